@@ -1,0 +1,55 @@
+# libfire: every .c below src/, less the back ends whose library is missing.
+# A source that needs one says so by its name: *_onednn.c, *_mpi.c, ...
+file(GLOB_RECURSE FIRE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.c)
+foreach(lib leveldb hdf5 jpeg png onednn mpi)
+  string(TOUPPER ${lib} LIB)
+  if(NOT FIRE_HAVE_${LIB})
+    list(FILTER FIRE_SOURCES EXCLUDE REGEX "/([a-z0-9_]*_)?${lib}\\.c$")
+  endif()
+endforeach()
+
+# protobuf-c calls the header of every message struct "base", and so do two of
+# Caffe's messages a field: there the header gets another name, in a copy of the
+# schema, so that proto/caffe.proto stays plain for every other compiler.
+set(PROTO_DIR ${CMAKE_BINARY_DIR}/proto)
+find_path(PROTOBUF_C_INCLUDE protobuf-c/protobuf-c.proto REQUIRED)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/proto/caffe.proto)
+file(READ ${CMAKE_SOURCE_DIR}/proto/caffe.proto schema)
+string(REPLACE "package caffe;" "package caffe;\nimport \"protobuf-c/protobuf-c.proto\";" schema "${schema}")
+string(REGEX REPLACE "message (Exp|Log)Parameter {"
+  "message \\1Parameter {\n  option (pb_c_msg).base_field_name = \"header\";" schema "${schema}")
+file(WRITE ${PROTO_DIR}/schema/caffe.proto.new "${schema}")
+configure_file(${PROTO_DIR}/schema/caffe.proto.new ${PROTO_DIR}/schema/caffe.proto COPYONLY)
+add_custom_command(
+  OUTPUT ${PROTO_DIR}/caffe.pb-c.c ${PROTO_DIR}/caffe.pb-c.h
+  COMMAND ${PROTOC_C} --proto_path=${PROTO_DIR}/schema --proto_path=${PROTOBUF_C_INCLUDE}
+          --c_out=${PROTO_DIR} caffe.proto
+  DEPENDS ${PROTO_DIR}/schema/caffe.proto)
+add_custom_target(fire_proto DEPENDS ${PROTO_DIR}/caffe.pb-c.h)
+
+add_library(fire_flags INTERFACE)
+target_include_directories(fire_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+target_include_directories(fire_flags SYSTEM INTERFACE ${PROTO_DIR} ${FIRE_INCLUDES})
+target_compile_definitions(fire_flags INTERFACE _GNU_SOURCE ${FIRE_DEFS}
+  FIRE_VERSION="${PROJECT_VERSION}")
+# No contraction: a*b+c keeps two roundings on every machine, as in Caffe's builds.
+target_compile_options(fire_flags INTERFACE -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes
+  -Wmissing-prototypes -Wno-missing-field-initializers -ffp-contract=off
+  $<$<BOOL:${FIRE_WERROR}>:-Werror>)
+if(FIRE_SAN)
+  target_compile_options(fire_flags INTERFACE -fsanitize=${FIRE_SAN} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  target_link_options(fire_flags INTERFACE -fsanitize=${FIRE_SAN})
+endif()
+
+add_library(fire_objects OBJECT ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c)
+set_source_files_properties(${PROTO_DIR}/caffe.pb-c.c PROPERTIES COMPILE_OPTIONS "-w;-O1")
+target_compile_options(fire_objects PRIVATE -fvisibility=hidden)
+target_link_libraries(fire_objects PUBLIC fire_flags ${FIRE_LIBS})
+add_dependencies(fire_objects fire_proto)
+
+add_library(fire STATIC $<TARGET_OBJECTS:fire_objects>)       # program and tests
+target_link_libraries(fire PUBLIC fire_flags ${FIRE_LIBS})
+add_library(fire_shared SHARED $<TARGET_OBJECTS:fire_objects>) # other programs
+set_target_properties(fire_shared PROPERTIES OUTPUT_NAME fire SOVERSION 0)
+target_link_libraries(fire_shared PRIVATE fire_flags ${FIRE_LIBS})

@@ -1,0 +1,41 @@
+# Tests mirror sources: src/a/b.c is tested by tests/a/test_b.c. All test_*.c of
+# one folder make one program, named after the folder; each file is one ctest.
+# Other .c files of the folder are its helpers.
+add_library(fire_test STATIC ${CMAKE_SOURCE_DIR}/tests/test.c)
+target_include_directories(fire_test PUBLIC ${CMAKE_SOURCE_DIR}/tests)
+target_compile_definitions(fire_test PUBLIC FIRE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+  FIRE_BUILD_DIR="${CMAKE_BINARY_DIR}")
+target_link_libraries(fire_test PUBLIC fire)
+
+file(GLOB_RECURSE test_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tests
+  ${CMAKE_SOURCE_DIR}/tests/*/test_*.c)
+set(test_dirs "")
+foreach(f IN LISTS test_files)
+  get_filename_component(d ${f} DIRECTORY)
+  list(APPEND test_dirs ${d})
+endforeach()
+list(REMOVE_DUPLICATES test_dirs)
+
+foreach(d IN LISTS test_dirs)
+  string(REPLACE "/" "_" exe ${d})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${d}/*.c)
+  add_executable(test_${exe} ${sources})
+  target_link_libraries(test_${exe} fire_test)
+  target_include_directories(test_${exe} PRIVATE ${CMAKE_SOURCE_DIR}/tests/${d})
+  set_target_properties(test_${exe} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  foreach(f IN LISTS sources)
+    get_filename_component(name ${f} NAME_WE)
+    if(name MATCHES "^test_(.*)$")
+      add_test(NAME ${d}/${CMAKE_MATCH_1} COMMAND test_${exe} --file ${name}.c
+        WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+      set_tests_properties(${d}/${CMAKE_MATCH_1} PROPERTIES TIMEOUT 600
+        ENVIRONMENT "OPENBLAS_NUM_THREADS=1" SKIP_RETURN_CODE 77)
+    endif()
+  endforeach()
+endforeach()
+
+# Tests that are programs or scripts of their own add themselves.
+file(GLOB extra CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/tests.cmake)
+foreach(f IN LISTS extra)
+  include(${f})
+endforeach()

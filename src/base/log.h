@@ -1,0 +1,29 @@
+/* log.h - what the library has to say while it works. It never prints: a
+ * message goes to the sink that the program set; without one it is dropped. */
+#ifndef FIRE_BASE_LOG_H
+#define FIRE_BASE_LOG_H
+#include <fire/api.h>
+
+typedef enum fire_log_level {
+    FIRE_DEBUG,
+    FIRE_INFO,
+    FIRE_WARNING,
+    FIRE_ERROR,
+} fire_log_level_t;
+
+/* Called by one thread at a time. */
+typedef void (*fire_log_sink_t)(void *arg, fire_log_level_t level, const char *file,
+                                int line, const char *message);
+
+void fire_log_set_sink(fire_log_sink_t sink, void *arg, fire_log_level_t least);
+bool fire_log_wants(fire_log_level_t level);
+void fire_log_write(fire_log_level_t level, const char *file, int line,
+                    const char *format, ...) FIRE_PRINTF(4, 5);
+
+/* FIRE_LOG(INFO, "read %d records", n); arguments are evaluated only if wanted. */
+#define FIRE_LOG(level, ...)                                               \
+    do {                                                                   \
+        if (fire_log_wants(FIRE_##level))                                  \
+            fire_log_write(FIRE_##level, __FILE__, __LINE__, __VA_ARGS__); \
+    } while (0)
+#endif

@@ -1,0 +1,144 @@
+/* test.c - runs the tests of one program, each in a process of its own, so that
+ * a crash, a leak of state or an endless loop in one cannot hide another.
+ *
+ *   program [--file test_x.c] [--here] [part of a name]
+ *
+ * --here runs them in this process (for a debugger). Prints one line per test
+ * and "N passed, M failed" at the end. */
+#include "test.h"
+
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SKIPPED = 77, TEST_SECONDS = 300 };
+
+static test_case_t *first;
+static char         tmpdir[512];
+static bool         in_this_process;
+
+void test_add(test_case_t *t)
+{
+    test_case_t **at = &first;
+
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = t;
+}
+
+void test_fail(const char *file, int line, const char *format, ...)
+{
+    va_list ap;
+
+    fprintf(stderr, "    %s:%d: ", file, line);
+    va_start(ap, format);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    fflush(NULL);
+    if (in_this_process) abort();
+    _exit(1);
+}
+
+void test_skip(const char *why)
+{
+    fprintf(stderr, "    skipped: %s\n", why);
+    fflush(NULL);
+    _exit(SKIPPED);
+}
+
+const char *test_tmpdir(void)
+{
+    if (tmpdir[0] == '\0') {
+        snprintf(tmpdir, sizeof(tmpdir), "%s/tmp.XXXXXX", FIRE_BUILD_DIR);
+        if (mkdtemp(tmpdir) == NULL)
+            test_fail(__FILE__, __LINE__, "mkdtemp %s", tmpdir);
+    }
+    return tmpdir;
+}
+
+const char *test_source(const char *relative)
+{
+    static char path[8][1024];
+    static int  turn;
+    char       *p = path[turn++ % 8];
+
+    snprintf(p, sizeof(path[0]), "%s/%s", FIRE_SOURCE_DIR, relative);
+    return p;
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *f)
+{
+    (void)st, (void)flag, (void)f;
+    return remove(path);
+}
+
+static void run_here(const test_case_t *t)
+{
+    t->run();
+    if (tmpdir[0] != '\0') nftw(tmpdir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    tmpdir[0] = '\0';
+}
+
+static int run_apart(const test_case_t *t)
+{
+    int   status = 0;
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        alarm(TEST_SECONDS);
+        run_here(t);
+        fflush(NULL);
+        exit(0); /* not _exit: leak checkers report here */
+    }
+    waitpid(pid, &status, 0);
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "    ended by signal %d\n", WTERMSIG(status));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static bool in_file(const test_case_t *t, const char *file)
+{
+    const char *slash = strrchr(t->file, '/');
+
+    return file == NULL || strcmp(slash != NULL ? slash + 1 : t->file, file) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *file = NULL, *part = "";
+    int         passed = 0, failed = 0, skipped = 0;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--file") == 0 && i + 1 < argc)
+            file = argv[++i];
+        else if (strcmp(argv[i], "--here") == 0)
+            in_this_process = true;
+        else
+            part = argv[i];
+    }
+    for (const test_case_t *t = first; t != NULL; t = t->next) {
+        int rc = 0;
+
+        if (!in_file(t, file) || strstr(t->name, part) == NULL) continue;
+        if (in_this_process)
+            run_here(t);
+        else
+            rc = run_apart(t);
+        printf("%-7s %s\n",
+               rc == 0         ? "ok"
+               : rc == SKIPPED ? "skipped"
+                               : "FAILED",
+               t->name);
+        rc == 0 ? passed++ : rc == SKIPPED ? skipped++ : failed++;
+    }
+    printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
+    if (failed > 0) return 1;
+    return passed == 0 && skipped > 0 ? SKIPPED : 0;
+}
