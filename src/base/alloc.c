@@ -55,7 +55,7 @@ void fire_free(void *ptr)
 
 fire_status_t fire_grow(void *array_p, int64_t *cap, int64_t want, size_t size)
 {
-    void  *old = NULL, *fresh;
+    void  *old = NULL, *fresh = NULL;
     size_t n;
 
     if (want <= *cap) return FIRE_OK;

@@ -1,0 +1,103 @@
+#include "base/rng.h"
+
+#include <math.h>
+
+static uint64_t mix64(uint64_t x) /* the finaliser of SplitMix64 */
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+fire_rng_key_t fire_rng_key(uint64_t seed, fire_rng_use_t use, uint64_t stream,
+                            uint64_t step)
+{
+    uint64_t h = mix64(mix64(mix64(mix64(seed) + (uint64_t)use) + stream) + step);
+
+    return (fire_rng_key_t){{(uint32_t)h, (uint32_t)(h >> 32)}};
+}
+
+uint64_t fire_rng_name(const char *name)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (; *name != '\0'; name++)
+        h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+    return h;
+}
+
+void fire_rng_block(fire_rng_key_t key, uint64_t block, uint32_t out[4])
+{
+    uint32_t c0 = (uint32_t)block, c1 = (uint32_t)(block >> 32), c2 = 0, c3 = 0;
+    uint32_t k0 = key.k[0], k1 = key.k[1];
+
+    for (int round = 0; round < 10; round++) {
+        uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;
+
+        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+        c1 = (uint32_t)p1;
+        c3 = (uint32_t)p0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
+}
+
+uint32_t fire_rng_u32(fire_rng_key_t key, uint64_t index)
+{
+    uint32_t four[4];
+
+    fire_rng_block(key, index / 4, four);
+    return four[index % 4];
+}
+
+uint64_t fire_rng_below(fire_rng_key_t key, uint64_t index, uint64_t limit)
+{
+    uint32_t four[4];
+
+    fire_rng_block(key, index, four);
+    return (
+        uint64_t)(((unsigned __int128)(((uint64_t)four[0] << 32) | four[1]) * limit) >>
+                  64);
+}
+
+float fire_rng_uniform(fire_rng_key_t key, uint64_t index)
+{
+    return (float)(fire_rng_u32(key, index) >> 8) * 0x1p-24f;
+}
+
+float fire_rng_gaussian(fire_rng_key_t key, uint64_t index)
+{
+    uint32_t four[4];
+    double   radius, angle;
+
+    fire_rng_block(key, index, four);
+    radius = sqrt(-2.0 * log(((double)four[0] + 1.0) * 0x1p-32)); /* Box-Muller */
+    angle  = 6.283185307179586 * ((double)four[1] * 0x1p-32);
+    return (float)(radius * cos(angle));
+}
+
+uint64_t fire_rng_permute(fire_rng_key_t key, uint64_t n, uint64_t position)
+{
+    int      half = 1;
+    uint64_t mask, x = position;
+
+    while (half < 31 && (UINT64_C(1) << (2 * half)) < n)
+        half++;
+    mask = (UINT64_C(1) << half) - 1;
+    do {
+        uint64_t left = x >> half, right = x & mask;
+
+        for (uint64_t round = 0; round < 6; round++) {
+            uint64_t f    = fire_rng_u32(key, (round << 40) + right) & mask;
+            uint64_t next = left ^ f;
+
+            left  = right;
+            right = next;
+        }
+        x = (left << half) | right;
+    } while (x >= n);
+    return x;
+}

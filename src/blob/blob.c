@@ -1,0 +1,187 @@
+#include "blob/blob.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+fire_status_t fire_blob_create(fire_blob_t **blob_p)
+{
+    fire_blob_t  *b;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&b, 1));
+    FIRE_TRY_GOTO(st, fire_storage_create(&b->part[FIRE_DATA]), err_blob);
+    FIRE_TRY_GOTO(st, fire_storage_create(&b->part[FIRE_DIFF]), err_blob);
+    *blob_p = b;
+    return FIRE_OK;
+
+err_blob:
+    fire_blob_destroy(b);
+    return st;
+}
+
+void fire_blob_destroy(fire_blob_t *b)
+{
+    if (b == NULL) return;
+    fire_storage_release(b->part[FIRE_DATA]);
+    fire_storage_release(b->part[FIRE_DIFF]);
+    fire_free(b);
+}
+
+/* Memory that others share must not grow under them: take a fresh one. */
+static fire_status_t outgrow(fire_blob_t *b, fire_part_t part)
+{
+    fire_storage_t *fresh;
+
+    if (!fire_storage_is_shared(b->part[part])) return FIRE_OK;
+    FIRE_TRY(fire_storage_create(&fresh));
+    fire_storage_release(b->part[part]);
+    b->part[part] = fresh;
+    return FIRE_OK;
+}
+
+fire_status_t fire_blob_reshape(fire_blob_t *b, int ndim, const int64_t *dim)
+{
+    int64_t count = 1;
+
+    if (ndim < 0 || ndim > FIRE_MAX_DIMS)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "a blob has 0 to %d axes, not %d",
+                         FIRE_MAX_DIMS, ndim);
+    for (int i = 0; i < ndim; i++)
+        if (dim[i] < 0 || __builtin_mul_overflow(count, dim[i], &count) ||
+            count > INT64_MAX / 16)
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "dimension %lld on axis %d is impossible",
+                             (long long)dim[i], i);
+    if (count > b->count) {
+        FIRE_TRY(outgrow(b, FIRE_DATA));
+        FIRE_TRY(outgrow(b, FIRE_DIFF));
+    }
+    b->ndim  = ndim;
+    b->count = count;
+    if (dim != b->dim && ndim > 0) memcpy(b->dim, dim, (size_t)ndim * sizeof(*dim));
+    return FIRE_OK;
+}
+
+fire_status_t fire_blob_reshape_like(fire_blob_t *b, const fire_blob_t *other)
+{
+    return b == other ? FIRE_OK : fire_blob_reshape(b, other->ndim, other->dim);
+}
+
+int fire_blob_ndim(const fire_blob_t *b)
+{
+    return b->ndim;
+}
+
+const int64_t *fire_blob_dims(const fire_blob_t *b)
+{
+    return b->dim;
+}
+
+int64_t fire_blob_count(const fire_blob_t *b)
+{
+    return b->count;
+}
+
+fire_status_t fire_blob_access(fire_blob_t *b, fire_part_t part, fire_access_t access,
+                               const fire_format_t *format, void **ptr_p)
+{
+    return fire_storage_access(b->part[part], access, format, b->ndim, b->dim, ptr_p);
+}
+
+fire_status_t fire_blob_read(fire_blob_t *b, fire_part_t part, fire_place_t where,
+                             const float **ptr_p)
+{
+    void *ptr;
+
+    FIRE_TRY(fire_blob_access(b, part, FIRE_READ, &FIRE_FORMAT_PLAIN(where), &ptr));
+    *ptr_p = ptr;
+    return FIRE_OK;
+}
+
+fire_status_t fire_blob_write(fire_blob_t *b, fire_part_t part, fire_place_t where,
+                              float **ptr_p)
+{
+    return fire_blob_access(b, part, FIRE_WRITE, &FIRE_FORMAT_PLAIN(where),
+                            (void **)ptr_p);
+}
+
+fire_status_t fire_blob_update(fire_blob_t *b, fire_part_t part, fire_place_t where,
+                               float **ptr_p)
+{
+    return fire_blob_access(b, part, FIRE_UPDATE, &FIRE_FORMAT_PLAIN(where),
+                            (void **)ptr_p);
+}
+
+fire_status_t fire_blob_axis(const fire_blob_t *b, int axis, const char *who,
+                             int *axis_p)
+{
+    char shape[FIRE_SHAPE_TEXT];
+
+    if (axis < -b->ndim || axis >= b->ndim)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%s: axis %d is out of range for shape %s",
+                         who, axis, fire_blob_shape_string(b, shape, sizeof(shape)));
+    *axis_p = axis < 0 ? axis + b->ndim : axis;
+    return FIRE_OK;
+}
+
+int64_t fire_blob_count_range(const fire_blob_t *b, int first, int end)
+{
+    int64_t n = 1;
+
+    for (int i = first; i < end; i++)
+        n *= b->dim[i];
+    return n;
+}
+
+int64_t fire_blob_dim_or_1(const fire_blob_t *b, int i)
+{
+    return i < b->ndim ? b->dim[i] : 1;
+}
+
+bool fire_blob_same_shape(const fire_blob_t *a, const fire_blob_t *b)
+{
+    return a->ndim == b->ndim &&
+           memcmp(a->dim, b->dim, (size_t)a->ndim * sizeof(*a->dim)) == 0;
+}
+
+const char *fire_blob_shape_string(const fire_blob_t *b, char *buf, size_t size)
+{
+    size_t at = 0;
+
+    for (int i = 0; i < b->ndim && at < size; i++)
+        at += (size_t)snprintf(buf + at, size - at, "%lld ", (long long)b->dim[i]);
+    if (at < size) snprintf(buf + at, size - at, "(%lld)", (long long)b->count);
+    return buf;
+}
+
+void fire_blob_share(fire_blob_t *dst, const fire_blob_t *src, fire_part_t part)
+{
+    fire_storage_t *old = dst->part[part];
+
+    dst->part[part] = fire_storage_retain(src->part[part]);
+    fire_storage_release(old);
+}
+
+fire_status_t fire_blob_set(fire_blob_t *b, fire_part_t part, float value)
+{
+    float *p;
+
+    FIRE_TRY(fire_blob_write(b, part, FIRE_CPU, &p));
+    for (int64_t i = 0; i < b->count; i++)
+        p[i] = value;
+    return FIRE_OK;
+}
+
+fire_status_t fire_blob_copy(fire_blob_t *dst, fire_blob_t *src, fire_part_t part)
+{
+    const float *from;
+    float       *to;
+
+    if (dst->part[part] == src->part[part]) return FIRE_OK;
+    FIRE_TRY(fire_blob_read(src, part, FIRE_CPU, &from));
+    FIRE_TRY(fire_blob_write(dst, part, FIRE_CPU, &to));
+    memcpy(to, from, (size_t)src->count * sizeof(*to));
+    return FIRE_OK;
+}

@@ -1,0 +1,222 @@
+#include "blob/storage.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { MAX_COPIES = 6 };
+
+/* The values in one format. */
+typedef struct copy {
+    fire_format_t format;
+    void         *ptr;
+    size_t        bytes;
+    bool          valid, bound;
+    int           ndim; /* shape they were written with */
+    int64_t       dim[FIRE_MAX_DIMS];
+} copy_t;
+
+struct fire_storage {
+    _Atomic int refs;
+    int64_t     conversions;
+    copy_t     *copy; /* [MAX_COPIES]; ptr NULL: free slot. Slots never move. */
+};
+
+fire_status_t fire_storage_create(fire_storage_t **storage_p)
+{
+    fire_storage_t *s;
+    fire_status_t   st;
+
+    FIRE_TRY(FIRE_NEW(&s, 1));
+    FIRE_TRY_GOTO(st, FIRE_NEW(&s->copy, MAX_COPIES), err_storage);
+    atomic_init(&s->refs, 1);
+    *storage_p = s;
+    return FIRE_OK;
+
+err_storage:
+    fire_free(s);
+    return st;
+}
+
+fire_storage_t *fire_storage_retain(fire_storage_t *storage)
+{
+    atomic_fetch_add(&storage->refs, 1);
+    return storage;
+}
+
+static void drop(copy_t *c)
+{
+    if (!c->bound && c->ptr != NULL) fire_device_find(c->format.place)->free(c->ptr);
+    memset(c, 0, sizeof(*c));
+}
+
+void fire_storage_clear(fire_storage_t *s)
+{
+    for (int i = 0; i < MAX_COPIES; i++) {
+        s->copy[i].valid = false;
+        if (!s->copy[i].bound) drop(&s->copy[i]);
+    }
+}
+
+void fire_storage_release(fire_storage_t *s)
+{
+    if (s == NULL || atomic_fetch_sub(&s->refs, 1) > 1) return;
+    for (int i = 0; i < MAX_COPIES; i++)
+        drop(&s->copy[i]);
+    fire_free(s->copy);
+    fire_free(s);
+}
+
+static size_t bytes_of(const fire_format_t *f, int ndim, const int64_t *dim)
+{
+    size_t n = fire_dtype_size(f->dtype);
+
+    if (f->layout == FIRE_OPAQUE) return f->opaque->bytes;
+    for (int i = 0; i < ndim; i++)
+        n *= (size_t)dim[i];
+    return n;
+}
+
+static copy_t *find(const fire_storage_t *s, const fire_format_t *format)
+{
+    for (int i = 0; i < MAX_COPIES; i++)
+        if (s->copy[i].ptr != NULL && fire_format_equal(&s->copy[i].format, format))
+            return &s->copy[i];
+    return NULL;
+}
+
+static copy_t *find_valid(const fire_storage_t *s)
+{
+    for (int i = 0; i < MAX_COPIES; i++)
+        if (s->copy[i].valid) return &s->copy[i];
+    return NULL;
+}
+
+bool fire_storage_has(const fire_storage_t *s, const fire_format_t *format)
+{
+    const copy_t *c = find(s, format);
+
+    return c != NULL && c->valid;
+}
+
+static copy_t *free_slot(fire_storage_t *s)
+{
+    copy_t *stale = NULL;
+
+    for (int i = 0; i < MAX_COPIES; i++) {
+        if (s->copy[i].ptr == NULL) return &s->copy[i];
+        if (!s->copy[i].valid && !s->copy[i].bound) stale = &s->copy[i];
+    }
+    if (stale != NULL) drop(stale);
+    return stale;
+}
+
+/* A slot for this format with room for `bytes`; what it held stays if it had room. */
+static fire_status_t make_room(fire_storage_t *s, const fire_format_t *format,
+                               size_t bytes, copy_t **copy_p)
+{
+    const fire_device_t *device = fire_device_find(format->place);
+    copy_t              *c      = find(s, format);
+    void                *fresh;
+
+    if (device == NULL) return FIRE_FAIL(FIRE_ERR_DEVICE, "there is no GPU back end");
+    if (c == NULL || c->bytes < bytes) {
+        if (c != NULL && c->bound)
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "a blob outgrew its planned memory (%zu > %zu bytes)",
+                             bytes, c->bytes);
+        if (c == NULL) c = free_slot(s);
+        if (c == NULL)
+            return FIRE_FAIL(FIRE_ERR_INVALID, "a blob is held in too many formats");
+        FIRE_TRY(device->alloc(bytes > 0 ? bytes : 1, &fresh));
+        drop(c);
+        *c = (copy_t){.format = *format, .ptr = fresh, .bytes = bytes};
+    }
+    *copy_p = c;
+    return FIRE_OK;
+}
+
+/* Fill c from the valid copy `from`. Between places values travel as plain float32,
+ * so a hop there comes first where either end is something else. */
+static fire_status_t bring(fire_storage_t *s, const copy_t *from, copy_t *c)
+{
+    const int            ndim  = from->ndim;
+    const int64_t       *dim   = from->dim;
+    const fire_device_t *gpu   = fire_device_find(FIRE_GPU);
+    fire_format_t        here  = FIRE_FORMAT_PLAIN(c->format.place);
+    fire_format_t        there = FIRE_FORMAT_PLAIN(from->format.place);
+    void                *src;
+
+    s->conversions++;
+    if (from->format.place == c->format.place)
+        return fire_device_find(here.place)
+            ->convert(&from->format, from->ptr, &c->format, c->ptr, ndim, dim);
+    if (!fire_format_is_plain(&c->format)) {
+        FIRE_TRY(fire_storage_access(s, FIRE_READ, &here, ndim, dim, &src));
+        return fire_device_find(here.place)
+            ->convert(&here, src, &c->format, c->ptr, ndim, dim);
+    }
+    FIRE_TRY(fire_storage_access(s, FIRE_READ, &there, ndim, dim, &src));
+    return c->format.place == FIRE_GPU
+               ? gpu->from_host(c->ptr, src, bytes_of(&here, ndim, dim))
+               : gpu->to_host(c->ptr, src, bytes_of(&here, ndim, dim));
+}
+
+fire_status_t fire_storage_access(fire_storage_t *s, fire_access_t access,
+                                  const fire_format_t *format, int ndim,
+                                  const int64_t *dim, void **ptr_p)
+{
+    copy_t *c, *from;
+
+    FIRE_TRY(make_room(s, format, bytes_of(format, ndim, dim), &c));
+    if (access != FIRE_WRITE && !c->valid) {
+        from = find_valid(s);
+        if (from != NULL) FIRE_TRY(bring(s, from, c)); /* else zeros, as allocated */
+    }
+    if (access != FIRE_READ)
+        for (int i = 0; i < MAX_COPIES; i++)
+            s->copy[i].valid = false;
+    c->valid = true;
+    c->ndim  = ndim;
+    memcpy(c->dim, dim, (size_t)ndim * sizeof(*dim));
+    *ptr_p = c->ptr;
+    return FIRE_OK;
+}
+
+fire_status_t fire_storage_bind(fire_storage_t *s, void *memory, size_t bytes)
+{
+    fire_format_t plain = FIRE_FORMAT_PLAIN(FIRE_CPU);
+    copy_t       *c, old = {0};
+
+    FIRE_TRY(make_room(s, &plain, 0, &c));
+    old = *c;
+    if (old.valid && old.bytes > bytes)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%zu bytes cannot hold a blob of %zu", bytes,
+                         old.bytes);
+    if (old.valid && old.ptr != memory) memcpy(memory, old.ptr, old.bytes);
+    c->ptr   = memory;
+    c->bytes = bytes;
+    c->bound = true;
+    if (!old.bound) fire_device_find(FIRE_CPU)->free(old.ptr);
+    return FIRE_OK;
+}
+
+int64_t fire_storage_conversions(const fire_storage_t *s)
+{
+    return s->conversions;
+}
+
+size_t fire_storage_bytes(const fire_storage_t *s)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < MAX_COPIES; i++)
+        sum += s->copy[i].bytes;
+    return sum;
+}
+
+bool fire_storage_is_shared(const fire_storage_t *s)
+{
+    return atomic_load(&s->refs) > 1;
+}

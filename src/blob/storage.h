@@ -1,0 +1,32 @@
+/* storage.h - the memory behind one part of one or more blobs. The same values may
+ * be held in several formats at once (host and device, plain and blocked); a read
+ * converts from a valid one, a write leaves one valid. */
+#ifndef FIRE_BLOB_STORAGE_H
+#define FIRE_BLOB_STORAGE_H
+#include "device/device.h"
+
+typedef enum fire_access { FIRE_READ, FIRE_WRITE, FIRE_UPDATE } fire_access_t;
+
+typedef struct fire_storage fire_storage_t;
+
+fire_status_t   fire_storage_create(fire_storage_t **storage_p);
+fire_storage_t *fire_storage_retain(fire_storage_t *storage);
+void            fire_storage_release(fire_storage_t *storage); /* NULL is allowed */
+
+fire_status_t fire_storage_access(fire_storage_t *storage, fire_access_t access,
+                                  const fire_format_t *format, int ndim,
+                                  const int64_t *dim, void **ptr_p);
+
+/* Use the caller's memory for plain float32 on the CPU from now on (a memory plan's
+ * arena, a communication buffer). It must hold `bytes` and outlive the storage;
+ * values already there move in. */
+fire_status_t fire_storage_bind(fire_storage_t *storage, void *memory, size_t bytes);
+
+/* Is there a valid copy in this format, so that reading it costs nothing? */
+bool fire_storage_has(const fire_storage_t *storage, const fire_format_t *format);
+/* Forget the values and free memory that is not bound. */
+void    fire_storage_clear(fire_storage_t *storage);
+int64_t fire_storage_conversions(const fire_storage_t *storage); /* so far */
+size_t  fire_storage_bytes(const fire_storage_t *storage);       /* held now */
+bool    fire_storage_is_shared(const fire_storage_t *storage);
+#endif

@@ -1,0 +1,44 @@
+#include "base/moment.h"
+#include "test.h"
+
+TEST(lanes_share_a_batch_without_gap_or_overlap)
+{
+    fire_moment_t m    = FIRE_MOMENT_INIT;
+    int64_t       next = 5 * 23;
+
+    m.step  = 5;
+    m.lanes = 4;
+    for (m.lane = 0; m.lane < 4; m.lane++) {
+        fire_slice_t s = fire_moment_slice(&m, 23);
+
+        CHECK_EQ(s.first, next);
+        CHECK_EQ(s.stride, 1);
+        CHECK(s.n == 5 || s.n == 6);
+        next += s.n;
+    }
+    CHECK_EQ(next, 6 * 23);
+}
+
+TEST(the_per_worker_rule_interleaves_records_as_caffe_does)
+{
+    fire_moment_t m = {.step = 2, .lane = 1, .lanes = 3, .rule = FIRE_BATCH_PER_WORKER};
+    fire_slice_t  s = fire_moment_slice(&m, 8);
+
+    CHECK_EQ(s.first, 2 * 8 * 3 + 1);
+    CHECK_EQ(s.stride, 3);
+    CHECK_EQ(s.n, 8);
+}
+
+TEST(a_row_keeps_its_number_when_the_batch_is_cut_otherwise)
+{
+    fire_moment_t m   = {.batch = 10, .lanes = 4};
+    int64_t       row = 0;
+
+    for (m.lane = 0; m.lane < 4; m.lane++) {
+        int64_t n = fire_moment_slice(&m, 10).n;
+
+        for (int64_t i = 0; i < n; i++)
+            CHECK_EQ(fire_moment_row(&m, n, i), row++);
+    }
+    CHECK_EQ(row, 10);
+}
