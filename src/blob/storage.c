@@ -141,46 +141,49 @@ static fire_status_t make_room(fire_storage_t *s, const fire_format_t *format,
  * so a hop there comes first where either end is something else. */
 static fire_status_t bring(fire_storage_t *s, const copy_t *from, copy_t *c)
 {
-    const int            ndim  = from->ndim;
-    const int64_t       *dim   = from->dim;
+    /* Plain values have no shape of their own; other layouts keep their writer's. */
+    const copy_t        *shape = from->format.layout == FIRE_PLAIN ? c : from;
     const fire_device_t *gpu   = fire_device_find(FIRE_GPU);
     fire_format_t        here  = FIRE_FORMAT_PLAIN(c->format.place);
     fire_format_t        there = FIRE_FORMAT_PLAIN(from->format.place);
+    const fire_device_t *local = fire_device_find(here.place);
+    size_t               bytes = bytes_of(&here, shape->ndim, shape->dim);
     void                *src;
 
     s->conversions++;
     if (from->format.place == c->format.place)
-        return fire_device_find(here.place)
-            ->convert(&from->format, from->ptr, &c->format, c->ptr, ndim, dim);
+        return local->convert(&from->format, from->ptr, &c->format, c->ptr, shape->ndim,
+                              shape->dim);
     if (!fire_format_is_plain(&c->format)) {
-        FIRE_TRY(fire_storage_access(s, FIRE_READ, &here, ndim, dim, &src));
-        return fire_device_find(here.place)
-            ->convert(&here, src, &c->format, c->ptr, ndim, dim);
+        FIRE_TRY(fire_storage_access(s, FIRE_READ, &here, c->ndim, c->dim, &src));
+        return local->convert(&here, src, &c->format, c->ptr, c->ndim, c->dim);
     }
-    FIRE_TRY(fire_storage_access(s, FIRE_READ, &there, ndim, dim, &src));
-    return c->format.place == FIRE_GPU
-               ? gpu->from_host(c->ptr, src, bytes_of(&here, ndim, dim))
-               : gpu->to_host(c->ptr, src, bytes_of(&here, ndim, dim));
+    FIRE_TRY(fire_storage_access(s, FIRE_READ, &there, c->ndim, c->dim, &src));
+    return c->format.place == FIRE_GPU ? gpu->from_host(c->ptr, src, bytes)
+                                       : gpu->to_host(c->ptr, src, bytes);
 }
 
 fire_status_t fire_storage_access(fire_storage_t *s, fire_access_t access,
                                   const fire_format_t *format, int ndim,
                                   const int64_t *dim, void **ptr_p)
 {
-    copy_t *c, *from;
+    copy_t *c;
 
     FIRE_TRY(make_room(s, format, bytes_of(format, ndim, dim), &c));
+    if (access == FIRE_WRITE || !c->valid || format->layout == FIRE_PLAIN) {
+        c->ndim = ndim;
+        if (ndim > 0) memcpy(c->dim, dim, (size_t)ndim * sizeof(*dim));
+    }
     if (access != FIRE_WRITE && !c->valid) {
-        from = find_valid(s);
+        const copy_t *from = find_valid(s);
+
         if (from != NULL) FIRE_TRY(bring(s, from, c)); /* else zeros, as allocated */
     }
     if (access != FIRE_READ)
         for (int i = 0; i < MAX_COPIES; i++)
             s->copy[i].valid = false;
     c->valid = true;
-    c->ndim  = ndim;
-    memcpy(c->dim, dim, (size_t)ndim * sizeof(*dim));
-    *ptr_p = c->ptr;
+    *ptr_p   = c->ptr;
     return FIRE_OK;
 }
 

@@ -1,0 +1,11 @@
+/* filler.h - initial values of parameters: Caffe's seven fillers. */
+#ifndef FIRE_BLOB_FILLER_H
+#define FIRE_BLOB_FILLER_H
+#include "base/rng.h"
+#include "blob/blob.h"
+#include "caffe.pb-c.h"
+
+/* Fill the data of a blob. The i-th element depends on key and i alone. */
+fire_status_t fire_filler_fill(const Caffe__FillerParameter *filler, fire_blob_t *blob,
+                               fire_rng_key_t key);
+#endif

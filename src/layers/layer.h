@@ -1,0 +1,132 @@
+/* layer.h - what a layer is. A layer file fills in one fire_layer_ops_t and has one
+ * line in layers.def; nothing else knows its name.
+ *
+ * Caffe's contract: setup once, reshape whenever bottoms change shape, forward,
+ * backward. Backward overwrites the diffs of bottoms with propagate_down and ADDS to
+ * the diffs of parameters. Messages need not name the layer: the net puts
+ * `layer "conv1" (Convolution): ` before them. */
+#ifndef FIRE_LAYERS_LAYER_H
+#define FIRE_LAYERS_LAYER_H
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/moment.h"
+#include "base/rng.h"
+#include "blob/blob.h"
+#include "blob/filler.h"
+#include "caffe.pb-c.h"
+
+typedef struct fire_layer fire_layer_t;
+
+/* One implementation of forward and backward. */
+typedef struct fire_kernel {
+    const char  *name; /* "ref", "onednn", "cuda", "cudnn" */
+    fire_place_t where;
+    /* (optional) NULL to accept the layer as it is shaped now, or the reason not to. */
+    const char *(*declines)(const fire_layer_t *l);
+    /* (optional) after each reshape, before forward; may use l->kernel_state. */
+    fire_status_t (*prepare)(fire_layer_t *l);
+    fire_status_t (*forward)(fire_layer_t *l);
+    fire_status_t (*backward)(fire_layer_t *l); /* NULL: no gradient */
+    void (*release)(fire_layer_t *l);           /* (optional) frees l->kernel_state */
+} fire_kernel_t;
+
+typedef struct fire_arity {
+    int min, max; /* max -1: any number */
+} fire_arity_t;
+
+enum {
+    FIRE_LAYER_INPLACE  = 1 << 0, /* a bottom may also be the top */
+    FIRE_LAYER_LOSS     = 1 << 1, /* loss_weight of the first top defaults to 1 */
+    FIRE_LAYER_AUTO_TOP = 1 << 2, /* tops up to the minimum need not be named */
+    FIRE_LAYER_PAIRED   = 1 << 3, /* as many tops as bottoms */
+    FIRE_LAYER_SOURCE   = 1 << 4, /* makes data: no bottoms, follows the moment */
+    FIRE_LAYER_DYNAMIC  = 1 << 5, /* top shapes depend on values: reshape each pass */
+};
+
+typedef struct fire_layer_ops {
+    const char  *type; /* as prototxts spell it */
+    fire_arity_t bottoms, tops;
+    unsigned     flags;
+    unsigned     no_gradient; /* bit i: bottom i (a label) never takes a gradient */
+    size_t       state_size;  /* l->state, zeroed before setup */
+    fire_status_t (*setup)(fire_layer_t *l); /* (optional) read param, add blobs */
+    fire_status_t (*reshape)(fire_layer_t *l);
+    void (*teardown)(fire_layer_t *l); /* (optional) */
+    /* (optional) multiply-adds of one forward pass, for tables and plans. */
+    double (*macs)(const fire_layer_t *l);
+    const fire_kernel_t *kernels; /* best first, "ref" last, ends with {0} */
+} fire_layer_ops_t;
+
+typedef enum fire_param_kind {
+    FIRE_PARAM_WEIGHT,    /* follows its gradient */
+    FIRE_PARAM_STATISTIC, /* running statistic (BatchNorm); see moment.defer_stats */
+} fire_param_kind_t;
+
+struct fire_layer {
+    const fire_layer_ops_t      *ops;
+    const Caffe__LayerParameter *param; /* the net's */
+    const fire_ctx_t            *ctx;
+    const fire_moment_t         *moment; /* the net's; changes between passes */
+    Caffe__Phase                 phase;
+
+    int           nbottom, ntop, nblob;
+    fire_blob_t **bottom, **top;  /* the net's */
+    fire_blob_t **blob;           /* parameters; made by fire_layer_add_blob() */
+    bool         *propagate_down; /* [nbottom] */
+    bool         *param_gradient; /* [nblob] is a gradient wanted? */
+    float        *loss_weight;    /* [ntop] */
+
+    fire_param_kind_t kind;       /* of all its parameters */
+    float             stat_decay; /* weight of the past in a statistic */
+
+    const fire_kernel_t *kernel;
+    void                *kernel_state;
+    void                *state;
+};
+
+/* ---- for layer files ---- */
+
+#define FIRE_STATE(l, type) ((type *)(l)->state)
+
+/* Append a parameter of this shape, filled (filler NULL: zeros). */
+fire_status_t fire_layer_add_blob(fire_layer_t *l, int ndim, const int64_t *dim,
+                                  const Caffe__FillerParameter *filler);
+
+/* Loss layers: the weight that backward multiplies with (top 0's diff). */
+fire_status_t fire_layer_loss_weight(fire_layer_t *l, float *weight_p);
+
+/* Sequence of random numbers for this layer at this step. */
+static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_t use)
+{
+    return fire_rng_key(l->moment->seed, use, fire_rng_name(l->param->name),
+                        (uint64_t)l->moment->step);
+}
+
+/* Borrow elements at the head of a kernel, on the kernel's own place: read, overwrite,
+ * change. In place, read first: overwriting then gives the same memory, values and
+ * all. */
+#define FIRE_IN(l, blob_, part, ptr) \
+    FIRE_TRY(fire_blob_read((blob_), (part), (l)->kernel->where, (ptr)))
+#define FIRE_OUT(l, blob_, part, ptr) \
+    FIRE_TRY(fire_blob_write((blob_), (part), (l)->kernel->where, (ptr)))
+#define FIRE_INOUT(l, blob_, part, ptr) \
+    FIRE_TRY(fire_blob_update((blob_), (part), (l)->kernel->where, (ptr)))
+
+/* reshape for layers whose only top has the shape of their first bottom. */
+fire_status_t fire_layer_reshape_same(fire_layer_t *l);
+
+/* ---- for the net ---- */
+
+fire_status_t fire_layer_find(const char *type, const fire_layer_ops_t **ops_p);
+/* The i-th known type, NULL after the last. */
+const fire_layer_ops_t *fire_layer_at(int i);
+
+/* Choose the kernel for the layer as it is shaped now. `report` (optional) is called
+ * for every kernel looked at: NULL reason for the one taken. */
+typedef void (*fire_kernel_report_t)(void *arg, const fire_layer_t *l,
+                                     const fire_kernel_t *k, const char *reason);
+fire_status_t fire_kernel_select(fire_layer_t *l, fire_kernel_report_t report,
+                                 void *arg);
+
+void fire_layer_fini(fire_layer_t *l); /* what setup and kernels made */
+#endif

@@ -1,0 +1,35 @@
+/* registry.c - type name -> layer. A plain table: no start-up order, and a static
+ * link cannot lose a layer. */
+#include <string.h>
+
+#include "layers/layer.h"
+
+#define FIRE_LAYER(family, file) extern const fire_layer_ops_t fire_layer_##file;
+#include "layers/layers.def"
+#undef FIRE_LAYER
+
+#define FIRE_LAYER(family, file) &fire_layer_##file,
+static const fire_layer_ops_t *const table[] = {
+#include "layers/layers.def"
+};
+#undef FIRE_LAYER
+
+enum { NTYPES = sizeof(table) / sizeof(table[0]) };
+
+const fire_layer_ops_t *fire_layer_at(int i)
+{
+    return i >= 0 && i < NTYPES ? table[i] : NULL;
+}
+
+fire_status_t fire_layer_find(const char *type, const fire_layer_ops_t **ops_p)
+{
+    for (int i = 0; i < NTYPES; i++)
+        if (strcmp(table[i]->type, type) == 0) {
+            *ops_p = table[i];
+            return FIRE_OK;
+        }
+    return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                     "unknown layer type \"%s\" (`firecaffe net --coverage` lists the "
+                     "known ones)",
+                     type);
+}
