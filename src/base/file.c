@@ -1,0 +1,261 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/alloc.h"
+
+enum { BUFFER = 1 << 16, CHUNK = 1 << 30 };
+
+struct fire_file_writer {
+    char  *path, *temp; /* temp == NULL: path is written to directly */
+    int    fd;
+    size_t n;
+    char   buffer[BUFFER];
+};
+
+static fire_status_t fail_io(const char *what, const char *path)
+{
+    int err = errno;
+
+    return FIRE_FAIL(FIRE_ERR_IO, "cannot %s \"%s\": %s", what, path, strerror(err));
+}
+
+static fire_status_t fail_open(const char *path)
+{
+    char cwd[PATH_MAX];
+    int  err = errno;
+
+    if (err == ENOENT && path[0] != '/' && getcwd(cwd, sizeof(cwd)) != NULL)
+        return FIRE_FAIL(
+            FIRE_ERR_IO,
+            "cannot open \"%s\": %s (relative to the current directory %s)", path,
+            strerror(err), cwd);
+    errno = err;
+    return fail_io("open", path);
+}
+
+static fire_status_t read_fd(int fd, const char *path, size_t expect, char **bytes_p,
+                             size_t *n_p)
+{
+    char         *bytes = NULL;
+    int64_t       cap   = 0;
+    size_t        n     = 0;
+    ssize_t       got;
+    fire_status_t st;
+
+    FIRE_TRY(fire_grow(&bytes, &cap, (int64_t)expect + 2, 1));
+    for (;;) {
+        size_t room = (size_t)cap - 1 - n;
+
+        got = read(fd, bytes + n, room < CHUNK ? room : CHUNK);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        n += (size_t)got;
+        if (n == (size_t)cap - 1)
+            FIRE_TRY_GOTO(st, fire_grow(&bytes, &cap, cap + 1, 1), err_bytes);
+    }
+    if (got < 0) {
+        st = fail_io("read", path);
+        goto err_bytes;
+    }
+    bytes[n] = '\0';
+    *bytes_p = bytes;
+    *n_p     = n;
+    return FIRE_OK;
+
+err_bytes:
+    fire_free(bytes);
+    return st;
+}
+
+fire_status_t fire_file_read(const char *path, char **bytes_p, size_t *n_p)
+{
+    int           fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat   info;
+    fire_status_t st;
+
+    if (fd < 0) return fail_open(path);
+    if (fstat(fd, &info) != 0)
+        st = fail_io("look at", path);
+    else if (S_ISDIR(info.st_mode))
+        st = FIRE_FAIL(FIRE_ERR_IO, "cannot read \"%s\": it is a directory", path);
+    else
+        st = read_fd(fd, path, (size_t)info.st_size, bytes_p, n_p);
+    close(fd);
+    return st;
+}
+
+fire_status_t fire_file_temp_name(const char *path, char **temp_p)
+{
+    return fire_asprintf(temp_p, "%s.tmp.%ld", path, (long)getpid());
+}
+
+/* A rename is safe against power loss only once its directory is on disk. */
+static void sync_directory_of(const char *path)
+{
+    char *copy;
+    int   fd;
+
+    if (fire_strdup(path, &copy) < 0) return;
+    fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    fire_free(copy);
+    if (fd < 0) return;
+    fsync(fd);
+    close(fd);
+}
+
+static fire_status_t rename_over(const char *temp, const char *path)
+{
+    if (rename(temp, path) != 0) {
+        fire_status_t st = fail_io("write", path);
+
+        unlink(temp);
+        return st;
+    }
+    sync_directory_of(path);
+    return FIRE_OK;
+}
+
+fire_status_t fire_file_replace(const char *temp, const char *path)
+{
+    int fd = open(temp, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || fsync(fd) != 0) {
+        fire_status_t st = fail_io("write", path);
+
+        if (fd >= 0) close(fd);
+        unlink(temp);
+        return st;
+    }
+    close(fd);
+    return rename_over(temp, path);
+}
+
+/* Decide where the bytes go: a symbolic link is followed, so that the file it
+ * names is replaced and not the link. */
+static fire_status_t choose_names(fire_file_writer_t *w, const char *path)
+{
+    struct stat info;
+    char        real[PATH_MAX];
+    bool        exists = stat(path, &info) == 0;
+
+    if (exists && S_ISDIR(info.st_mode))
+        return FIRE_FAIL(FIRE_ERR_IO, "cannot write \"%s\": it is a directory", path);
+    if (exists && S_ISREG(info.st_mode) && realpath(path, real) != NULL) path = real;
+    FIRE_TRY(fire_strdup(path, &w->path));
+    if (exists && !S_ISREG(info.st_mode)) return FIRE_OK;
+    return fire_file_temp_name(path, &w->temp);
+}
+
+static void destroy(fire_file_writer_t *w)
+{
+    fire_free(w->path);
+    fire_free(w->temp);
+    fire_free(w);
+}
+
+fire_status_t fire_file_writer_open(const char *path, fire_file_writer_t **writer_p)
+{
+    const int           flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    fire_file_writer_t *w;
+    fire_status_t       st;
+
+    FIRE_TRY(FIRE_NEW(&w, 1));
+    FIRE_TRY_GOTO(st, choose_names(w, path), err_writer);
+    if (w->temp != NULL)
+        w->fd = open(w->temp, flags | O_NOFOLLOW, 0666);
+    else
+        w->fd = open(w->path, O_WRONLY | O_CLOEXEC);
+    if (w->fd < 0) {
+        st = fail_io("write", path);
+        goto err_writer;
+    }
+    *writer_p = w;
+    return FIRE_OK;
+
+err_writer:
+    destroy(w);
+    return st;
+}
+
+static fire_status_t write_fd(fire_file_writer_t *w, const char *data, size_t n)
+{
+    while (n > 0) {
+        ssize_t put = write(w->fd, data, n < CHUNK ? n : CHUNK);
+
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return fail_io("write", w->path);
+        data += put;
+        n -= (size_t)put;
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t flush(fire_file_writer_t *w)
+{
+    size_t n = w->n;
+
+    w->n = 0;
+    return write_fd(w, w->buffer, n);
+}
+
+fire_status_t fire_file_writer_write(fire_file_writer_t *w, const void *data, size_t n)
+{
+    if (w->n + n > BUFFER) FIRE_TRY(flush(w));
+    if (n > BUFFER) return write_fd(w, data, n);
+    if (n > 0) memcpy(w->buffer + w->n, data, n);
+    w->n += n;
+    return FIRE_OK;
+}
+
+fire_status_t fire_file_writer_commit(fire_file_writer_t *w)
+{
+    fire_status_t st = flush(w);
+    int           fd = w->fd;
+
+    if (st == FIRE_OK && w->temp != NULL && fsync(fd) != 0)
+        st = fail_io("write", w->path);
+    if (close(fd) != 0 && st == FIRE_OK) st = fail_io("write", w->path);
+    if (w->temp != NULL) {
+        if (st == FIRE_OK)
+            st = rename_over(w->temp, w->path);
+        else
+            unlink(w->temp);
+    }
+    destroy(w);
+    return st;
+}
+
+void fire_file_writer_abort(fire_file_writer_t *w)
+{
+    if (w == NULL) return;
+    close(w->fd);
+    if (w->temp != NULL) unlink(w->temp);
+    destroy(w);
+}
+
+fire_status_t fire_file_write(const char *path, const void *data, size_t n)
+{
+    fire_file_writer_t *w;
+    fire_status_t       st;
+
+    FIRE_TRY(fire_file_writer_open(path, &w));
+    st = fire_file_writer_write(w, data, n);
+    if (st == FIRE_OK) return fire_file_writer_commit(w);
+    fire_file_writer_abort(w);
+    return st;
+}
+
+bool fire_path_has_suffix(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), k = strlen(suffix);
+
+    return n >= k && strcmp(path + n - k, suffix) == 0;
+}

@@ -1,0 +1,42 @@
+/* load.h - Caffe's files to messages and back: .prototxt, .caffemodel,
+ * .solverstate, mean files. Old formats are upgraded on the way in (upgrade.h);
+ * every file is written to a temporary one first and then put in place.
+ *
+ * A path that ends in .h5 is HDF5, anything else protobuf. What is loaded is
+ * ended with fire_message_free(). */
+#ifndef FIRE_MODEL_LOAD_H
+#define FIRE_MODEL_LOAD_H
+#include "caffe.pb-c.h"
+#include "model/message.h"
+
+/* Nets. load_weights() takes a .caffemodel or .caffemodel.h5; from the latter
+ * only names and blobs of layers come back, and an empty blob stands for one
+ * that is shared with an earlier layer and stored there. */
+fire_status_t fire_net_param_load_text(const char *path, Caffe__NetParameter **net_p);
+fire_status_t fire_net_param_load_binary(const char *path, Caffe__NetParameter **net_p);
+fire_status_t fire_net_param_load_weights(const char           *path,
+                                          Caffe__NetParameter **net_p);
+fire_status_t fire_net_param_save_text(const char                *path,
+                                       const Caffe__NetParameter *net);
+fire_status_t fire_net_param_save_binary(const char                *path,
+                                         const Caffe__NetParameter *net);
+fire_status_t fire_net_param_save_weights(const char                *path,
+                                          const Caffe__NetParameter *net);
+
+/* Solvers. load() also settles snapshot_prefix as Caffe does: left out, it is
+ * the path without its extension; a directory, and the file's stem is added. */
+fire_status_t fire_solver_param_load(const char              *path,
+                                     Caffe__SolverParameter **solver_p);
+fire_status_t fire_solver_state_load(const char *path, Caffe__SolverState **state_p);
+fire_status_t fire_solver_state_save(const char *path, const Caffe__SolverState *state);
+
+/* Any message, without upgrades: mean files (BlobProto), saved solver settings. */
+fire_status_t fire_message_load_binary(const char                       *path,
+                                       const ProtobufCMessageDescriptor *desc,
+                                       ProtobufCMessage                **msg_p);
+fire_status_t fire_message_load_text(const char                       *path,
+                                     const ProtobufCMessageDescriptor *desc,
+                                     ProtobufCMessage                **msg_p);
+fire_status_t fire_message_save_binary(const char *path, const void *msg);
+fire_status_t fire_message_save_text(const char *path, const void *msg);
+#endif
