@@ -1,0 +1,42 @@
+/* blas.h - row-major float32 linear algebra on the CPU through cblas, and scratch
+ * memory for the kernels that use it. Operands are dense: leading dimensions follow
+ * from the sizes. Empty operands are allowed. */
+#ifndef FIRE_DEVICE_CPU_BLAS_H
+#define FIRE_DEVICE_CPU_BLAS_H
+#include "base/error.h"
+
+typedef enum fire_trans { FIRE_NO_TRANS, FIRE_TRANS } fire_trans_t;
+
+/* C = alpha * op(A) op(B) + beta * C, with op(A) m x k, op(B) k x n. */
+void fire_gemm(fire_trans_t ta, fire_trans_t tb, int64_t m, int64_t n, int64_t k,
+               float alpha, const float *a, const float *b, float beta, float *c);
+/* y = alpha * op(A) x + beta * y, with A (before op) m x n. */
+void fire_gemv(fire_trans_t ta, int64_t m, int64_t n, float alpha, const float *a,
+               const float *x, float beta, float *y);
+
+void  fire_axpy(int64_t n, float alpha, const float *x, float *y); /* y += alpha x */
+void  fire_scal(int64_t n, float alpha, float *x);
+float fire_dot(int64_t n, const float *x, const float *y);
+float fire_asum(int64_t n, const float *x);
+
+/* y = alpha x + beta y in Caffe's two steps: scale, then add. */
+void fire_axpby(int64_t n, float alpha, const float *x, float beta, float *y);
+
+void fire_fill(int64_t n, float value, float *x);
+void fire_copy(int64_t n, const float *x, float *y); /* nothing if x is y */
+
+/* Threads that the library uses inside one call, for the whole process; does nothing
+ * where the BLAS cannot tell. */
+void fire_blas_set_threads(int threads);
+
+/* Memory that a kernel keeps between passes. Zero-initialise; fit() keeps what is
+ * there and makes room for n elements. */
+typedef struct fire_scratch {
+    float  *x;
+    int64_t cap;
+} fire_scratch_t;
+
+fire_status_t fire_scratch_fit(fire_scratch_t *s, int64_t n);
+fire_status_t fire_scratch_ones(fire_scratch_t *s, int64_t n); /* n ones */
+void          fire_scratch_free(fire_scratch_t *s);
+#endif
