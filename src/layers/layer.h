@@ -88,6 +88,12 @@ struct fire_layer {
 
 #define FIRE_STATE(l, type) ((type *)(l)->state)
 
+/* The layer's own settings, or their defaults where the prototxt says nothing:
+ * FIRE_PARAM(l, softmax_param, CAFFE__SOFTMAX_PARAMETER__INIT). */
+#define FIRE_PARAM(l, field, init)                 \
+    ((l)->param->field != NULL ? (l)->param->field \
+                               : &(__typeof__(*(l)->param->field))init)
+
 /* Append a parameter of this shape, filled (filler NULL: zeros). */
 fire_status_t fire_layer_add_blob(fire_layer_t *l, int ndim, const int64_t *dim,
                                   const Caffe__FillerParameter *filler);

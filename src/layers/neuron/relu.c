@@ -1,47 +1,51 @@
 /* relu.c - y = max(x, 0) + negative_slope * min(x, 0) */
-#include "layers/layer.h"
+#include "layers/neuron/neuron.h"
 
 typedef struct relu {
-    float slope;
+    float       slope;
+    fire_kept_t kept;
 } relu_t;
 
 static fire_status_t relu_setup(fire_layer_t *l)
 {
-    const Caffe__ReLUParameter *p = l->param->relu_param;
+    const Caffe__ReLUParameter *p =
+        FIRE_PARAM(l, relu_param, CAFFE__RE_LUPARAMETER__INIT);
 
-    FIRE_STATE(l, relu_t)->slope = p != NULL ? p->negative_slope : 0.0f;
+    FIRE_STATE(l, relu_t)->slope = p->negative_slope;
     return FIRE_OK;
 }
 
+static float relu_y(const void *state, float x)
+{
+    return fire_max(x, 0.0f) + ((const relu_t *)state)->slope * fire_min(x, 0.0f);
+}
+
+static float relu_dx(const void *state, float x, float y, float dy)
+{
+    (void)y;
+    return dy * ((float)(x > 0) + ((const relu_t *)state)->slope * (float)(x <= 0));
+}
+
+/* Only the sign of x is used. y has the same, so in place serves as well, unless the
+ * slope turns the sign of negative inputs. */
 static fire_status_t relu_forward(fire_layer_t *l)
 {
-    float        slope = FIRE_STATE(l, relu_t)->slope;
-    int64_t      n     = fire_blob_count(l->top[0]);
-    const float *x;
-    float       *y;
+    relu_t *s = l->state;
 
-    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
-    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
-    for (int64_t i = 0; i < n; i++)
-        y[i] = (x[i] > 0 ? x[i] : 0) + slope * (x[i] < 0 ? x[i] : 0);
-    return FIRE_OK;
+    if (s->slope < 0) FIRE_TRY(fire_kept_save(&s->kept, l));
+    return fire_neuron_forward(l, relu_y);
 }
 
-/* In place, x is already y; both have the same sign, which is all that is used. */
 static fire_status_t relu_backward(fire_layer_t *l)
 {
-    float        slope = FIRE_STATE(l, relu_t)->slope;
-    int64_t      n     = fire_blob_count(l->top[0]);
-    const float *x, *dy;
-    float       *dx;
+    relu_t *s = l->state;
 
-    if (!l->propagate_down[0]) return FIRE_OK;
-    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
-    FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
-    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
-    for (int64_t i = 0; i < n; i++)
-        dx[i] = dy[i] * ((x[i] > 0) + slope * (x[i] <= 0));
-    return FIRE_OK;
+    return fire_neuron_backward(l, fire_kept_bottom(&s->kept, l), relu_dx);
+}
+
+static void relu_teardown(fire_layer_t *l)
+{
+    fire_kept_fini(&FIRE_STATE(l, relu_t)->kept);
 }
 
 static const fire_kernel_t relu_kernels[] = {
@@ -57,5 +61,6 @@ const fire_layer_ops_t fire_layer_relu = {
     .state_size = sizeof(relu_t),
     .setup      = relu_setup,
     .reshape    = fire_layer_reshape_same,
+    .teardown   = relu_teardown,
     .kernels    = relu_kernels,
 };

@@ -1,0 +1,163 @@
+/* eltwise.c - product, weighted sum or maximum of bottoms of one shape */
+#include <float.h>
+
+#include "device/cpu/blas.h"
+#include "layers/layer.h"
+
+#define PROD CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__PROD
+#define SUM  CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__SUM
+#define MAX  CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__MAX
+
+typedef struct eltwise {
+    const Caffe__EltwiseParameter     *param; /* NULL: the defaults, a plain sum */
+    Caffe__EltwiseParameter__EltwiseOp op;
+
+    int    *winner; /* MAX: which bottom each element came from */
+    int64_t cap;
+} eltwise_t;
+
+static fire_status_t eltwise_setup(fire_layer_t *l)
+{
+    eltwise_t *s      = l->state;
+    int        ncoeff = 0;
+
+    s->param = l->param->eltwise_param;
+    s->op    = s->param != NULL ? s->param->operation : SUM;
+    if (s->param != NULL) ncoeff = (int)s->param->n_coeff;
+    if (ncoeff != 0 && ncoeff != l->nbottom)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%d coeffs for %d bottoms; give none or one for each", ncoeff,
+                         l->nbottom);
+    if (ncoeff != 0 && s->op != SUM)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "coeff is for operation SUM only");
+    return FIRE_OK;
+}
+
+static float coeff(const eltwise_t *s, int i)
+{
+    return s->param != NULL && s->param->n_coeff > 0 ? s->param->coeff[i] : 1.0f;
+}
+
+static fire_status_t eltwise_reshape(fire_layer_t *l)
+{
+    eltwise_t *s = l->state;
+    char       want[FIRE_SHAPE_TEXT], got[FIRE_SHAPE_TEXT];
+
+    for (int i = 0; i < l->nbottom; i++) {
+        if (!fire_blob_same_shape(l->bottom[0], l->bottom[i]))
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "bottom 0 is %s, bottom %d is %s: all must have one shape",
+                             fire_blob_shape_string(l->bottom[0], want, sizeof(want)),
+                             i, fire_blob_shape_string(l->bottom[i], got, sizeof(got)));
+        if (l->bottom[i] == l->top[0])
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "the top is also bottom %d; give it another name", i);
+    }
+    if (s->op == MAX)
+        FIRE_TRY(fire_grow(&s->winner, &s->cap, fire_blob_count(l->bottom[0]),
+                           sizeof(*s->winner)));
+    return fire_layer_reshape_same(l);
+}
+
+/* Take bottom b's elements into the product y. */
+static void multiply(int64_t n, const float *x, int b, float *y)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = b == 0 ? x[i] : y[i] * x[i];
+}
+
+/* Take bottom b's elements into the maximum y. Equal ones: of the first two the
+ * second wins, later ones lose, as in Caffe. */
+static void maximize(const eltwise_t *s, int64_t n, const float *x, int b, float *y)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (b == 0 || x[i] > y[i] || (b == 1 && !(y[i] > x[i]))) {
+            y[i]         = x[i];
+            s->winner[i] = b;
+        }
+}
+
+static fire_status_t eltwise_forward(fire_layer_t *l)
+{
+    const eltwise_t *s = l->state;
+    int64_t          n = fire_blob_count(l->top[0]);
+    const float     *x;
+    float           *y;
+
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    if (s->op == SUM) fire_fill(n, 0.0f, y);
+    for (int b = 0; b < l->nbottom; b++) {
+        FIRE_IN(l, l->bottom[b], FIRE_DATA, &x);
+        if (s->op == PROD)
+            multiply(n, x, b, y);
+        else if (s->op == SUM)
+            fire_axpy(n, coeff(s, b), x, y);
+        else
+            maximize(s, n, x, b, y);
+    }
+    return FIRE_OK;
+}
+
+/* dx = product of the other bottoms: multiplied anew, or y / x where the user says
+ * that no x is zero. */
+static fire_status_t product_of_others(fire_layer_t *l, int b, float *dx)
+{
+    const eltwise_t *s = l->state;
+    int64_t          n = fire_blob_count(l->top[0]);
+    const float     *x, *y;
+
+    if (s->param->stable_prod_grad) {
+        for (int other = 0, factors = 0; other < l->nbottom; other++) {
+            if (other == b) continue;
+            FIRE_IN(l, l->bottom[other], FIRE_DATA, &x);
+            multiply(n, x, factors++, dx);
+        }
+        return FIRE_OK;
+    }
+    FIRE_IN(l, l->bottom[b], FIRE_DATA, &x);
+    FIRE_IN(l, l->top[0], FIRE_DATA, &y);
+    for (int64_t i = 0; i < n; i++)
+        dx[i] = y[i] / x[i];
+    return FIRE_OK;
+}
+
+static fire_status_t eltwise_backward(fire_layer_t *l)
+{
+    const eltwise_t *s = l->state;
+    int64_t          n = fire_blob_count(l->top[0]);
+    const float     *dy;
+    float           *dx;
+
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
+    for (int b = 0; b < l->nbottom; b++) {
+        if (!l->propagate_down[b]) continue;
+        FIRE_OUT(l, l->bottom[b], FIRE_DIFF, &dx);
+        if (s->op == PROD) FIRE_TRY(product_of_others(l, b, dx));
+        for (int64_t i = 0; i < n; i++)
+            dx[i] = s->op == PROD  ? dx[i] * dy[i]
+                    : s->op == SUM ? coeff(s, b) * dy[i]
+                                   : (s->winner[i] == b ? dy[i] : 0.0f);
+    }
+    return FIRE_OK;
+}
+
+static void eltwise_teardown(fire_layer_t *l)
+{
+    fire_free(FIRE_STATE(l, eltwise_t)->winner);
+}
+
+static const fire_kernel_t eltwise_kernels[] = {
+    {.name = "ref", .forward = eltwise_forward, .backward = eltwise_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_eltwise = {
+    .type       = "Eltwise",
+    .bottoms    = {2, -1},
+    .tops       = {1, 1},
+    .state_size = sizeof(eltwise_t),
+    .setup      = eltwise_setup,
+    .reshape    = eltwise_reshape,
+    .teardown   = eltwise_teardown,
+    .kernels    = eltwise_kernels,
+};

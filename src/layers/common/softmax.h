@@ -1,0 +1,18 @@
+/* softmax.h - the softmax itself, for the layer and for the losses on top of it. */
+#ifndef FIRE_LAYERS_COMMON_SOFTMAX_H
+#define FIRE_LAYERS_COMMON_SOFTMAX_H
+#include "layers/layer.h"
+
+/* A blob seen as outer x classes x inner, classes being the axis that is summed. */
+typedef struct fire_softmax {
+    int     axis;
+    int64_t outer, classes, inner;
+    float  *ones;  /* [classes] */
+    float  *scale; /* [inner]: maximum, then sum, of one outer index */
+} fire_softmax_t;
+
+fire_status_t fire_softmax_reshape(fire_softmax_t *s, const fire_blob_t *x, int axis);
+void          fire_softmax_fini(fire_softmax_t *s);
+/* y may be x. */
+void fire_softmax_forward(const fire_softmax_t *s, const float *x, float *y);
+#endif

@@ -1,0 +1,57 @@
+/* split.c - one blob for several readers. The net puts these in by itself: each
+ * reader has a gradient of its own, and here they are added up. */
+#include "layers/layer.h"
+
+static fire_status_t split_reshape(fire_layer_t *l)
+{
+    for (int i = 0; i < l->ntop; i++) {
+        if (l->top[i] == l->bottom[0])
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "top %d is also the bottom; give it "
+                             "another name",
+                             i);
+        FIRE_TRY(fire_blob_reshape_like(l->top[i], l->bottom[0]));
+        fire_blob_share(l->top[i], l->bottom[0], FIRE_DATA);
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t split_forward(fire_layer_t *l)
+{
+    (void)l; /* the tops are the bottom */
+    return FIRE_OK;
+}
+
+static fire_status_t split_backward(fire_layer_t *l)
+{
+    int64_t      n = fire_blob_count(l->bottom[0]);
+    const float *a, *b;
+    float       *sum;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    if (l->ntop == 1) return fire_blob_copy(l->bottom[0], l->top[0], FIRE_DIFF);
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &a);
+    FIRE_IN(l, l->top[1], FIRE_DIFF, &b);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &sum);
+    for (int64_t i = 0; i < n; i++)
+        sum[i] = a[i] + b[i];
+    for (int t = 2; t < l->ntop; t++) {
+        FIRE_IN(l, l->top[t], FIRE_DIFF, &a);
+        for (int64_t i = 0; i < n; i++)
+            sum[i] += a[i];
+    }
+    return FIRE_OK;
+}
+
+static const fire_kernel_t split_kernels[] = {
+    {.name = "ref", .forward = split_forward, .backward = split_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_split = {
+    .type    = "Split",
+    .bottoms = {1, 1},
+    .tops    = {1, -1},
+    .reshape = split_reshape,
+    .kernels = split_kernels,
+};

@@ -1,0 +1,11 @@
+/* view.h - layers whose top is the bottom under another shape: nothing is copied in
+ * either direction. */
+#ifndef FIRE_LAYERS_COMMON_VIEW_H
+#define FIRE_LAYERS_COMMON_VIEW_H
+#include "layers/layer.h"
+
+/* Let the top be the bottom's memory, with this shape of the same count. */
+fire_status_t fire_view_reshape(fire_layer_t *l, int ndim, const int64_t *dim);
+
+extern const fire_kernel_t fire_view_kernels[];
+#endif

@@ -1,0 +1,71 @@
+#include "layers/loss/loss.h"
+
+#include "layers/scalar.h"
+
+void fire_loss_init(fire_loss_t *s, const Caffe__LossParameter *p,
+                    fire_loss_mode_t standard)
+{
+    s->mode = standard;
+    if (p == NULL) return;
+    s->has_ignore = p->has_ignore_label;
+    s->ignore     = p->ignore_label;
+    if (p->has_normalization)
+        s->mode = p->normalization;
+    else if (p->has_normalize)
+        s->mode = p->normalize ? CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__VALID
+                               : CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__BATCH_SIZE;
+}
+
+fire_status_t fire_loss_reshape(fire_layer_t *l)
+{
+    int64_t n = fire_blob_dim_or_1(l->bottom[0], 0);
+    int64_t m = fire_blob_dim_or_1(l->bottom[1], 0);
+
+    if (n != m)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%lld items in the first bottom, %lld in the second: they "
+                         "must be as many",
+                         (long long)n, (long long)m);
+    return fire_blob_reshape(l->top[0], 0, NULL);
+}
+
+float fire_loss_normalizer(const fire_loss_t *s, int64_t outer, int64_t inner,
+                           int64_t valid)
+{
+    float n;
+
+    switch (s->mode) {
+    case CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__FULL:
+        n = (float)(outer * inner);
+        break;
+    case CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__BATCH_SIZE:
+        n = (float)outer;
+        break;
+    case CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__NONE:
+        n = 1.0f;
+        break;
+    default:
+        n = (float)valid;
+    }
+    return fire_max(1.0f, n); /* a batch without labels has loss 0, not NaN */
+}
+
+fire_status_t fire_loss_label(const fire_loss_t *s, float label, int64_t item,
+                              int64_t classes, int64_t *class_p)
+{
+    /* Fractions are cut off, as in Caffe. NaN fails both comparisons. */
+    bool is_int = label > -2147483648.0f && label < 2147483648.0f;
+
+    if (is_int && s->has_ignore && (int)label == s->ignore) {
+        *class_p = FIRE_LABEL_IGNORED;
+        return FIRE_OK;
+    }
+    if (!is_int || (int)label < 0 || (int)label >= classes)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "label %g of item %lld is none of the %lld classes 0 ... %lld; "
+            "check the labels, or the number of outputs below",
+            (double)label, (long long)item, (long long)classes, (long long)classes - 1);
+    *class_p = (int)label;
+    return FIRE_OK;
+}

@@ -1,0 +1,130 @@
+/* softmax_loss.c - loss = -sum(log softmax(x)[label]) / normalizer */
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "layers/common/softmax.h"
+#include "layers/loss/loss.h"
+#include "layers/scalar.h"
+
+typedef struct softmax_loss {
+    fire_loss_t    loss;
+    fire_softmax_t softmax;
+    fire_blob_t   *prob; /* softmax(x), for backward and the second top */
+} softmax_loss_t;
+
+static fire_status_t softmax_loss_setup(fire_layer_t *l)
+{
+    softmax_loss_t *s = l->state;
+
+    fire_loss_init(&s->loss, l->param->loss_param,
+                   CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__VALID);
+    return fire_blob_create(&s->prob);
+}
+
+static fire_status_t softmax_loss_reshape(fire_layer_t *l)
+{
+    softmax_loss_t                *s = l->state;
+    const Caffe__SoftmaxParameter *p =
+        FIRE_PARAM(l, softmax_param, CAFFE__SOFTMAX_PARAMETER__INIT);
+    int64_t labels = fire_blob_count(l->bottom[1]), places;
+
+    FIRE_TRY(fire_loss_reshape(l));
+    FIRE_TRY(fire_softmax_reshape(&s->softmax, l->bottom[0], p->axis));
+    places = s->softmax.outer * s->softmax.inner;
+    if (labels != places)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%lld labels for %lld predictions: with classes on axis %d, "
+                         "the label has the prediction's shape without that axis",
+                         (long long)labels, (long long)places, s->softmax.axis);
+    FIRE_TRY(fire_blob_reshape_like(s->prob, l->bottom[0]));
+    if (l->ntop < 2) return FIRE_OK;
+    FIRE_TRY(fire_blob_reshape_like(l->top[1], l->bottom[0]));
+    fire_blob_share(l->top[1], s->prob, FIRE_DATA);
+    return FIRE_OK;
+}
+
+static fire_status_t softmax_loss_forward(fire_layer_t *l)
+{
+    softmax_loss_t       *s = l->state;
+    const fire_softmax_t *m = &s->softmax;
+    const float          *x, *label;
+    float                *prob, *top, loss = 0.0f;
+    int64_t               valid = 0, c;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
+    FIRE_OUT(l, s->prob, FIRE_DATA, &prob);
+    fire_softmax_forward(m, x, prob);
+    for (int64_t i = 0; i < m->outer; i++)
+        for (int64_t j = 0; j < m->inner; j++) {
+            FIRE_TRY(
+                fire_loss_label(&s->loss, label[i * m->inner + j], i, m->classes, &c));
+            if (c == FIRE_LABEL_IGNORED) continue;
+            loss -= logf(fire_max(prob[(i * m->classes + c) * m->inner + j], FLT_MIN));
+            valid++;
+        }
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    top[0] = loss / fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
+    return FIRE_OK;
+}
+
+static fire_status_t softmax_loss_backward(fire_layer_t *l)
+{
+    softmax_loss_t       *s = l->state;
+    const fire_softmax_t *m = &s->softmax;
+    const float          *prob, *label;
+    float                *dx, weight;
+    int64_t               valid = 0, c, n = fire_blob_count(l->bottom[0]);
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
+    FIRE_IN(l, s->prob, FIRE_DATA, &prob);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    memcpy(dx, prob, (size_t)n * sizeof(*dx));
+    for (int64_t i = 0; i < m->outer; i++)
+        for (int64_t j = 0; j < m->inner; j++) {
+            float *at = dx + i * m->classes * m->inner + j;
+
+            FIRE_TRY(
+                fire_loss_label(&s->loss, label[i * m->inner + j], i, m->classes, &c));
+            valid += c != FIRE_LABEL_IGNORED;
+            if (c != FIRE_LABEL_IGNORED)
+                at[c * m->inner] -= 1.0f;
+            else
+                for (c = 0; c < m->classes; c++)
+                    at[c * m->inner] = 0.0f;
+        }
+    FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    weight /= fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
+    for (int64_t i = 0; i < n; i++)
+        dx[i] *= weight;
+    return FIRE_OK;
+}
+
+static void softmax_loss_teardown(fire_layer_t *l)
+{
+    softmax_loss_t *s = l->state;
+
+    fire_softmax_fini(&s->softmax);
+    fire_blob_destroy(s->prob);
+}
+
+static const fire_kernel_t softmax_loss_kernels[] = {
+    {.name = "ref", .forward = softmax_loss_forward, .backward = softmax_loss_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_softmax_loss = {
+    .type        = "SoftmaxWithLoss",
+    .bottoms     = {2, 2},
+    .tops        = {1, 2},
+    .flags       = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
+    .no_gradient = 1 << 1,
+    .state_size  = sizeof(softmax_loss_t),
+    .setup       = softmax_loss_setup,
+    .reshape     = softmax_loss_reshape,
+    .teardown    = softmax_loss_teardown,
+    .kernels     = softmax_loss_kernels,
+};

@@ -1,0 +1,119 @@
+/* dropout.c - at training, each element is dropped with probability dropout_ratio
+ * and the others grow by 1/(1 - ratio); at test y = x.
+ *
+ * Whether an element stays depends on the seed, the layer, the step and its row in
+ * the global batch: the same mask whatever the number of workers. */
+#include "layers/layer.h"
+
+typedef struct dropout {
+    float    scale;
+    uint32_t threshold; /* an element stays if its random number is not below */
+    uint8_t *mask;
+    int64_t  cap;
+} dropout_t;
+
+static fire_status_t dropout_setup(fire_layer_t *l)
+{
+    const Caffe__DropoutParameter *p =
+        FIRE_PARAM(l, dropout_param, CAFFE__DROPOUT_PARAMETER__INIT);
+    dropout_t *s     = l->state;
+    float      ratio = p->dropout_ratio;
+
+    if (!(ratio >= 0.0f && ratio < 1.0f))
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "dropout_ratio %g; it must be at least 0 and less than 1",
+                         (double)ratio);
+    s->scale     = (float)(1.0 / (1.0 - ratio));
+    s->threshold = (uint32_t)(ratio * 4294967296.0);
+    return FIRE_OK;
+}
+
+static fire_status_t dropout_reshape(fire_layer_t *l)
+{
+    dropout_t *s = l->state;
+
+    if (l->phase == CAFFE__PHASE__TRAIN)
+        FIRE_TRY(fire_grow(&s->mask, &s->cap, fire_blob_count(l->bottom[0]), 1));
+    return fire_layer_reshape_same(l);
+}
+
+/* The mask of one row, whose numbers begin at `index` of the sequence. */
+static void draw(const dropout_t *s, fire_rng_key_t key, uint64_t index, int64_t n,
+                 uint8_t *mask)
+{
+    uint32_t four[4];
+
+    for (int64_t j = 0; j < n; j++, index++) {
+        if (j == 0 || index % 4 == 0) fire_rng_block(key, index / 4, four);
+        mask[j] = four[index % 4] >= s->threshold;
+    }
+}
+
+static void draw_all(const fire_layer_t *l)
+{
+    const dropout_t   *s    = l->state;
+    const fire_blob_t *x    = l->bottom[0];
+    fire_rng_key_t     key  = fire_layer_rng(l, FIRE_RNG_DROPOUT);
+    int64_t            rows = fire_blob_dim_or_1(x, 0);
+    int64_t            n    = rows > 0 ? fire_blob_count(x) / rows : 0;
+
+    for (int64_t i = 0; i < rows; i++)
+        draw(s, key, (uint64_t)(fire_moment_row(l->moment, rows, i) * n), n,
+             s->mask + i * n);
+}
+
+static void apply(const dropout_t *s, int64_t n, const float *x, float *y)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[i] * (float)s->mask[i] * s->scale;
+}
+
+static fire_status_t dropout_forward(fire_layer_t *l)
+{
+    const float *x;
+    float       *y;
+
+    if (l->phase == CAFFE__PHASE__TEST)
+        return fire_blob_copy(l->top[0], l->bottom[0], FIRE_DATA);
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    draw_all(l);
+    apply(l->state, fire_blob_count(l->bottom[0]), x, y);
+    return FIRE_OK;
+}
+
+static fire_status_t dropout_backward(fire_layer_t *l)
+{
+    const float *dy;
+    float       *dx;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    if (l->phase == CAFFE__PHASE__TEST)
+        return fire_blob_copy(l->bottom[0], l->top[0], FIRE_DIFF);
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    apply(l->state, fire_blob_count(l->bottom[0]), dy, dx);
+    return FIRE_OK;
+}
+
+static void dropout_teardown(fire_layer_t *l)
+{
+    fire_free(FIRE_STATE(l, dropout_t)->mask);
+}
+
+static const fire_kernel_t dropout_kernels[] = {
+    {.name = "ref", .forward = dropout_forward, .backward = dropout_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_dropout = {
+    .type       = "Dropout",
+    .bottoms    = {1, 1},
+    .tops       = {1, 1},
+    .flags      = FIRE_LAYER_INPLACE,
+    .state_size = sizeof(dropout_t),
+    .setup      = dropout_setup,
+    .reshape    = dropout_reshape,
+    .teardown   = dropout_teardown,
+    .kernels    = dropout_kernels,
+};
