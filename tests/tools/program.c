@@ -1,0 +1,90 @@
+#include "program.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+outcome_t ran;
+
+static char *slurp(const char *path)
+{
+    FILE  *f    = fopen(path, "rb");
+    char  *text = NULL;
+    size_t n    = 0, got;
+
+    if (f == NULL) test_fail(__FILE__, __LINE__, "cannot read %s", path);
+    do {
+        text = realloc(text, n + 65536);
+        got  = fread(text + n, 1, 65535, f);
+        n += got;
+    } while (got > 0);
+    text[n] = '\0';
+    fclose(f);
+    return text;
+}
+
+static const char *in_tmpdir(const char *name)
+{
+    static char path[1024];
+
+    snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
+    return path;
+}
+
+int sh(const char *format, ...)
+{
+    char    command[8192], script[8192 + 2048];
+    va_list ap;
+    int     status;
+
+    va_start(ap, format);
+    vsnprintf(command, sizeof(command), format, ap);
+    va_end(ap);
+    snprintf(script, sizeof(script),
+             "cd '%s' && PATH='%s':'%s/tools':$PATH && SRC='%s' && export PATH SRC && "
+             "{ %s\n} >.out 2>.err </dev/null",
+             test_tmpdir(), FIRE_BUILD_DIR, FIRE_BUILD_DIR, FIRE_SOURCE_DIR, command);
+    status = system(script);
+    free(ran.out);
+    free(ran.err);
+    ran.out  = slurp(in_tmpdir(".out"));
+    ran.err  = slurp(in_tmpdir(".err"));
+    ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return ran.code;
+}
+
+void check_one_error(const char *file, int line, const char *text)
+{
+    static const char head[] = "firecaffe: error: ";
+    const char       *first  = strstr(ran.err, head);
+
+    if (ran.code != 1)
+        test_fail(file, line, "exit status %d, not 1\n%s", ran.code, ran.err);
+    if (first == NULL || (first != ran.err && first[-1] != '\n'))
+        test_fail(file, line, "no error line in:\n%s", ran.err);
+    if (strchr(first, '\n') != first + strlen(first) - 1)
+        test_fail(file, line, "more than one line:\n%s", first);
+    if (strstr(first, text) == NULL)
+        test_fail(file, line, "\"%s\" is not in:\n%s", text, first);
+}
+
+void write_file(const char *name, const char *text)
+{
+    FILE *f = fopen(in_tmpdir(name), "wb");
+
+    CHECK(f != NULL);
+    CHECK(fwrite(text, 1, strlen(text), f) == strlen(text));
+    CHECK(fclose(f) == 0);
+}
+
+char *read_file(const char *name)
+{
+    return slurp(in_tmpdir(name));
+}
+
+bool file_exists(const char *name)
+{
+    return access(in_tmpdir(name), F_OK) == 0;
+}

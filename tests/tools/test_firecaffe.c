@@ -1,0 +1,61 @@
+/* The program as a whole: finding commands, help, errors. */
+#include "program.h"
+
+TEST(without_arguments_it_lists_the_commands)
+{
+    SH_OK("firecaffe");
+    CHECK_HAS(ran.out, "usage: firecaffe COMMAND");
+    CHECK_HAS(ran.out, "\n  log ");
+    SH_OK("firecaffe --help");
+    CHECK_HAS(ran.out, "usage: firecaffe COMMAND");
+}
+
+TEST(each_listed_command_explains_itself_with_an_example)
+{
+    SH_OK("firecaffe | sed -n 's/^  \\([a-z0-9_]*\\( [a-z0-9]*\\)\\{0,1\\}\\)  "
+          ".*/\\1/p' >list;"
+          "test $(wc -l <list) -ge 2;"
+          "while read -r c; do firecaffe $c --help >h || exit 1;"
+          "  grep -q \"^usage: firecaffe $c\" h || { echo \"$c: usage\"; exit 1; };"
+          "  [ \"$c\" = version ] || grep -q '^Example' h ||"
+          "    { echo \"$c: no example\"; exit 1; }; done <list");
+}
+
+TEST(help_before_or_after_the_command_is_the_same)
+{
+    SH_OK("firecaffe help log >a && firecaffe log --help >b && cmp a b");
+}
+
+TEST(a_misspelt_command_or_flag_is_answered_with_the_nearest)
+{
+    SH_FAILS("unknown command 'versoin'; did you mean 'version'?", "firecaffe versoin");
+    SH_FAILS("unknown flag --delimitr; did you mean --delimiter?",
+             "firecaffe log --delimitr=x y");
+}
+
+TEST(wrong_numbers_of_arguments_are_answered_with_the_usage)
+{
+    SH_FAILS("usage: firecaffe log LOG [DIR]", "firecaffe log");
+    SH_FAILS("log takes fewer arguments", "firecaffe log a b c");
+}
+
+TEST(version_is_one_word_after_the_name)
+{
+    SH_OK("firecaffe version");
+    CHECK(strncmp(ran.out, "firecaffe " FIRE_VERSION "\n",
+                  strlen("firecaffe " FIRE_VERSION "\n")) == 0);
+    SH_OK("firecaffe --version");
+    CHECK_HAS(ran.out, FIRE_VERSION);
+}
+
+TEST(verbose_adds_where_an_error_arose)
+{
+    CHECK_EQ(sh("firecaffe log /no/such/file --verbose"), 1);
+    CHECK_HAS(ran.err, "firecaffe: error: ");
+    CHECK_HAS(ran.err, "\n  at ");
+}
+
+TEST(an_output_that_cannot_be_written_is_an_error)
+{
+    SH_FAILS("cannot write the output", "firecaffe version >/dev/full");
+}

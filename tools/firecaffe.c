@@ -1,0 +1,243 @@
+/* firecaffe.c - the program: finds the sub-command, by the program's own name or
+ * by the first words, reads its flags, runs it, turns a status into one line on
+ * stderr and an exit code. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "command.h"
+#include "console.h"
+
+typedef struct common_flags {
+    bool help, version;
+} common_flags_t;
+
+static common_flags_t  common;
+static console_flags_t console;
+
+static const fire_option_t common_options[] = {
+    FIRE_OPTION(common_flags_t, help, BOOL, "false", NULL, "this text"),
+    FIRE_OPTION(common_flags_t, version, BOOL, "false", NULL, "the version"),
+    {0},
+};
+static const fire_option_t no_options[] = {{0}};
+
+/* ---- the tables ---- */
+
+const command_t *command_at(int i)
+{
+    static const command_t *const all[] = {
+#define COMMAND(name) &command_##name,
+#include "commands.def"
+#undef COMMAND
+        NULL,
+    };
+    return all[i];
+}
+
+enum { MAX_WORDS = 2 };
+
+typedef struct tool_name {
+    const char *name, *word[MAX_WORDS];
+} tool_name_t;
+
+static const tool_name_t tool_names[] = {
+#define NAME(name, ...) {#name, {__VA_ARGS__}},
+#include "names.def"
+#undef NAME
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* argv with the program's name replaced by the words it stands for. */
+static fire_status_t expand_name(int argc, char **argv, int *argc_p,
+                                 const char ***argv_p)
+{
+    const char  *program = base_name(argv[0]);
+    const char **out;
+    int          n = 0;
+
+    FIRE_TRY(fire_alloc((size_t)argc + MAX_WORDS, sizeof(*out), "argv", (void **)&out));
+    out[n++] = program;
+    for (size_t i = 0; i < sizeof(tool_names) / sizeof(tool_names[0]); i++)
+        if (strcmp(program, tool_names[i].name) == 0)
+            for (int k = 0; k < MAX_WORDS && tool_names[i].word[k] != NULL; k++)
+                if (tool_names[i].word[k][0] != '\0') out[n++] = tool_names[i].word[k];
+    for (int i = 1; i < argc; i++)
+        out[n++] = argv[i];
+    *argc_p = n;
+    *argv_p = out;
+    return FIRE_OK;
+}
+
+/* ---- finding the command ---- */
+
+static const char *command_name_at(const void *list, int i)
+{
+    const command_t *c = command_at(i);
+
+    (void)list;
+    return c != NULL ? c->name : NULL;
+}
+
+/* How many words of argv, from i on, are the name of this command. */
+static int words_matched(const char *name, int argc, const char *const *argv, int i)
+{
+    int words = 0;
+
+    while (*name != '\0') {
+        size_t n = strcspn(name, " ");
+
+        if (i >= argc || strlen(argv[i]) != n || strncmp(argv[i], name, n) != 0)
+            return 0;
+        words++;
+        i++;
+        name += n + (name[n] == ' ');
+    }
+    return words;
+}
+
+/* Caffe allows flags before the command, so every word is looked at. Removes the
+ * command's words from argv. */
+static const command_t *take_command(int *argc, const char **argv)
+{
+    for (int i = 1; i < *argc; i++)
+        for (int k = 0; command_at(k) != NULL; k++) {
+            int n = words_matched(command_at(k)->name, *argc, argv, i);
+
+            if (n == 0) continue;
+            for (int j = i; j + n < *argc; j++)
+                argv[j] = argv[j + n];
+            *argc -= n;
+            return command_at(k);
+        }
+    return NULL;
+}
+
+/* "convert" alone, or with a wrong second word: say which there are. */
+static fire_status_t unknown_command(const char *word)
+{
+    const char *near   = fire_name_nearest(word, command_name_at, NULL);
+    fire_str_t  family = {0};
+    size_t      n      = strlen(word);
+
+    for (int k = 0; command_at(k) != NULL; k++)
+        if (strncmp(command_at(k)->name, word, n) == 0 && command_at(k)->name[n] == ' ')
+            FIRE_TRY(fire_str_printf(&family, "%s%s", family.n > 0 ? ", " : "",
+                                     command_at(k)->name + n + 1));
+    if (family.n > 0)
+        FIRE_FAIL(FIRE_ERR_INVALID, "%s what? There are: %s", word, family.text);
+    else if (near != NULL)
+        FIRE_FAIL(FIRE_ERR_INVALID, "unknown command '%s'; did you mean '%s'?", word,
+                  near);
+    else
+        FIRE_FAIL(FIRE_ERR_INVALID, "unknown command '%s'; firecaffe --help lists them",
+                  word);
+    fire_str_fini(&family);
+    return FIRE_ERR_INVALID;
+}
+
+/* ---- help ---- */
+
+static void print_overview(void)
+{
+    printf("FireCaffe " FIRE_VERSION
+           ": trains Caffe's nets, on one machine or many.\n\n"
+           "usage: firecaffe COMMAND [flags]\n\n");
+    for (int i = 0; command_at(i) != NULL; i++)
+        printf("  %-17s %s\n", command_at(i)->name, command_at(i)->summary);
+    printf(
+        "\nfirecaffe COMMAND --help explains one, with examples. Under the names of\n"
+        "Caffe's tools (links in build/tools) the program does what they do.\n");
+}
+
+static fire_status_t print_help(const command_t *c, const fire_option_group_t *groups)
+{
+    fire_str_t flags = {0};
+
+    FIRE_TRY(fire_options_help(groups, &flags));
+    printf("usage: firecaffe %s %s%s[flags]\n\n%s\n%s", c->name, c->arguments,
+           c->arguments[0] != '\0' ? " " : "", c->help, flags.text);
+    fire_str_fini(&flags);
+    return FIRE_OK;
+}
+
+/* ---- running ---- */
+
+static fire_status_t check_arguments(const command_t *c, int64_t narg)
+{
+    if (narg >= c->min_args && (c->max_args < 0 || narg <= c->max_args)) return FIRE_OK;
+    return FIRE_FAIL(
+        FIRE_ERR_INVALID, "%s %s; usage: firecaffe %s %s (more: firecaffe %s --help)",
+        c->name, narg < c->min_args ? "needs more arguments" : "takes fewer arguments",
+        c->name, c->arguments, c->name);
+}
+
+static fire_status_t run_command(const command_t *c, int argc, const char *const *argv)
+{
+    const fire_option_group_t groups[] = {
+        {"Flags", c->options != NULL ? c->options : no_options, c->values},
+        {"Output", console_options, &console},
+        {"Common", common_options, &common},
+        {0},
+    };
+    fire_options_t options = {0};
+    fire_status_t  st;
+
+    FIRE_TRY_GOTO(st, fire_options_parse(groups, argc, argv, &options), done);
+    if (common.help) {
+        st = print_help(c, groups);
+        goto done;
+    }
+    FIRE_TRY_GOTO(st, check_arguments(c, options.narg), done);
+    FIRE_TRY_GOTO(st, console_open(&console, argv[0]), done);
+    st = c->run((int)options.narg, options.arg);
+done:
+    fire_options_fini(groups, &options);
+    return st;
+}
+
+static bool wants(const char *word, const char *flag)
+{
+    word += strspn(word, "-");
+    return strcmp(word, flag) == 0;
+}
+
+static fire_status_t dispatch(int argc, const char **argv)
+{
+    bool             help    = argc > 1 && strcmp(argv[1], "help") == 0;
+    const command_t *command = take_command(&argc, argv);
+
+    if (help && command != NULL)
+        return run_command(command, 2, (const char *[]){argv[0], "--help"});
+    if (command != NULL) return run_command(command, argc, argv);
+    if (argc < 2 || wants(argv[1], "help") || wants(argv[1], "h")) {
+        print_overview();
+        return FIRE_OK;
+    }
+    if (wants(argv[1], "version")) return run_command(&command_version, 1, argv);
+    return unknown_command(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    const char  **words = NULL;
+    int           n     = 0;
+    fire_status_t st    = expand_name(argc, argv, &n, &words);
+
+    if (st >= 0) st = dispatch(n, words);
+    console_close();
+    if (st >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        st = FIRE_FAIL(FIRE_ERR_IO, "cannot write the output");
+    if (st < 0) {
+        fprintf(stderr, "firecaffe: error: %s\n", fire_last_error());
+        if (console.verbose) fprintf(stderr, "  at %s\n", fire_error_origin());
+    }
+    fire_free(words);
+    return st < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
