@@ -1,0 +1,106 @@
+/* What the shared library exports is what the public headers mark, no more and no
+ * less; and each header stands on its own in C and C++. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "tree.h"
+
+enum { MAX_NAMES = 1024 };
+
+typedef struct names {
+    char name[MAX_NAMES][96];
+    int  n;
+} names_t;
+
+static names_t marked, exported;
+
+static void add(names_t *list, const char *name, size_t n)
+{
+    CHECK(list->n < MAX_NAMES);
+    snprintf(list->name[list->n++], sizeof(list->name[0]), "%.*s", (int)n, name);
+}
+
+static bool has(const names_t *list, const char *name)
+{
+    for (int i = 0; i < list->n; i++)
+        if (strcmp(list->name[i], name) == 0) return true;
+    return false;
+}
+
+/* The function declared behind a mark: the last name before its "(". A declaration
+ * that the formatter broke before the name continues on the next line. */
+static void find_marked(const char *path, int number, const char *line)
+{
+    static bool open;
+    const char *paren, *begin;
+
+    (void)number;
+    if (strstr(path, "/api.h") != NULL) return;
+    if (strncmp(line, "FIRE_API", 8) == 0 || strncmp(line, "FIRE_CALL", 9) == 0)
+        open = true;
+    paren = strchr(line, '(');
+    if (!open || paren == NULL) return;
+    begin = paren;
+    while (begin > line && (isalnum((unsigned char)begin[-1]) || begin[-1] == '_'))
+        begin--;
+    add(&marked, begin, (size_t)(paren - begin));
+    open = false;
+}
+
+static void find_exported(void)
+{
+    FILE *f = popen("nm -D --defined-only '" FIRE_BUILD_DIR "/libfire.so'", "r");
+    char  line[512], name[256];
+
+    CHECK(f != NULL);
+    while (fgets(line, sizeof(line), f) != NULL)
+        if (sscanf(line, "%*s %*s %255s", name) == 1 && strncmp(name, "__", 2) != 0)
+            add(&exported, name, strlen(name));
+    CHECK(pclose(f) == 0);
+}
+
+TEST(the_library_exports_exactly_what_its_headers_mark)
+{
+    CHECK(tree_lines("include/fire", "h", find_marked) > 0);
+    find_exported();
+    CHECK(marked.n > 0);
+    for (int i = 0; i < marked.n; i++)
+        if (!has(&exported, marked.name[i]))
+            tree_complain("include/fire", 0, "%s is marked, not exported",
+                          marked.name[i]);
+    for (int i = 0; i < exported.n; i++)
+        if (!has(&marked, exported.name[i]))
+            tree_complain("libfire.so", 0, "%s is exported, not marked",
+                          exported.name[i]);
+    TREE_DONE();
+}
+
+static const char *compiler_line;
+
+static void compile_first_line(const char *path, int number, const char *line)
+{
+    char command[2048];
+
+    (void)line;
+    if (number != 1) return;
+    snprintf(command, sizeof(command),
+             "echo '#include <%s>' | %s -Wall -Wextra -Wpedantic -Werror -fsyntax-only "
+             "-I'%s' -",
+             path + strlen("include/"), compiler_line, test_source("include"));
+    if (system(command) != 0) tree_complain(path, 1, "does not compile alone");
+}
+
+TEST(each_public_header_compiles_alone_as_c11)
+{
+    compiler_line = "cc -std=c11 -x c";
+    CHECK(tree_lines("include/fire", "h", compile_first_line) > 0);
+    TREE_DONE();
+}
+
+TEST(each_public_header_compiles_alone_as_cpp17)
+{
+    if (system("command -v c++ >/dev/null") != 0) test_skip("no C++ compiler");
+    compiler_line = "c++ -std=c++17 -x c++";
+    CHECK(tree_lines("include/fire", "h", compile_first_line) > 0);
+    TREE_DONE();
+}

@@ -1,0 +1,137 @@
+/* Who may include whom. Includes point one way, libraries are used where their
+ * name is on the file. */
+#include <ctype.h>
+#include "tree.h"
+
+/* Folders of src/, and the folders that each may include besides itself. */
+static const struct {
+    const char *folder, *may;
+} directions[] = {
+    {"base", ""},
+    {"device", "base"},
+    {"blob", "base device"},
+    {"model", "base device blob"},
+    {"data", "base device blob model"},
+    {"layers", "base device blob model data"},
+    {"net", "base device blob model layers data"},
+    {"solver", "base device blob model layers data net"},
+    {"comm", "base device"},
+    {"train", "base device blob model layers data net solver comm"},
+    {"sim", "base comm"},
+};
+
+/* Headers of other libraries, and a part that the path of a user must have. */
+static const struct {
+    const char *header, *part[3];
+} libraries[] = {
+    {"mpi.h", {"src/comm/transport/"}},
+    {"nccl.h", {"src/comm/transport/nccl"}},
+    {"cudnn.h", {"src/device/cuda/", "_cudnn."}},
+    {"cuda_runtime.h", {"src/device/cuda/", ".cu", "_cudnn."}},
+    {"hdf5.h", {"hdf5"}},
+    {"leveldb/c.h", {"leveldb"}},
+    {"jpeglib.h", {"jpeg"}},
+    {"png.h", {"png"}},
+    {"oneapi/dnnl/dnnl.h", {"onednn"}},
+    {"lmdb.h", {"lmdb"}},
+    {"cblas.h", {"src/device/cpu/", "src/layers/"}},
+};
+
+enum {
+    NDIRECTION = sizeof(directions) / sizeof(directions[0]),
+    NLIBRARY   = sizeof(libraries) / sizeof(libraries[0]),
+};
+
+/* The name between the quotes or brackets of an #include line. */
+static bool included(const char *line, char name[128])
+{
+    char close;
+
+    while (isspace((unsigned char)*line))
+        line++;
+    if (*line++ != '#') return false;
+    while (isspace((unsigned char)*line))
+        line++;
+    return sscanf(line, "include %*[\"<]%127[^\">]%c", name, &close) == 2;
+}
+
+static int direction_of(const char *path)
+{
+    for (int i = 0; i < NDIRECTION; i++) {
+        size_t n = strlen(directions[i].folder);
+
+        if (strncmp(path, directions[i].folder, n) == 0 && path[n] == '/') return i;
+    }
+    return -1;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *w = words; *w != '\0'; w += strcspn(w, " "), w += *w == ' ')
+        if (strcspn(w, " ") == n && strncmp(w, word, n) == 0) return true;
+    return false;
+}
+
+static void check_direction(const char *path, int number, const char *line)
+{
+    char name[128];
+    int  from = direction_of(path + strlen("src/")), to;
+
+    if (from < 0) tree_complain(path, number, "folder unknown to test_includes.c");
+    if (from < 0 || !included(line, name)) return;
+    if (strncmp(name, "tools/", 6) == 0 || strstr(name, "..") != NULL)
+        tree_complain(path, number, "includes %s", name);
+    to = direction_of(name);
+    if (to >= 0 && to != from && !has_word(directions[from].may, directions[to].folder))
+        tree_complain(path, number, "%s may not include %s", directions[from].folder,
+                      name);
+}
+
+TEST(includes_point_one_way)
+{
+    CHECK(tree_lines("src", "c h cu cuh", check_direction) > 10);
+    TREE_DONE();
+}
+
+static void check_library(const char *path, int number, const char *line)
+{
+    char name[128];
+
+    if (!included(line, name)) return;
+    for (int i = 0; i < NLIBRARY; i++) {
+        bool allowed = false;
+
+        if (strcmp(name, libraries[i].header) != 0) continue;
+        for (int k = 0; k < 3 && libraries[i].part[k] != NULL; k++)
+            allowed |= strstr(path, libraries[i].part[k]) != NULL;
+        if (!allowed)
+            tree_complain(path, number, "%s belongs into files with \"%s\" in the path",
+                          name, libraries[i].part[0]);
+    }
+}
+
+TEST(a_library_is_used_only_where_its_name_is_on_the_file)
+{
+    CHECK(tree_lines("src", "c h cu cuh", check_library) > 10);
+    CHECK(tree_lines("include", "h", check_library) > 0);
+    TREE_DONE();
+}
+
+static void check_public(const char *path, int number, const char *line)
+{
+    static const char *const standard[] = {"stdbool.h", "stddef.h", "stdint.h"};
+    char                     name[128];
+
+    if (!included(line, name) || strncmp(name, "fire/", 5) == 0) return;
+    for (size_t i = 0; i < sizeof(standard) / sizeof(standard[0]); i++)
+        if (strcmp(name, standard[i]) == 0) return;
+    tree_complain(path, number, "a public header may not need %s", name);
+}
+
+TEST(public_headers_need_nothing_but_each_other)
+{
+    CHECK(tree_lines("include", "h", check_public) > 0);
+    TREE_DONE();
+}
