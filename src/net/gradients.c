@@ -1,0 +1,75 @@
+/* gradients.c - which layers run backward, and into which bottoms.
+ *
+ * Forward over the layers: a layer needs backward if something below it learns or it
+ * has a parameter that does. Backward over them: it is of no use unless its tops lead
+ * to a loss, nor below a propagate_down that says no. force_backward overrules. */
+#include <string.h>
+
+#include "net/net.h"
+
+static bool learns(const fire_layer_t *l, int i)
+{
+    return l->kind == FIRE_PARAM_WEIGHT &&
+           ((size_t)i >= l->param->n_param || l->param->param[i]->lr_mult != 0);
+}
+
+static void need_from_below(fire_net_t *net, fire_net_layer_t *l)
+{
+    for (int i = 0; i < l->base.nbottom; i++) {
+        bool need = net->blob[l->bottom_id[i]].need_backward;
+
+        l->need_backward |= need;
+        if (l->base.param->n_propagate_down > 0)
+            need = l->base.param->propagate_down[i];
+        l->base.propagate_down[i] = need && !(l->base.ops->no_gradient >> i & 1);
+    }
+    for (int i = 0; i < l->base.nblob; i++) {
+        l->base.param_gradient[i] = learns(&l->base, i);
+        l->need_backward |= l->base.param_gradient[i];
+    }
+    for (int i = 0; i < l->base.ntop && l->need_backward; i++)
+        net->blob[l->top_id[i]].need_backward = true;
+}
+
+/* leads: the blob leads to a loss; skip: nobody above sends it a gradient. */
+static void prune_from_above(fire_net_layer_t *l, bool *leads, bool *skip)
+{
+    bool contributes = false, all_skip = true;
+
+    for (int i = 0; i < l->base.ntop; i++) {
+        contributes |= l->base.loss_weight[i] != 0 || leads[l->top_id[i]];
+        all_skip &= skip[l->top_id[i]];
+    }
+    if (!contributes || all_skip) l->need_backward = false;
+    for (int i = 0; i < l->base.nbottom; i++) {
+        int id = l->bottom_id[i];
+
+        if (!contributes || all_skip) l->base.propagate_down[i] = false;
+        leads[id] |= contributes;
+        skip[id] = !l->base.propagate_down[i];
+    }
+}
+
+static void force(fire_net_layer_t *l)
+{
+    l->need_backward = true;
+    for (int i = 0; i < l->base.nbottom; i++)
+        l->base.propagate_down[i] |= !(l->base.ops->no_gradient >> i & 1);
+    for (int i = 0; i < l->base.nblob; i++)
+        l->base.param_gradient[i] = l->base.kind == FIRE_PARAM_WEIGHT;
+}
+
+fire_status_t fire_net_plan_gradients(fire_net_t *net)
+{
+    bool *leads;
+
+    FIRE_TRY(FIRE_NEW(&leads, 2 * net->nblob));
+    for (int i = 0; i < net->nlayer; i++)
+        need_from_below(net, &net->layer[i]);
+    for (int i = net->nlayer - 1; i >= 0; i--)
+        prune_from_above(&net->layer[i], leads, leads + net->nblob);
+    for (int i = 0; i < net->nlayer && net->param->force_backward; i++)
+        force(&net->layer[i]);
+    fire_free(leads);
+    return FIRE_OK;
+}

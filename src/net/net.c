@@ -1,0 +1,111 @@
+#include "net/net.h"
+
+#include <string.h>
+
+#include "base/log.h"
+
+static fire_status_t make_state(const fire_net_options_t *o, Caffe__NetState **state_p)
+{
+    Caffe__NetState *state;
+    fire_status_t    st;
+
+    FIRE_TRY(fire_message_create(&caffe__net_state__descriptor,
+                                 (ProtobufCMessage **)&state));
+    state->has_phase = state->has_level = true;
+    state->phase                        = o->phase;
+    state->level                        = o->level;
+    for (int i = 0; i < o->nstage; i++)
+        FIRE_TRY_GOTO(st, fire_message_add_string(state, "stage", o->stage[i]), err);
+    *state_p = state;
+    return FIRE_OK;
+
+err:
+    fire_message_free(state);
+    return st;
+}
+
+static fire_status_t run_passes(fire_net_t *net, const Caffe__NetParameter *param,
+                                const fire_net_options_t *options)
+{
+    Caffe__NetState *state;
+    fire_status_t    st;
+
+    FIRE_TRY(make_state(options, &state));
+    st = fire_net_filter(param, state, &net->param);
+    fire_message_free(state);
+    FIRE_TRY(st);
+    FIRE_TRY(fire_net_insert_splits(net->param));
+    FIRE_TRY(fire_net_build(net));
+    FIRE_TRY(fire_net_plan_gradients(net));
+    FIRE_TRY(fire_net_collect_params(net));
+    return fire_net_load(net, net->param, NULL);
+}
+
+fire_status_t fire_net_create(const Caffe__NetParameter *param,
+                              const fire_net_options_t *options, fire_net_t **net_p)
+{
+    fire_net_t   *net;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&net, 1));
+    net->ctx        = options->ctx;
+    net->moment     = options->moment;
+    net->phase      = options->phase;
+    net->loss_scale = 1;
+    net->debug_info = param->debug_info;
+    FIRE_TRY_GOTO(st, run_passes(net, param, options), err_net);
+    *net_p = net;
+    return FIRE_OK;
+
+err_net:
+    fire_net_destroy(net);
+    return st;
+}
+
+void fire_net_destroy(fire_net_t *net)
+{
+    if (net == NULL) return;
+    for (int i = 0; i < net->nlayer; i++) {
+        fire_net_layer_t *l = &net->layer[i];
+
+        fire_layer_fini(&l->base);
+        fire_free(l->base.bottom);
+        fire_free(l->base.top);
+        fire_free(l->base.propagate_down);
+        fire_free(l->base.loss_weight);
+        fire_free(l->bottom_id);
+        fire_free(l->top_id);
+    }
+    for (int i = 0; i < net->nblob; i++)
+        fire_blob_destroy(net->blob[i].blob);
+    fire_free(net->layer);
+    fire_free(net->blob);
+    fire_free(net->learn);
+    fire_free(net->output);
+    fire_message_free(net->param);
+    fire_free(net);
+}
+
+fire_blob_t *fire_net_find_blob(const fire_net_t *net, const char *name)
+{
+    for (int i = 0; i < net->nblob; i++)
+        if (strcmp(net->blob[i].name, name) == 0) return net->blob[i].blob;
+    return NULL;
+}
+
+fire_layer_t *fire_net_find_layer(const fire_net_t *net, const char *name)
+{
+    for (int i = 0; i < net->nlayer; i++)
+        if (strcmp(net->layer[i].base.param->name, name) == 0)
+            return &net->layer[i].base;
+    return NULL;
+}
+
+float fire_net_loss_weight(const fire_net_t *net, int blob)
+{
+    for (int i = net->nlayer - 1; i >= 0; i--)
+        for (int j = 0; j < net->layer[i].base.ntop; j++)
+            if (net->layer[i].top_id[j] == blob)
+                return net->layer[i].base.loss_weight[j];
+    return 0;
+}

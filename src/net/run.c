@@ -1,0 +1,113 @@
+/* run.c - forward and backward. */
+#include "net/net.h"
+
+static fire_status_t in_layer(fire_status_t st, const fire_layer_t *l)
+{
+    return st < 0 ? fire_error_prefix(st, "layer \"%s\" (%s)", l->param->name,
+                                      l->param->type)
+                  : st;
+}
+
+/* A number that changes when a bottom changes shape. */
+static uint64_t shapes_of(const fire_layer_t *l)
+{
+    uint64_t h = 1469598103934665603u;
+
+    for (int i = 0; i < l->nbottom; i++) {
+        const fire_blob_t *b = l->bottom[i];
+
+        h = (h ^ (uint64_t)b->ndim) * 1099511628211u;
+        for (int k = 0; k < b->ndim; k++)
+            h = (h ^ (uint64_t)b->dim[k]) * 1099511628211u;
+    }
+    return h;
+}
+
+static fire_status_t fit_shapes(fire_net_layer_t *l)
+{
+    uint64_t now    = shapes_of(&l->base);
+    bool     always = l->base.ops->flags & (FIRE_LAYER_DYNAMIC | FIRE_LAYER_SOURCE);
+
+    if (l->shapes == now && !always) return FIRE_OK;
+    FIRE_TRY(l->base.ops->reshape(&l->base));
+    if (l->shapes != now) FIRE_TRY(fire_kernel_select(&l->base, NULL, NULL));
+    l->shapes = now;
+    return FIRE_OK;
+}
+
+static fire_status_t add_loss(const fire_layer_t *l, float *loss)
+{
+    for (int i = 0; i < l->ntop; i++) {
+        const float *x;
+        float        sum = 0;
+
+        if (l->loss_weight[i] == 0) continue;
+        FIRE_TRY(fire_blob_read(l->top[i], FIRE_DATA, FIRE_CPU, &x));
+        for (int64_t k = 0; k < fire_blob_count(l->top[i]); k++)
+            sum += x[k] * l->loss_weight[i];
+        *loss += sum;
+    }
+    return FIRE_OK;
+}
+
+#define HOOK(net, name, i) \
+    ((net)->hooks.name != NULL ? (net)->hooks.name((net)->hooks.arg, (i)) : FIRE_OK)
+
+fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss_p)
+{
+    float loss = 0;
+
+    for (int i = first; i <= (last < 0 ? net->nlayer - 1 : last); i++) {
+        fire_net_layer_t *l = &net->layer[i];
+
+        FIRE_TRY(HOOK(net, before_forward, i));
+        FIRE_TRY(in_layer(fit_shapes(l), &l->base));
+        FIRE_TRY(in_layer(l->base.kernel->forward(&l->base), &l->base));
+        FIRE_TRY(add_loss(&l->base, &loss));
+        if (net->debug_info) FIRE_TRY(fire_net_debug_forward(net, i));
+        FIRE_TRY(HOOK(net, after_forward, i));
+    }
+    if (loss_p != NULL) *loss_p = loss;
+    return FIRE_OK;
+}
+
+/* The gradient of the objective with respect to a loss is its weight. */
+static fire_status_t seed_losses(fire_net_t *net, const fire_layer_t *l)
+{
+    for (int i = 0; i < l->ntop; i++)
+        if (l->loss_weight[i] != 0)
+            FIRE_TRY(fire_blob_set(l->top[i], FIRE_DIFF,
+                                   l->loss_weight[i] * net->loss_scale));
+    return FIRE_OK;
+}
+
+fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
+{
+    for (int i = first < 0 ? net->nlayer - 1 : first; i >= last; i--) {
+        fire_layer_t *l = &net->layer[i].base;
+
+        if (net->layer[i].need_backward) {
+            FIRE_TRY(HOOK(net, before_backward, i));
+            FIRE_TRY(in_layer(seed_losses(net, l), l));
+            if (l->kernel->backward != NULL)
+                FIRE_TRY(in_layer(l->kernel->backward(l), l));
+            if (net->debug_info) FIRE_TRY(fire_net_debug_backward(net, i));
+        }
+        FIRE_TRY(HOOK(net, after_backward, i));
+    }
+    return FIRE_OK;
+}
+
+fire_status_t fire_net_reshape(fire_net_t *net)
+{
+    for (int i = 0; i < net->nlayer; i++)
+        FIRE_TRY(in_layer(fit_shapes(&net->layer[i]), &net->layer[i].base));
+    return FIRE_OK;
+}
+
+fire_status_t fire_net_clear_diffs(fire_net_t *net)
+{
+    for (int i = 0; i < net->nparam; i++)
+        FIRE_TRY(fire_blob_set(net->learn[i].blob, FIRE_DIFF, 0));
+    return FIRE_OK;
+}

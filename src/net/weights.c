@@ -1,0 +1,143 @@
+/* weights.c - parameters of a net to and from model files, and between nets. */
+#include <string.h>
+
+#include "base/log.h"
+#include "model/blob_proto.h"
+#include "model/load.h"
+#include "net/net.h"
+
+static fire_status_t shape_mismatch(const fire_blob_t *b, const Caffe__BlobProto *proto,
+                                    const char *what, const char *layer, int i)
+{
+    fire_blob_t theirs = {0};
+    char        a[FIRE_SHAPE_TEXT], c[FIRE_SHAPE_TEXT];
+
+    FIRE_TRY(
+        fire_blob_proto_shape(proto, what, &theirs.ndim, theirs.dim, &theirs.count));
+    return FIRE_FAIL(
+        FIRE_ERR_INVALID,
+        "%s: cannot copy parameter %d of layer \"%s\": its shape is %s in "
+        "the file, %s in the net; to learn this layer from scratch, rename "
+        "it",
+        what, i, layer, fire_blob_shape_string(&theirs, a, sizeof(a)),
+        fire_blob_shape_string(b, c, sizeof(c)));
+}
+
+static fire_status_t load_layer(fire_layer_t *l, const Caffe__LayerParameter *from,
+                                const char *source)
+{
+    if ((int)from->n_blobs != l->nblob)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "%s: layer \"%s\" has %zu parameters in the file, %d in the net; "
+            "to learn it from scratch, rename it",
+            source, from->name, from->n_blobs, l->nblob);
+    for (int i = 0; i < l->nblob; i++) {
+        const Caffe__BlobProto *proto = from->blobs[i];
+        fire_blob_t            *b     = l->blob[i];
+        float                  *w;
+
+        if (fire_blob_proto_is_empty(proto)) continue; /* stored with its owner */
+        if (!fire_blob_proto_fits(proto, b->ndim, b->dim))
+            return shape_mismatch(b, proto, source, from->name, i);
+        FIRE_TRY(fire_blob_write(b, FIRE_DATA, FIRE_CPU, &w));
+        FIRE_TRY(fire_blob_proto_read(proto, FIRE_DATA, source, b->count, w));
+    }
+    return FIRE_OK;
+}
+
+fire_status_t fire_net_load(fire_net_t *net, const Caffe__NetParameter *trained,
+                            const char *source)
+{
+    for (size_t i = 0; i < trained->n_layer; i++) {
+        const Caffe__LayerParameter *from = trained->layer[i];
+        fire_layer_t                *l =
+            from->name != NULL ? fire_net_find_layer(net, from->name) : NULL;
+
+        if (source == NULL && from->n_blobs == 0) continue; /* the net's own message */
+        if (l == NULL)
+            FIRE_LOG(INFO, "Ignoring source layer %s", from->name);
+        else
+            FIRE_TRY(load_layer(l, from, source != NULL ? source : "net definition"));
+    }
+    return FIRE_OK;
+}
+
+fire_status_t fire_net_load_file(fire_net_t *net, const char *path)
+{
+    Caffe__NetParameter *trained;
+    fire_status_t        st;
+
+    FIRE_TRY(fire_net_param_load_binary(path, &trained));
+    st = fire_net_load(net, trained, path);
+    fire_message_free(trained);
+    return st;
+}
+
+static fire_status_t save_blob(fire_blob_t *b, bool with_diff,
+                               Caffe__LayerParameter *out)
+{
+    Caffe__BlobProto *proto;
+    const float      *x;
+
+    FIRE_TRY(fire_message_add_message(out, "blobs", &proto));
+    FIRE_TRY(fire_blob_proto_set_shape(proto, b->ndim, b->dim));
+    FIRE_TRY(fire_blob_read(b, FIRE_DATA, FIRE_CPU, &x));
+    FIRE_TRY(fire_blob_proto_write(proto, FIRE_DATA, b->count, x));
+    if (!with_diff) return FIRE_OK;
+    FIRE_TRY(fire_blob_read(b, FIRE_DIFF, FIRE_CPU, &x));
+    return fire_blob_proto_write(proto, FIRE_DIFF, b->count, x);
+}
+
+fire_status_t fire_net_save(const fire_net_t *net, bool with_diff,
+                            Caffe__NetParameter **param_p)
+{
+    const fire_field_t *blobs =
+        fire_field_find(&caffe__layer_parameter__descriptor, "blobs");
+    Caffe__NetParameter *out;
+    fire_status_t        st;
+
+    FIRE_TRY(fire_message_copy(net->param, (ProtobufCMessage **)&out));
+    for (int i = 0; i < net->nlayer; i++) {
+        const fire_layer_t *l = &net->layer[i].base;
+
+        fire_message_clear(out->layer[i], blobs);
+        for (int k = 0; k < l->nblob; k++)
+            FIRE_TRY_GOTO(st, save_blob(l->blob[k], with_diff, out->layer[i]), err_out);
+    }
+    *param_p = out;
+    return FIRE_OK;
+
+err_out:
+    fire_message_free(out);
+    return st;
+}
+
+fire_status_t fire_net_share(fire_net_t *net, const fire_net_t *other)
+{
+    for (int i = 0; i < net->nlayer; i++) {
+        fire_layer_t       *l    = &net->layer[i].base;
+        const fire_layer_t *from = fire_net_find_layer(other, l->param->name);
+
+        if (from == NULL || from->nblob == 0) continue;
+        if (from->nblob != l->nblob)
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "layer \"%s\" has %d parameters in one net and %d in the "
+                             "other; they must be the same to share them",
+                             l->param->name, l->nblob, from->nblob);
+        for (int k = 0; k < l->nblob; k++) {
+            char a[FIRE_SHAPE_TEXT], b[FIRE_SHAPE_TEXT];
+
+            if (!fire_blob_same_shape(l->blob[k], from->blob[k]))
+                return FIRE_FAIL(FIRE_ERR_INVALID,
+                                 "layer \"%s\" cannot share parameter %d: shape %s in "
+                                 "one net, %s in "
+                                 "the other",
+                                 l->param->name, k,
+                                 fire_blob_shape_string(l->blob[k], a, sizeof(a)),
+                                 fire_blob_shape_string(from->blob[k], b, sizeof(b)));
+            fire_blob_share(l->blob[k], from->blob[k], FIRE_DATA);
+        }
+    }
+    return FIRE_OK;
+}

@@ -1,0 +1,67 @@
+/* solver.h - from gradients to new weights: learning rate, clipping, regularisation,
+ * the six update rules, and the state that a snapshot keeps.
+ *
+ * A step is begin(), update() for every span of every parameter once its gradient is
+ * final, in any order, then end(). Spans let a trainer update what has arrived while
+ * the rest is under way, or only its own share. */
+#ifndef FIRE_SOLVER_SOLVER_H
+#define FIRE_SOLVER_SOLVER_H
+#include "net/net.h"
+
+typedef struct fire_solver fire_solver_t;
+
+/* Everything one update of some elements needs. */
+typedef struct fire_update {
+    int64_t n;
+    float  *w, *g; /* weights; gradient, replaced by the value subtracted from w */
+    float  *h[2];  /* history */
+    float   rate;  /* of this parameter */
+    float   scale; /* of the gradient: clipping and 1/iter_size */
+    float   decay; /* of this parameter */
+    bool    decay_l1;
+    float   momentum, momentum2, rms_decay, delta;
+    float   correction; /* Adam's bias correction at this iteration */
+} fire_update_t;
+
+/* An update rule; rules.def lists them. */
+typedef struct fire_rule {
+    const char *type; /* as solver files spell it */
+    int         nhistory;
+    bool        no_momentum; /* refuses a momentum, as Caffe does */
+    void (*apply)(const fire_update_t *u);
+} fire_rule_t;
+
+struct fire_solver {
+    const Caffe__SolverParameter *param; /* the caller's */
+    fire_net_t                   *net;
+    const fire_rule_t            *rule;
+    int64_t                       iter;
+    int                           current_step; /* of the multistep policy */
+    float                         rate;         /* of this iteration */
+    float                         clip_scale;
+    fire_blob_t                 **history; /* [rule->nhistory][net->nparam] */
+    int                           lanes;   /* that statistics are averaged over */
+};
+
+fire_status_t fire_rule_find(const char *type, const fire_rule_t **rule_p);
+
+/* param and net must outlive the solver. */
+fire_status_t fire_solver_create(const Caffe__SolverParameter *param, fire_net_t *net,
+                                 fire_solver_t **solver_p);
+void          fire_solver_destroy(fire_solver_t *solver); /* NULL is allowed */
+
+/* The learning rate of iteration solver->iter (before lr_mult). */
+fire_status_t fire_solver_rate(fire_solver_t *solver, float *rate_p);
+
+/* Settle rate and clipping. With clip_gradients all gradients must be final. */
+fire_status_t fire_solver_begin(fire_solver_t *solver);
+fire_status_t fire_solver_update(fire_solver_t *solver, int param, int64_t first,
+                                 int64_t n);
+void          fire_solver_end(fire_solver_t *solver);
+
+/* The state as Caffe keeps it; `model` is the path of the weights that go with it. */
+fire_status_t fire_solver_save(const fire_solver_t *solver, const char *model,
+                               Caffe__SolverState **state_p);
+fire_status_t fire_solver_load(fire_solver_t *solver, const Caffe__SolverState *state,
+                               const char *source);
+#endif

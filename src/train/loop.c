@@ -1,0 +1,151 @@
+/* loop.c - iterations with display, tests and snapshots in between. Log lines are
+ * Caffe's, to the word: log parsers read them. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "train/trainer.h"
+
+/* Mean over the last average_loss iterations. */
+static void smooth(fire_trainer_t *t, double loss)
+{
+    int64_t size = t->param->average_loss > 0 ? t->param->average_loss : 1;
+
+    if (t->nwindow < size) {
+        t->smoothed_loss =
+            (t->smoothed_loss * (double)t->nwindow + loss) / (double)(t->nwindow + 1);
+    } else {
+        t->smoothed_loss += (loss - t->window[t->nwindow % size]) / (double)size;
+    }
+    t->window[t->nwindow++ % size] = loss;
+}
+
+static void display_outputs(const fire_trainer_t *t)
+{
+    const fire_net_t *net   = t->net;
+    const float      *value = t->grads->sum + 1;
+    int               k     = 0;
+
+    for (int i = 0; i < net->noutput && t->grads->nscalar > 1; i++) {
+        const fire_net_blob_t *b      = &net->blob[net->output[i]];
+        float                  weight = fire_net_loss_weight(net, net->output[i]);
+
+        for (int64_t j = 0; j < fire_blob_count(b->blob); j++, value++) {
+            char loss[64] = "";
+
+            if (weight != 0)
+                snprintf(loss, sizeof(loss), " (* %g = %g loss)", (double)weight,
+                         (double)(weight * *value));
+            FIRE_LOG(INFO, "    Train net output #%d: %s = %g%s", k++, b->name,
+                     (double)*value, loss);
+        }
+    }
+}
+
+static void display(fire_trainer_t *t, int64_t iter)
+{
+    double now   = fire_clock_now();
+    double lapse = now - t->display_time;
+    double rate  = (double)(iter - t->display_iter) / (lapse > 0 ? lapse : 1);
+
+    FIRE_LOG(INFO, "Iteration %lld (%g iter/s, %gs/%d iters), loss = %g",
+             (long long)iter, rate, lapse, t->param->display, t->smoothed_loss);
+    display_outputs(t);
+    FIRE_LOG(INFO, "Iteration %lld, lr = %g", (long long)iter, (double)t->solver->rate);
+    t->display_time = now;
+    t->display_iter = iter;
+    fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_DISPLAY,
+                                              .loss = t->smoothed_loss,
+                                              .lr   = (double)t->solver->rate});
+}
+
+static bool is_due(int64_t iter, int interval)
+{
+    return interval > 0 && iter % interval == 0;
+}
+
+static fire_status_t test_all(fire_trainer_t *t)
+{
+    for (int i = 0; i < t->ntest && !t->stopped; i++)
+        FIRE_TRY(fire_trainer_test(t, i));
+    return FIRE_OK;
+}
+
+static fire_status_t one(fire_trainer_t *t)
+{
+    const Caffe__SolverParameter *p       = t->param;
+    int64_t                       iter    = t->solver->iter;
+    bool                          shown   = is_due(iter, p->display);
+    fire_action_t                 request = FIRE_GO_ON;
+    double                        loss;
+
+    if (is_due(iter, p->test_interval) && (iter > 0 || p->test_initialization)) {
+        FIRE_TRY(test_all(t));
+        if (t->stopped) return FIRE_OK;
+    }
+    t->net->debug_info = shown && p->debug_info;
+    FIRE_TRY(fire_trainer_iterate(t, &loss));
+    smooth(t, loss);
+    if (shown) display(t, iter);
+    fire_trainer_emit(t,
+                      (fire_train_event_t){.kind = FIRE_TRAIN_ITERATION, .loss = loss});
+    if (t->options.action != NULL) request = t->options.action(t->options.arg);
+    if (is_due(t->solver->iter, p->snapshot) || request == FIRE_SNAPSHOT)
+        FIRE_TRY(fire_trainer_snapshot(t));
+    t->stopped = request == FIRE_STOP;
+    return FIRE_OK;
+}
+
+fire_status_t fire_trainer_step(fire_trainer_t *t, int64_t iterations)
+{
+    int64_t stop = t->solver->iter + iterations;
+
+    t->nwindow       = 0;
+    t->smoothed_loss = 0;
+    t->stopped       = false;
+    t->display_time  = fire_clock_now();
+    t->display_iter  = t->solver->iter;
+    while (t->solver->iter < stop && !t->stopped)
+        FIRE_TRY(one(t));
+    return FIRE_OK;
+}
+
+/* The loss of the final weights, which no iteration has shown yet. Statistics stay as
+ * they are in the snapshot. */
+static fire_status_t final_loss(fire_trainer_t *t)
+{
+    bool  defer = t->net->moment.defer_stats;
+    float loss;
+
+    t->net->moment.defer_stats = true;
+    t->net->moment.step        = t->solver->iter * t->param->iter_size;
+    t->net->moment.lane        = t->lane_first;
+    FIRE_TRY(fire_net_forward(t->net, 0, -1, &loss));
+    t->net->moment.defer_stats = defer;
+    smooth(t, (double)loss);
+    FIRE_LOG(INFO, "Iteration %lld, loss = %g", (long long)t->solver->iter,
+             t->smoothed_loss);
+    return FIRE_OK;
+}
+
+fire_status_t fire_trainer_solve(fire_trainer_t *t)
+{
+    const Caffe__SolverParameter *p = t->param;
+
+    FIRE_LOG(INFO, "Solving %s",
+             t->net->param->name != NULL ? t->net->param->name : "");
+    FIRE_LOG(INFO, "Learning Rate Policy: %s", p->lr_policy);
+    fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_START});
+    FIRE_TRY(fire_trainer_step(t, p->max_iter - t->solver->iter));
+    if (p->snapshot_after_train && !is_due(t->solver->iter, p->snapshot))
+        FIRE_TRY(fire_trainer_snapshot(t));
+    if (t->stopped) {
+        FIRE_LOG(INFO, "Optimization stopped early.");
+        return FIRE_OK;
+    }
+    if (is_due(t->solver->iter, p->display)) FIRE_TRY(final_loss(t));
+    if (is_due(t->solver->iter, p->test_interval)) FIRE_TRY(test_all(t));
+    FIRE_LOG(INFO, "Optimization Done.");
+    fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_DONE});
+    return FIRE_OK;
+}

@@ -1,0 +1,158 @@
+/* snapshot.c - a run on disk: <prefix>_iter_<n>.caffemodel and .solverstate (or both
+ * with .h5), Caffe's files with our data position added. The model is complete on disk
+ * before the state that names it, so a state always has its model. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "model/load.h"
+#include "train/trainer.h"
+
+static const char *prefix_of(const fire_trainer_t *t)
+{
+    return t->param->snapshot_prefix != NULL ? t->param->snapshot_prefix : "snapshot";
+}
+
+static bool is_hdf5(const fire_trainer_t *t)
+{
+    return t->param->snapshot_format == CAFFE__SOLVER_PARAMETER__SNAPSHOT_FORMAT__HDF5;
+}
+
+static fire_status_t file_name(const fire_trainer_t *t, const char *extension,
+                               char **name_p)
+{
+    return fire_asprintf(name_p, "%s_iter_%lld.%s%s", prefix_of(t),
+                         (long long)t->solver->iter, extension,
+                         is_hdf5(t) ? ".h5" : "");
+}
+
+/* Better to learn now than after hours that there is nowhere to write to. */
+fire_status_t fire_trainer_check_prefix(const fire_trainer_t *t)
+{
+    char *probe;
+    FILE *f;
+    int   why;
+
+    if (t->param->snapshot <= 0 && !t->param->snapshot_after_train) return FIRE_OK;
+    FIRE_TRY(
+        fire_asprintf(&probe, "%s_iter_%d.tempfile", prefix_of(t), t->param->max_iter));
+    f   = fopen(probe, "w");
+    why = errno;
+    if (f != NULL) fclose(f);
+    unlink(probe);
+    fire_free(probe);
+    if (f == NULL)
+        return FIRE_FAIL(FIRE_ERR_IO,
+                         "cannot write snapshots to \"%s_iter_...\": %s; create the "
+                         "directory or set snapshot_prefix",
+                         prefix_of(t), strerror(why));
+    return FIRE_OK;
+}
+
+static fire_status_t save_model(const fire_trainer_t *t, const char *path)
+{
+    Caffe__NetParameter *model;
+    fire_status_t        st;
+
+    FIRE_LOG(INFO, "Snapshotting to %s file %s", is_hdf5(t) ? "HDF5" : "binary proto",
+             path);
+    FIRE_TRY(fire_net_save(t->net, t->param->snapshot_diff, &model));
+    st = fire_net_param_save_weights(path, model);
+    fire_message_free(model);
+    return st;
+}
+
+static fire_status_t save_state(const fire_trainer_t *t, const char *path,
+                                const char *model)
+{
+    Caffe__SolverState *state;
+    Caffe__FireState   *ours;
+    fire_status_t       st;
+
+    FIRE_LOG(INFO, "Snapshotting solver state to %s file %s",
+             is_hdf5(t) ? "HDF5" : "binary proto", path);
+    FIRE_TRY(fire_solver_save(t->solver, model, &state));
+    FIRE_TRY_GOTO(st, fire_message_add_message(state, "fire", &ours), out);
+    ours->has_origin = ours->has_seed = ours->has_lanes = true;
+    ours->origin                                        = t->net->moment.origin;
+    ours->seed                                          = t->net->moment.seed;
+    ours->lanes                                         = (uint32_t)t->lanes;
+    st = fire_solver_state_save(path, state);
+out:
+    fire_message_free(state);
+    return st;
+}
+
+fire_status_t fire_trainer_snapshot(fire_trainer_t *t)
+{
+    char         *model = NULL, *state = NULL;
+    fire_status_t st;
+
+    FIRE_TRY_GOTO(st, file_name(t, "caffemodel", &model), out);
+    FIRE_TRY_GOTO(st, file_name(t, "solverstate", &state), out);
+    FIRE_TRY_GOTO(st, save_model(t, model), out);
+    FIRE_TRY_GOTO(st, save_state(t, state, model), out);
+    fire_trainer_emit(t,
+                      (fire_train_event_t){.kind = FIRE_TRAIN_SNAPSHOT, .name = state});
+out:
+    fire_free(model);
+    fire_free(state);
+    return st;
+}
+
+/* The state names its model relative to where it was written from; if that is not
+ * here, it may lie beside the state. */
+static fire_status_t find_model(const char *named, const char *state_path,
+                                char **path_p)
+{
+    const char *base  = strrchr(named, '/');
+    const char *slash = strrchr(state_path, '/');
+    int         dir   = slash != NULL ? (int)(slash - state_path) + 1 : 0;
+
+    if (access(named, R_OK) == 0) return fire_strdup(named, path_p);
+    return fire_asprintf(path_p, "%.*s%s", dir, state_path,
+                         base != NULL ? base + 1 : named);
+}
+
+/* Caffe's states hold no data position: data restart at record 0, as in Caffe. */
+static void restore_position(fire_trainer_t *t, const Caffe__FireState *ours)
+{
+    int64_t here = t->solver->iter * t->param->iter_size;
+
+    t->net->moment.origin = ours != NULL ? ours->origin : here;
+    if (ours == NULL)
+        FIRE_LOG(INFO,
+                 "The state holds no data position: data start at the first record.");
+    if (ours != NULL && ours->has_seed) {
+        t->net->moment.seed = ours->seed;
+        for (int i = 0; i < t->ntest; i++)
+            t->test[i].net->moment.seed = ours->seed;
+    }
+    if (ours != NULL && ours->lanes != (uint32_t)t->lanes)
+        FIRE_LOG(WARNING,
+                 "the snapshot was made with %u lanes, this run has %d: results will "
+                 "differ in the last bits; --lanes %u would continue exactly",
+                 ours->lanes, t->lanes, ours->lanes);
+}
+
+fire_status_t fire_trainer_restore(fire_trainer_t *t, const char *path)
+{
+    Caffe__SolverState *state;
+    char               *model = NULL;
+    fire_status_t       st;
+
+    FIRE_TRY(fire_solver_state_load(path, &state));
+    FIRE_TRY_GOTO(st, fire_solver_load(t->solver, state, path), out);
+    if (state->learned_net != NULL) {
+        FIRE_TRY_GOTO(st, find_model(state->learned_net, path, &model), out);
+        FIRE_TRY_GOTO(st, fire_net_load_file(t->net, model), out);
+    }
+    restore_position(t, state->fire);
+out:
+    fire_free(model);
+    fire_message_free(state);
+    return st;
+}

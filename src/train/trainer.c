@@ -1,0 +1,117 @@
+#include "train/trainer.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+/* batch_size of a data layer, 0 for one that has none. */
+static int64_t batch_size_of(const Caffe__LayerParameter *p)
+{
+    if (p->data_param != NULL) return p->data_param->batch_size;
+    if (p->image_data_param != NULL) return p->image_data_param->batch_size;
+    if (p->hdf5_data_param != NULL) return p->hdf5_data_param->batch_size;
+    if (p->memory_data_param != NULL) return p->memory_data_param->batch_size;
+    if (p->window_data_param != NULL) return p->window_data_param->batch_size;
+    if (p->dummy_data_param != NULL && p->dummy_data_param->n_shape > 0 &&
+        p->dummy_data_param->shape[0]->n_dim > 0)
+        return p->dummy_data_param->shape[0]->dim[0];
+    return 0;
+}
+
+/* The global batch: what the first data layer makes per step. */
+static int64_t global_batch(const fire_trainer_t *t)
+{
+    for (int i = 0; i < t->net->nlayer; i++) {
+        const fire_layer_t *l = &t->net->layer[i].base;
+
+        if ((l->ops->flags & FIRE_LAYER_SOURCE) && batch_size_of(l->param) > 0)
+            return batch_size_of(l->param) *
+                   (t->net->moment.rule == FIRE_BATCH_PER_WORKER ? t->lanes : 1);
+    }
+    return 0;
+}
+
+static fire_status_t settle_batch(fire_trainer_t *t)
+{
+    t->batch             = global_batch(t);
+    t->net->moment.batch = t->batch;
+    if (t->batch > 0 && t->batch < t->lanes)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "a batch of %lld cannot be shared by %d lanes; use fewer workers "
+            "or lanes, or a larger batch_size",
+            (long long)t->batch, t->lanes);
+    t->net->moment.defer_stats = t->lanes > 1;
+    t->solver->lanes           = t->lanes;
+    return FIRE_OK;
+}
+
+fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
+                                  const fire_trainer_options_t *options,
+                                  fire_trainer_t              **trainer_p)
+{
+    fire_trainer_t *t;
+    fire_status_t   st;
+
+    FIRE_TRY(FIRE_NEW(&t, 1));
+    t->param   = param;
+    t->options = *options;
+    t->lanes =
+        param->fire != NULL && param->fire->lanes > 0 ? (int)param->fire->lanes : 1;
+    t->lane_count = t->lanes;
+    FIRE_TRY_GOTO(st, fire_trainer_check_prefix(t), err_trainer);
+    FIRE_TRY_GOTO(st, fire_trainer_make_nets(t), err_trainer);
+    FIRE_TRY_GOTO(st, fire_solver_create(param, t->net, &t->solver), err_trainer);
+    FIRE_TRY_GOTO(st, settle_batch(t), err_trainer);
+    FIRE_TRY_GOTO(st, fire_grads_create(t->net, t->lane_count, &t->grads), err_trainer);
+    FIRE_TRY_GOTO(
+        st, FIRE_NEW(&t->window, param->average_loss > 0 ? param->average_loss : 1),
+        err_trainer);
+    FIRE_LOG(INFO, "Solver scaffolding done.");
+    *trainer_p = t;
+    return FIRE_OK;
+
+err_trainer:
+    fire_trainer_destroy(t);
+    return st;
+}
+
+void fire_trainer_destroy(fire_trainer_t *t)
+{
+    if (t == NULL) return;
+    for (int i = 0; i < t->ntest; i++)
+        fire_net_destroy(t->test[i].net);
+    fire_solver_destroy(t->solver);
+    fire_net_destroy(t->net);
+    fire_grads_destroy(t->grads); /* after the net, whose diffs lie in it */
+    fire_free(t->test);
+    fire_free(t->window);
+    fire_free(t);
+}
+
+fire_status_t fire_trainer_load_weights(fire_trainer_t *t, const char *paths)
+{
+    char         *copy, *rest;
+    fire_status_t st = FIRE_OK;
+
+    FIRE_TRY(fire_strdup(paths, &copy));
+    for (char *path = strtok_r(copy, ",", &rest); path != NULL && st >= 0;
+         path       = strtok_r(NULL, ",", &rest)) {
+        FIRE_LOG(INFO, "Finetuning from %s", path);
+        st = fire_net_load_file(t->net, path);
+        /* Test nets share the weights, but may have layers of their own. */
+        for (int i = 0; i < t->ntest && st >= 0; i++)
+            st = fire_net_load_file(t->test[i].net, path);
+    }
+    fire_free(copy);
+    return st;
+}
+
+void fire_trainer_emit(fire_trainer_t *t, fire_train_event_t e)
+{
+    e.iter     = t->solver->iter;
+    e.max_iter = t->param->max_iter;
+    e.batch    = t->batch;
+    if (t->options.event != NULL) t->options.event(t->options.arg, &e);
+}

@@ -1,0 +1,96 @@
+/* trainer.h - a training run on one worker of one or many: nets, solver, data
+ * position, testing, snapshots. The only training loop there is: one worker without
+ * communication is the simplest case of it.
+ *
+ * Works in lanes (design decision 3): this worker runs its lanes of the global batch
+ * one after another and adds their gradients in the canonical tree, so that the result
+ * does not depend on how lanes are spread over workers. */
+#ifndef FIRE_TRAIN_TRAINER_H
+#define FIRE_TRAIN_TRAINER_H
+#include "net/net.h"
+#include "solver/solver.h"
+#include "train/grads.h"
+
+/* What the user asks for from outside (signals); looked at once per iteration. */
+typedef enum fire_action { FIRE_GO_ON, FIRE_SNAPSHOT, FIRE_STOP } fire_action_t;
+
+typedef enum fire_train_event_kind {
+    FIRE_TRAIN_START,
+    FIRE_TRAIN_ITERATION, /* every one */
+    FIRE_TRAIN_DISPLAY,   /* those that are logged: loss and lr are set */
+    FIRE_TRAIN_TEST,      /* one output of one test net */
+    FIRE_TRAIN_SNAPSHOT,
+    FIRE_TRAIN_DONE,
+} fire_train_event_kind_t;
+
+typedef struct fire_train_event {
+    fire_train_event_kind_t kind;
+    int64_t                 iter, max_iter;
+    int64_t                 batch;    /* images per iteration, all workers */
+    double                  loss, lr; /* DISPLAY */
+    int                     test_net; /* TEST */
+    const char             *name;     /* TEST: output; SNAPSHOT: file */
+    double                  value;    /* TEST */
+} fire_train_event_t;
+
+typedef struct fire_trainer_options {
+    fire_ctx_t   ctx;
+    int          level; /* of the training net, from the command line */
+    int          nstage;
+    const char **stage;
+    void        *arg; /* for the callbacks, which may be NULL */
+    fire_action_t (*action)(void *arg);
+    void (*event)(void *arg, const fire_train_event_t *e);
+} fire_trainer_options_t;
+
+#define FIRE_TRAINER_OPTIONS_INIT ((fire_trainer_options_t){.ctx = FIRE_CTX_INIT})
+
+typedef struct fire_test_net {
+    fire_net_t *net;
+    int         iterations;
+} fire_test_net_t;
+
+typedef struct fire_trainer {
+    const Caffe__SolverParameter *param; /* the caller's */
+    fire_trainer_options_t        options;
+    fire_net_t                   *net;
+    fire_solver_t                *solver;
+    int                           ntest;
+    fire_test_net_t              *test;
+    fire_grads_t                 *grads;
+    int                           lanes, lane_first, lane_count;
+    int64_t                       batch; /* global */
+
+    double *window; /* the last average_loss losses */
+    int64_t nwindow;
+    double  smoothed_loss;
+    double  display_time; /* when the last display line was written */
+    int64_t display_iter;
+    bool    stopped; /* on request */
+} fire_trainer_t;
+
+/* param must outlive the trainer; it has been loaded by fire_solver_param_load(). */
+fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
+                                  const fire_trainer_options_t *options,
+                                  fire_trainer_t              **trainer_p);
+void          fire_trainer_destroy(fire_trainer_t *trainer); /* NULL is allowed */
+
+/* Weights for fine-tuning: a comma-separated list of model files. */
+fire_status_t fire_trainer_load_weights(fire_trainer_t *trainer, const char *paths);
+/* Go on from a .solverstate or .solverstate.h5 and the model it names. */
+fire_status_t fire_trainer_restore(fire_trainer_t *trainer, const char *path);
+/* Write model and state now: <prefix>_iter_<n>.caffemodel and .solverstate. */
+fire_status_t fire_trainer_snapshot(fire_trainer_t *trainer);
+
+fire_status_t fire_trainer_solve(fire_trainer_t *trainer); /* up to max_iter */
+fire_status_t fire_trainer_step(fire_trainer_t *trainer, int64_t iterations);
+fire_status_t fire_trainer_test(fire_trainer_t *trainer, int test_net);
+
+/* One iteration without display, test or snapshot; its loss. */
+fire_status_t fire_trainer_iterate(fire_trainer_t *trainer, double *loss_p);
+
+/* ---- parts of the trainer, one file each ---- */
+fire_status_t fire_trainer_make_nets(fire_trainer_t *trainer);
+fire_status_t fire_trainer_check_prefix(const fire_trainer_t *trainer);
+void          fire_trainer_emit(fire_trainer_t *trainer, fire_train_event_t e);
+#endif
