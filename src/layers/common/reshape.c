@@ -81,7 +81,7 @@ static fire_status_t reshape_reshape(fire_layer_t *l)
     const fire_blob_t      *x     = l->bottom[0];
     int64_t                 dim[FIRE_MAX_DIMS];
     span_t                  span = {0, 0};
-    int                     n = 0;
+    int                     n    = 0;
 
     FIRE_TRY(find_span(x, p, &span));
     if (x->ndim - (span.end - span.first) + (int)shape->n_dim > FIRE_MAX_DIMS)

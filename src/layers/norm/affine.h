@@ -1,0 +1,28 @@
+/* affine.h - what Scale and Bias share: an operand whose axes match some axes in a row
+ * of the input, and is repeated along the others. Seen as outer x dim x inner, element
+ * (o, d, i) of the input meets element d of the operand. */
+#ifndef FIRE_LAYERS_NORM_AFFINE_H
+#define FIRE_LAYERS_NORM_AFFINE_H
+#include "device/cpu/blas.h"
+#include "layers/layer.h"
+
+typedef struct fire_affine {
+    int64_t outer, dim, inner;
+} fire_affine_t;
+
+/* Add a parameter shaped as num_axes axes of bottom 0 from `axis` on (-1: all). */
+fire_status_t fire_affine_add_blob(fire_layer_t *l, int axis, int num_axes,
+                                   const Caffe__FillerParameter *filler);
+/* How `operand` lies along x; fails where sizes differ. */
+fire_status_t fire_affine_match(const fire_blob_t *x, const fire_blob_t *operand,
+                                int axis, fire_affine_t *a_p);
+
+/* y = x + b (y may be x); db = sums of dy, added to what is there if `add`. */
+void fire_affine_shift(const fire_affine_t *a, const float *x, const float *b,
+                       float *y);
+void fire_affine_shift_back(const fire_affine_t *a, const float *ones, const float *dy,
+                            bool add, float *db);
+/* y = x * g */
+void fire_affine_scale(const fire_affine_t *a, const float *x, const float *g,
+                       float *y);
+#endif

@@ -1,0 +1,48 @@
+/* conv.h - what Convolution and Deconvolution share. Both tie an image to a map of
+ * places where the kernel fits: Convolution goes from image (bottom) to map (top),
+ * Deconvolution from map (bottom) to image (top), with the same products. */
+#ifndef FIRE_LAYERS_VISION_CONV_H
+#define FIRE_LAYERS_VISION_CONV_H
+#include "layers/vision/window.h"
+
+typedef struct fire_conv_side {
+    int64_t channels, plane; /* plane: elements of one channel */
+    int64_t dim[FIRE_MAX_SPATIAL];
+} fire_conv_side_t;
+
+typedef struct fire_conv {
+    fire_window_t    window;
+    bool             reverse, bias; /* reverse: Deconvolution */
+    int              axis;          /* of the channels */
+    int64_t          group, images;
+    int64_t          kernel_dim; /* inputs to one element of the map */
+    fire_conv_side_t image, map;
+} fire_conv_t;
+
+/* Parameters: weights (map channels, image channels / group, kernel...), then the bias
+ * unless it is switched off. */
+fire_status_t fire_conv_setup(fire_layer_t *l, bool reverse);
+fire_status_t fire_conv_reshape(fire_layer_t *l);
+double        fire_conv_macs(const fire_layer_t *l);
+
+static inline const fire_conv_side_t *fire_conv_top(const fire_conv_t *c)
+{
+    return c->reverse ? &c->image : &c->map;
+}
+
+static inline const fire_conv_side_t *fire_conv_bottom(const fire_conv_t *c)
+{
+    return c->reverse ? &c->map : &c->image;
+}
+
+static inline int64_t fire_conv_side_count(const fire_conv_side_t *side)
+{
+    return side->channels * side->plane;
+}
+
+/* The `ref` kernels of both layers. */
+fire_status_t fire_conv_ref_prepare(fire_layer_t *l);
+fire_status_t fire_conv_ref_forward(fire_layer_t *l);
+fire_status_t fire_conv_ref_backward(fire_layer_t *l);
+void          fire_conv_ref_release(fire_layer_t *l);
+#endif

@@ -1,0 +1,29 @@
+/* convolution.c - y = W * x + b over any number of spatial axes, with groups, stride,
+ * padding and dilation. Several bottom/top pairs share the weights. */
+#include "layers/vision/conv.h"
+
+static fire_status_t convolution_setup(fire_layer_t *l)
+{
+    return fire_conv_setup(l, false);
+}
+
+static const fire_kernel_t convolution_kernels[] = {
+    {.name     = "ref",
+     .prepare  = fire_conv_ref_prepare,
+     .forward  = fire_conv_ref_forward,
+     .backward = fire_conv_ref_backward,
+     .release  = fire_conv_ref_release},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_convolution = {
+    .type       = "Convolution",
+    .bottoms    = {1, -1},
+    .tops       = {1, -1},
+    .flags      = FIRE_LAYER_PAIRED,
+    .state_size = sizeof(fire_conv_t),
+    .setup      = convolution_setup,
+    .reshape    = fire_conv_reshape,
+    .macs       = fire_conv_macs,
+    .kernels    = convolution_kernels,
+};

@@ -1,0 +1,35 @@
+/* window.h - how a kernel slides over the spatial axes of an image: sizes of the
+ * result, and the rearrangement of patches into columns (im2col) that turns a
+ * convolution into a matrix product. Any number of axes. */
+#ifndef FIRE_LAYERS_VISION_WINDOW_H
+#define FIRE_LAYERS_VISION_WINDOW_H
+#include "layers/layer.h"
+
+enum { FIRE_MAX_SPATIAL = 8 };
+
+typedef struct fire_window {
+    int     axes; /* spatial axes */
+    int64_t kernel[FIRE_MAX_SPATIAL], stride[FIRE_MAX_SPATIAL];
+    int64_t pad[FIRE_MAX_SPATIAL], dilation[FIRE_MAX_SPATIAL];
+} fire_window_t;
+
+/* Kernel, stride, pad and dilation as the prototxt gives them: one value for all
+ * axes, one each, or the _h/_w fields. */
+fire_status_t fire_window_read(const Caffe__ConvolutionParameter *p, int axes,
+                               fire_window_t *w_p);
+
+/* Elements of the kernel; does it look at single positions only? */
+int64_t fire_window_size(const fire_window_t *w);
+bool    fire_window_is_pointwise(const fire_window_t *w);
+
+/* Number of places where the kernel fits into an image of size `in`. */
+fire_status_t fire_window_places(const fire_window_t *w, const int64_t *in,
+                                 int64_t *out_p);
+
+/* image: channels x in[], columns: channels x kernel[] x out[]. Columns that reach
+ * into the padding get zeros. col2im() adds up what im2col() spread, onto zeros. */
+void fire_im2col(const fire_window_t *w, int64_t channels, const int64_t *in,
+                 const int64_t *out, const float *image, float *columns);
+void fire_col2im(const fire_window_t *w, int64_t channels, const int64_t *in,
+                 const int64_t *out, const float *columns, float *image);
+#endif
