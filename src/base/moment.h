@@ -13,11 +13,11 @@ typedef enum fire_batch_rule {
 } fire_batch_rule_t;
 
 typedef struct fire_moment {
-    uint64_t          seed;
-    int64_t           step;   /* forward passes done: iteration * iter_size + k */
-    int64_t           origin; /* step at which data began at record 0 */
-    int64_t           batch;  /* global batch of the training net, 0 if unknown */
-    int               lane, lanes;
+    uint64_t seed;
+    int64_t  step;   /* forward passes done: iteration * iter_size + k */
+    int64_t  origin; /* step at which data began at record 0 */
+    int64_t  batch;  /* global batch of the training net, 0 if unknown */
+    int      lane, lanes;
     /* What this worker will ask for next, so that data can be read ahead: each step
      * it runs lanes lane_first ... lane_first + lane_count - 1 (count 0: `lane` only),
      * then goes on by step_stride (0: 1). A wrong guess costs time, nothing else. */

@@ -42,3 +42,25 @@ TEST(a_row_keeps_its_number_when_the_batch_is_cut_otherwise)
     }
     CHECK_EQ(row, 10);
 }
+
+TEST(a_worker_runs_its_lanes_in_order_and_then_the_next_step)
+{
+    fire_moment_t m = {.step = 7, .lane = 4, .lanes = 8, .lane_first = 4};
+
+    m.lane_count = 2;
+    m            = fire_moment_next(m);
+    CHECK(m.step == 7 && m.lane == 5);
+    m = fire_moment_next(m);
+    CHECK(m.step == 8 && m.lane == 4);
+}
+
+TEST(without_a_plan_the_next_moment_is_the_same_lane_one_step_on)
+{
+    fire_moment_t m = {.step = 3, .lane = 2, .lanes = 4};
+
+    m = fire_moment_next(m);
+    CHECK(m.step == 4 && m.lane == 2);
+    m.step_stride = 5;
+    m             = fire_moment_next(m);
+    CHECK(m.step == 9 && m.lane == 2);
+}
