@@ -1,0 +1,82 @@
+#include "data/decode.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+void fire_scratch_fini(fire_scratch_t *s)
+{
+    fire_buffer_fini(&s->record);
+    fire_buffer_fini(&s->pixels);
+    fire_buffer_fini(&s->resized);
+}
+
+fire_status_t fire_datum_decode(const fire_datum_t *d, fire_color_t color,
+                                fire_scratch_t *s, fire_pixels_t *pixels_p)
+{
+    fire_extent_t e      = {d->channels, d->height, d->width};
+    float        *floats = NULL;
+
+    if (d->encoded)
+        return fire_image_decode(d->data, d->ndata, color, &s->pixels, pixels_p);
+    if (d->ndata == 0) {
+        FIRE_TRY(fire_grow(&s->pixels.bytes, &s->pixels.cap,
+                           d->nfloat * (int64_t)sizeof(*floats), 1));
+        floats = (float *)s->pixels.bytes;
+        fire_datum_floats(d, floats);
+    }
+    *pixels_p = fire_pixels_planar(floats == NULL ? d->data : NULL, floats, e);
+    return FIRE_OK;
+}
+
+static fire_status_t read_all(int fd, fire_buffer_t *b, size_t *n_p)
+{
+    size_t  n = 0;
+    ssize_t got;
+
+    do {
+        FIRE_TRY(fire_grow(&b->bytes, &b->cap, (int64_t)n + 1, 1));
+        got = read(fd, b->bytes + n, (size_t)b->cap - n);
+        if (got > 0) n += (size_t)got;
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    if (got < 0) return FIRE_FAIL(FIRE_ERR_IO, "cannot read: %s", strerror(errno));
+    *n_p = n;
+    return FIRE_OK;
+}
+
+fire_status_t fire_buffer_read_file(const char *path, fire_buffer_t *b, size_t *n_p)
+{
+    int           fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat   info;
+    fire_status_t st = FIRE_OK;
+
+    if (fd < 0)
+        return FIRE_FAIL(FIRE_ERR_IO, "cannot open \"%s\": %s", path, strerror(errno));
+    if (fstat(fd, &info) == 0)
+        st = fire_grow(&b->bytes, &b->cap, (int64_t)info.st_size + 1, 1);
+    if (st == FIRE_OK) st = read_all(fd, b, n_p);
+    close(fd);
+    return st < 0 ? fire_error_prefix(st, "%s", path) : FIRE_OK;
+}
+
+fire_status_t fire_image_file_decode(const char *path, fire_color_t color, int height,
+                                     int width, fire_scratch_t *s,
+                                     fire_pixels_t *pixels_p)
+{
+    fire_pixels_t whole;
+    size_t        n = 0;
+    fire_status_t st;
+
+    FIRE_TRY(fire_buffer_read_file(path, &s->record, &n));
+    st = fire_image_decode(s->record.bytes, n, color, &s->pixels, &whole);
+    if (st < 0) return fire_error_prefix(st, "%s", path);
+    if (height == 0 || width == 0) {
+        *pixels_p = whole;
+        return FIRE_OK;
+    }
+    return fire_image_resize(&whole, height, width, &s->resized, pixels_p);
+}

@@ -1,0 +1,85 @@
+/* image_bmp.c - uncompressed Windows bitmaps with 8, 24 or 32 bits per pixel. */
+#include "data/image.h"
+
+typedef struct bitmap {
+    uint32_t       offset, header; /* of the pixels; length of the header */
+    int64_t        width, height;
+    int            bits;
+    bool           top_down;
+    const uint8_t *palette; /* blue, green, red, 0 for each of ncolor */
+    uint32_t       ncolor;
+} bitmap_t;
+
+static uint32_t u16(const uint8_t *p)
+{
+    return p[0] | (uint32_t)p[1] << 8;
+}
+
+static uint32_t u32(const uint8_t *p)
+{
+    return u16(p) | u16(p + 2) << 16;
+}
+
+static fire_status_t damaged(void)
+{
+    return FIRE_FAIL(FIRE_ERR_PARSE, "damaged BMP");
+}
+
+static fire_status_t read_header(const uint8_t *file, size_t n, bitmap_t *bmp)
+{
+    int32_t height;
+
+    if (n < 54) return damaged();
+    bmp->offset = u32(file + 10);
+    bmp->header = u32(file + 14);
+    if (bmp->header < 40 || bmp->header > n - 14) return damaged();
+    height        = (int32_t)u32(file + 22);
+    bmp->width    = (int32_t)u32(file + 18);
+    bmp->top_down = height < 0;
+    bmp->height   = height < 0 ? -(int64_t)height : height;
+    bmp->bits     = (int)u16(file + 28);
+    if (u32(file + 30) != 0 || (bmp->bits != 8 && bmp->bits != 24 && bmp->bits != 32))
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "a BMP must be uncompressed, with 8, 24 or 32 bits per pixel");
+    bmp->palette = file + 14 + bmp->header;
+    bmp->ncolor  = u32(file + 46) == 0 ? 256 : u32(file + 46);
+    if (bmp->bits == 8 &&
+        (bmp->ncolor > 256 || (size_t)bmp->ncolor * 4 > n - 14 - bmp->header))
+        return damaged();
+    return FIRE_OK;
+}
+
+static void copy_line(const bitmap_t *bmp, const uint8_t *src, uint8_t *dst)
+{
+    for (int64_t x = 0; x < bmp->width; x++, dst += 3) {
+        const uint8_t *p = src + x * (bmp->bits / 8);
+
+        /* A number beyond the palette is black, as the first entry usually is. */
+        if (bmp->bits == 8) p = bmp->palette + 4 * (*p < bmp->ncolor ? *p : 0);
+        dst[0] = p[0], dst[1] = p[1], dst[2] = p[2];
+    }
+}
+
+FIRE_IMAGE_DECODER(bmp)
+{
+    bitmap_t      bmp = {0};
+    int64_t       stride;
+    fire_extent_t e;
+
+    FIRE_TRY(read_header(file, n, &bmp));
+    FIRE_TRY(fire_image_reserve(b, 3, bmp.height, bmp.width));
+    stride = (bmp.width * bmp.bits / 8 + 3) / 4 * 4;
+    if (bmp.offset > n || (size_t)(stride * bmp.height) > n - bmp.offset)
+        return damaged();
+    for (int64_t y = 0; y < bmp.height; y++)
+        copy_line(&bmp,
+                  file + bmp.offset + (bmp.top_down ? y : bmp.height - 1 - y) * stride,
+                  b->bytes + y * bmp.width * 3);
+    e = (fire_extent_t){3, (int)bmp.height, (int)bmp.width};
+    if (color == FIRE_COLOR_GRAY) {
+        fire_image_gray(b->bytes, bmp.height * bmp.width);
+        e.channels = 1;
+    }
+    *pixels_p = fire_pixels_interleaved(b->bytes, e);
+    return FIRE_OK;
+}

@@ -1,0 +1,113 @@
+/* image_jpeg.c - JPEG through libjpeg-turbo. A file that ends early is an error here:
+ * the library would fill the rest with grey and say nothing. */
+#include <setjmp.h>
+#include <stdio.h>
+#include <jpeglib.h>
+#include <jerror.h>
+
+#include "data/image.h"
+
+typedef struct failure {
+    struct jpeg_error_mgr base;
+    jmp_buf               back;
+    char                  text[JMSG_LENGTH_MAX];
+} failure_t;
+
+static void on_error(j_common_ptr c)
+{
+    failure_t *f = (failure_t *)c->err;
+
+    f->base.format_message(c, f->text);
+    longjmp(f->back, 1);
+}
+
+static void on_message(j_common_ptr c, int level)
+{
+    int code = c->err->msg_code;
+
+    if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)) on_error(c);
+}
+
+/* OpenCV's reading of (inverted, as Adobe writes it) CMYK. */
+static void cmyk_to_bgr(uint8_t *p, int width)
+{
+    for (int x = 0; x < width; x++) {
+        int c = p[4 * x], m = p[4 * x + 1], y = p[4 * x + 2], k = p[4 * x + 3];
+
+        p[3 * x]     = (uint8_t)(k - ((255 - y) * k >> 8));
+        p[3 * x + 1] = (uint8_t)(k - ((255 - m) * k >> 8));
+        p[3 * x + 2] = (uint8_t)(k - ((255 - c) * k >> 8));
+    }
+}
+
+static void choose_output(struct jpeg_decompress_struct *c, fire_color_t color)
+{
+    if (c->num_components == 4)
+        c->out_color_space = JCS_CMYK;
+    else if (color == FIRE_COLOR_GRAY ||
+             (color == FIRE_COLOR_ASIS && c->num_components == 1))
+        c->out_color_space = JCS_GRAYSCALE;
+    else
+        c->out_color_space = JCS_EXT_BGR;
+}
+
+/* One spare byte per pixel: CMYK lines are longer than what they become. */
+static fire_status_t reserve(const struct jpeg_decompress_struct *c, fire_buffer_t *b)
+{
+    return fire_image_reserve(b, c->num_components == 4 ? 4 : 3, c->output_height,
+                              c->output_width);
+}
+
+static void read_lines(struct jpeg_decompress_struct *c, uint8_t *out, int channels)
+{
+    while (c->output_scanline < c->output_height) {
+        uint8_t *line = out + (size_t)c->output_scanline * c->output_width * channels;
+
+        jpeg_read_scanlines(c, &line, 1);
+        if (c->out_color_space == JCS_CMYK) cmyk_to_bgr(line, (int)c->output_width);
+    }
+}
+
+/* jpeg_start_decompress() alone may allocate as much as the header asks for, which is
+ * why the size is looked at before. */
+static fire_status_t decode(struct jpeg_decompress_struct *c, fire_color_t color,
+                            fire_buffer_t *b, fire_pixels_t *pixels_p)
+{
+    fire_extent_t e;
+
+    choose_output(c, color);
+    jpeg_calc_output_dimensions(c);
+    FIRE_TRY(reserve(c, b));
+    jpeg_start_decompress(c);
+    e = (fire_extent_t){c->out_color_space == JCS_GRAYSCALE ? 1 : 3,
+                        (int)c->output_height, (int)c->output_width};
+    read_lines(c, b->bytes, e.channels);
+    jpeg_finish_decompress(c);
+    if (color == FIRE_COLOR_GRAY && e.channels == 3) {
+        fire_image_gray(b->bytes, (int64_t)e.height * e.width);
+        e.channels = 1;
+    }
+    *pixels_p = fire_pixels_interleaved(b->bytes, e);
+    return FIRE_OK;
+}
+
+FIRE_IMAGE_DECODER(jpeg)
+{
+    struct jpeg_decompress_struct c;
+    failure_t                     failure;
+    fire_status_t                 st;
+
+    c.err                     = jpeg_std_error(&failure.base);
+    failure.base.error_exit   = on_error;
+    failure.base.emit_message = on_message;
+    if (setjmp(failure.back) != 0) {
+        jpeg_destroy_decompress(&c);
+        return FIRE_FAIL(FIRE_ERR_PARSE, "damaged JPEG: %s", failure.text);
+    }
+    jpeg_create_decompress(&c);
+    jpeg_mem_src(&c, file, n);
+    jpeg_read_header(&c, TRUE);
+    st = decode(&c, color, b, pixels_p);
+    jpeg_destroy_decompress(&c);
+    return st;
+}

@@ -1,0 +1,104 @@
+/* image_png.c - PNG through libpng, with the conversions that OpenCV asks it for. */
+#include <png.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "data/image.h"
+
+typedef struct job {
+    const uint8_t *at, *end;
+    uint8_t      **line; /* libpng wants to know where each one goes */
+    char           text[128];
+} job_t;
+
+static void on_error(png_structp png, png_const_charp message)
+{
+    job_t *job = png_get_error_ptr(png);
+
+    snprintf(job->text, sizeof(job->text), "%s", message);
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp message)
+{
+    (void)png, (void)message;
+}
+
+static void on_read(png_structp png, png_bytep out, size_t n)
+{
+    job_t *job = png_get_io_ptr(png);
+
+    if (n > (size_t)(job->end - job->at)) png_error(png, "the file ends early");
+    memcpy(out, job->at, n);
+    job->at += n;
+}
+
+/* Ask for 8 bits and the wanted channels, whatever the file has. */
+static int convert(png_structp png, png_infop info, fire_color_t color)
+{
+    int  type     = png_get_color_type(png, info);
+    bool alpha    = (type & PNG_COLOR_MASK_ALPHA) != 0 && color == FIRE_COLOR_ASIS;
+    int  channels = color == FIRE_COLOR_GRAY ||
+                           (color == FIRE_COLOR_ASIS && type == PNG_COLOR_TYPE_GRAY)
+                        ? 1
+                        : 3;
+
+    png_set_strip_16(png);
+    png_set_packing(png);
+    png_set_palette_to_rgb(png);
+    png_set_expand_gray_1_2_4_to_8(png);
+    if (!alpha) png_set_strip_alpha(png);
+    if (channels == 1)
+        png_set_rgb_to_gray(png, PNG_ERROR_ACTION_NONE, 0.299, 0.587);
+    else
+        png_set_gray_to_rgb(png);
+    png_set_bgr(png);
+    png_set_interlace_handling(png);
+    return channels + alpha;
+}
+
+static fire_status_t decode(png_structp png, png_infop info, job_t *job,
+                            fire_color_t color, fire_buffer_t *b,
+                            fire_pixels_t *pixels_p)
+{
+    fire_extent_t e;
+
+    png_read_info(png, info);
+    e.channels = convert(png, info, color);
+    e.height   = (int)png_get_image_height(png, info);
+    e.width    = (int)png_get_image_width(png, info);
+    FIRE_TRY(fire_image_reserve(b, e.channels, e.height, e.width));
+    FIRE_TRY(FIRE_NEW(&job->line, e.height));
+    for (int y = 0; y < e.height; y++)
+        job->line[y] = b->bytes + (size_t)y * (size_t)e.width * (size_t)e.channels;
+    png_read_update_info(png, info);
+    if (png_get_rowbytes(png, info) != (size_t)e.width * (size_t)e.channels)
+        png_error(png, "unknown kind of pixels");
+    png_read_image(png, job->line);
+    png_read_end(png, NULL);
+    *pixels_p = fire_pixels_interleaved(b->bytes, e);
+    return FIRE_OK;
+}
+
+FIRE_IMAGE_DECODER(png)
+{
+    job_t       job = {.at = file, .end = file + n};
+    png_structp png =
+        png_create_read_struct(PNG_LIBPNG_VER_STRING, &job, on_error, on_warning);
+    png_infop     info = png != NULL ? png_create_info_struct(png) : NULL;
+    fire_status_t st;
+
+    if (info == NULL) {
+        png_destroy_read_struct(&png, NULL, NULL);
+        return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory in libpng");
+    }
+    png_set_read_fn(png, &job, on_read);
+    if (setjmp(png_jmpbuf(png)) != 0)
+        st = FIRE_FAIL(FIRE_ERR_PARSE, "damaged PNG: %s", job.text);
+    else
+        st = decode(png, info, &job, color, b, pixels_p);
+    png_destroy_read_struct(&png, &info, NULL);
+    fire_free(job.line);
+    return st;
+}

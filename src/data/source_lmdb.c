@@ -1,0 +1,158 @@
+/* source_lmdb.c - an LMDB, indexed once. A read-only transaction stays open, so that
+ * keys and values keep their places in the mapped file: the index is two pointers per
+ * record, and a read is a look into it without lock, search or copy. Building it walks
+ * the leaves of the tree; values on pages of their own (images) are not touched. */
+#include <lmdb.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "data/source.h"
+
+typedef struct entry {
+    const void *key, *value;
+    uint32_t    nvalue;
+    uint16_t    nkey;
+} entry_t;
+
+typedef struct lmdb_source {
+    fire_source_t base;
+    MDB_env      *env;
+    MDB_txn      *txn;
+    entry_t      *entry;
+} lmdb_source_t;
+
+static fire_status_t check(int rc, const char *path)
+{
+    if (rc == 0) return FIRE_OK;
+    return FIRE_FAIL(rc == MDB_INVALID || rc == MDB_CORRUPTED ||
+                             rc == MDB_VERSION_MISMATCH
+                         ? FIRE_ERR_PARSE
+                         : FIRE_ERR_IO,
+                     "cannot read LMDB \"%s\": %s", path, mdb_strerror(rc));
+}
+
+static void lmdb_close(fire_source_t *base)
+{
+    lmdb_source_t *s = (lmdb_source_t *)base;
+
+    if (s->txn != NULL) mdb_txn_abort(s->txn);
+    if (s->env != NULL) mdb_env_close(s->env);
+    fire_free(s->entry);
+    fire_free(s->base.path);
+    fire_free(s);
+}
+
+static fire_status_t open_env(lmdb_source_t *s)
+{
+    const char *path  = s->base.path;
+    unsigned    flags = MDB_RDONLY | MDB_NOTLS | MDB_NOLOCK;
+    struct stat info;
+
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) flags |= MDB_NOSUBDIR;
+    FIRE_TRY(check(mdb_env_create(&s->env), path));
+    FIRE_TRY(check(mdb_env_open(s->env, path, flags, 0664), path));
+    return check(mdb_txn_begin(s->env, NULL, MDB_RDONLY, &s->txn), path);
+}
+
+/* A file cut short would be found out only by SIGBUS, in the middle of training. */
+static fire_status_t check_length(lmdb_source_t *s)
+{
+    MDB_envinfo env;
+    MDB_stat    tree;
+    struct stat file;
+    int         fd;
+    size_t      want;
+
+    FIRE_TRY(check(mdb_env_info(s->env, &env), s->base.path));
+    FIRE_TRY(check(mdb_env_stat(s->env, &tree), s->base.path));
+    FIRE_TRY(check(mdb_env_get_fd(s->env, &fd), s->base.path));
+    want = (env.me_last_pgno + 1) * tree.ms_psize;
+    if (fstat(fd, &file) == 0 && (size_t)file.st_size < want)
+        return FIRE_FAIL(FIRE_ERR_PARSE,
+                         "LMDB \"%s\" is cut short: %lld bytes of %zu; copy it again",
+                         s->base.path, (long long)file.st_size, want);
+    return FIRE_OK;
+}
+
+static fire_status_t walk(lmdb_source_t *s, MDB_cursor *cursor, int64_t cap)
+{
+    MDB_val key, value;
+    int     rc;
+
+    while ((rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0) {
+        if (s->base.count == cap || value.mv_size > UINT32_MAX)
+            return FIRE_FAIL(FIRE_ERR_PARSE, "LMDB \"%s\" is damaged", s->base.path);
+        s->entry[s->base.count++] = (entry_t){.key    = key.mv_data,
+                                              .value  = value.mv_data,
+                                              .nvalue = (uint32_t)value.mv_size,
+                                              .nkey   = (uint16_t)key.mv_size};
+    }
+    return rc == MDB_NOTFOUND ? FIRE_OK : check(rc, s->base.path);
+}
+
+static fire_status_t build_index(lmdb_source_t *s)
+{
+    MDB_cursor   *cursor;
+    MDB_dbi       dbi;
+    MDB_stat      stat;
+    fire_status_t st;
+
+    FIRE_TRY(check(mdb_dbi_open(s->txn, NULL, 0, &dbi), s->base.path));
+    FIRE_TRY(check(mdb_stat(s->txn, dbi, &stat), s->base.path));
+    if (stat.ms_entries == 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "LMDB \"%s\" holds no records",
+                         s->base.path);
+    FIRE_TRY(FIRE_NEW(&s->entry, stat.ms_entries));
+    FIRE_TRY(check(mdb_cursor_open(s->txn, dbi, &cursor), s->base.path));
+    st = walk(s, cursor, (int64_t)stat.ms_entries);
+    mdb_cursor_close(cursor);
+    return st;
+}
+
+extern const fire_source_ops_t fire_source_lmdb;
+
+static fire_status_t lmdb_open(const char *path, fire_source_t **source_p)
+{
+    lmdb_source_t *s;
+    fire_status_t  st;
+
+    FIRE_TRY(FIRE_NEW(&s, 1));
+    s->base.ops = &fire_source_lmdb;
+    FIRE_TRY_GOTO(st, fire_strdup(path, &s->base.path), err_source);
+    FIRE_TRY_GOTO(st, open_env(s), err_source);
+    FIRE_TRY_GOTO(st, check_length(s), err_source);
+    FIRE_TRY_GOTO(st, build_index(s), err_source);
+    *source_p = &s->base;
+    return FIRE_OK;
+
+err_source:
+    lmdb_close(&s->base);
+    return st;
+}
+
+static fire_status_t lmdb_read(fire_source_t *base, int64_t i, fire_buffer_t *b,
+                               fire_record_t *record_p)
+{
+    const entry_t *e = &((lmdb_source_t *)base)->entry[i];
+
+    (void)b;
+    *record_p = (fire_record_t){e->value, e->nvalue};
+    return FIRE_OK;
+}
+
+static void lmdb_key(const fire_source_t *base, int64_t i, char text[FIRE_KEY_TEXT])
+{
+    const entry_t *e = &((const lmdb_source_t *)base)->entry[i];
+
+    fire_key_text(e->key, e->nkey, text);
+}
+
+const fire_source_ops_t fire_source_lmdb = {
+    .name  = "LMDB",
+    .mark  = "data.mdb",
+    .open  = lmdb_open,
+    .close = lmdb_close,
+    .read  = lmdb_read,
+    .key   = lmdb_key,
+};
