@@ -78,6 +78,7 @@ struct fire_layer {
 
     fire_param_kind_t kind;       /* of all its parameters */
     float             stat_decay; /* weight of the past in a statistic */
+    double            waited;     /* seconds that forward has waited for data so far */
 
     const fire_kernel_t *kernel;
     void                *kernel_state;

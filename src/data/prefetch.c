@@ -1,0 +1,285 @@
+#include "data/prefetch.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+enum { MAX_THREADS = 64, USEFUL_THREADS = 4, MAX_CHUNK = 16 };
+
+typedef struct slot {
+    fire_batch_t  batch;
+    int64_t       given, done; /* rows handed to threads, rows finished */
+    fire_status_t status;      /* of the first row that failed */
+    int64_t       bad_row;
+    char          error[1024];
+} slot_t;
+
+/* The ring holds `used` batches from slot `head` on, in order; the first of them may be
+ * in the trainer's hands. All of it is guarded by `lock`, except for the rows that a
+ * thread was given. */
+struct fire_prefetch {
+    fire_prefetch_options_t opt;
+    pthread_mutex_t         lock;
+    pthread_cond_t          work, ready;
+    pthread_t               thread[MAX_THREADS];
+    int                     nthread, want; /* running, and how many it shall be */
+    bool                    stop, emptying;
+
+    slot_t       *slot;
+    int           nslot, head, used;
+    bool          lent; /* the batch at the head is with the trainer */
+    fire_moment_t next; /* what the next free slot will hold */
+    int           busy; /* threads at work on rows */
+    double        waited;
+};
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+fire_status_t fire_batch_row(fire_batch_t *b, int64_t row, fire_extent_t extent,
+                             float **data_p)
+{
+    if (!fire_extent_equal(extent, b->extent)) {
+        if (!b->any_extent)
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "the image is %d x %d x %d, others of its batch are "
+                             "%d x %d x %d; resize or crop them, or use batch_size: 1",
+                             extent.channels, extent.height, extent.width,
+                             b->extent.channels, b->extent.height, b->extent.width);
+        b->extent = extent;
+        FIRE_TRY(fire_grow(&b->data, &b->data_cap, fire_extent_count(extent),
+                           sizeof(*b->data)));
+    }
+    *data_p = b->data + row * fire_extent_count(b->extent);
+    return FIRE_OK;
+}
+
+/* ---- decode threads ---- */
+
+static slot_t *slot_at(fire_prefetch_t *p, int i)
+{
+    return &p->slot[(p->head + i) % p->nslot];
+}
+
+static void arm(fire_prefetch_t *p, slot_t *s)
+{
+    fire_batch_t *b = &s->batch;
+
+    b->moment     = p->next;
+    b->slice      = fire_moment_slice(&p->next, p->opt.batch_size);
+    b->extent     = p->opt.extent;
+    b->any_extent = p->opt.batch_size == 1;
+    s->given = s->done = 0;
+    s->status          = fire_grow(&b->data, &b->data_cap,
+                                   b->slice.n * fire_extent_count(b->extent), sizeof(*b->data));
+    if (s->status == FIRE_OK)
+        s->status = fire_grow(&b->label, &b->label_cap, b->slice.n, sizeof(*b->label));
+    if (s->status != FIRE_OK) {
+        snprintf(s->error, sizeof(s->error), "%s", fire_last_error());
+        s->bad_row = -1;
+        s->given = s->done = b->slice.n;
+    }
+    p->next = fire_moment_next(p->next);
+    p->used++;
+    if (s->done == b->slice.n) pthread_cond_signal(&p->ready);
+}
+
+/* A batch with rows that nobody has taken yet, opening a new one if there is room;
+ * NULL: nothing to do now. */
+static slot_t *find_work(fire_prefetch_t *p)
+{
+    if (p->emptying) return NULL;
+    for (int i = 0; i < p->used; i++)
+        if (slot_at(p, i)->given < slot_at(p, i)->batch.slice.n) return slot_at(p, i);
+    while (p->used < p->nslot) {
+        slot_t *s = slot_at(p, p->used);
+
+        arm(p, s);
+        if (s->given < s->batch.slice.n) return s;
+    }
+    return NULL;
+}
+
+static void note_error(slot_t *s, int64_t row, fire_status_t st)
+{
+    if (s->status != FIRE_OK && s->bad_row <= row) return;
+    s->status  = st;
+    s->bad_row = row;
+    snprintf(s->error, sizeof(s->error), "%s", fire_last_error());
+}
+
+/* Small chunks, so that all threads share even one batch; not single rows, so that
+ * tiny ones do not spend their time on the lock. Called and returns with the lock. */
+static void make_rows(fire_prefetch_t *p, slot_t *s, fire_scratch_t *scratch)
+{
+    int64_t       n = s->batch.slice.n, first = s->given;
+    int64_t       chunk = n / (2 * p->want) + 1, row;
+    fire_status_t st    = FIRE_OK;
+
+    if (chunk > MAX_CHUNK) chunk = MAX_CHUNK;
+    if (chunk > n - first) chunk = n - first;
+    s->given += chunk;
+    p->busy++;
+    pthread_mutex_unlock(&p->lock);
+    for (row = first; row < first + chunk && st == FIRE_OK; row++)
+        st = p->opt.load(p->opt.arg, scratch, &s->batch, row);
+    pthread_mutex_lock(&p->lock);
+    if (st != FIRE_OK) note_error(s, row - 1, st);
+    p->busy--;
+    s->done += chunk;
+    if (s->done == n || p->busy == 0) pthread_cond_signal(&p->ready);
+}
+
+static void *decode_thread(void *arg)
+{
+    fire_prefetch_t *p       = arg;
+    fire_scratch_t   scratch = {0};
+
+    pthread_mutex_lock(&p->lock);
+    while (!p->stop) {
+        slot_t *s = find_work(p);
+
+        if (s != NULL)
+            make_rows(p, s, &scratch);
+        else
+            pthread_cond_wait(&p->work, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+    fire_scratch_fini(&scratch);
+    return NULL;
+}
+
+/* ---- the trainer's side ---- */
+
+static int useful_threads(int wish)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int  n     = wish > 0 ? wish : cores < USEFUL_THREADS ? (int)cores : USEFUL_THREADS;
+
+    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n;
+}
+
+fire_status_t fire_prefetch_create(const fire_prefetch_options_t *options,
+                                   fire_prefetch_t              **prefetch_p)
+{
+    fire_prefetch_t *p;
+    fire_status_t    st;
+
+    FIRE_TRY(FIRE_NEW(&p, 1));
+    p->opt = *options;
+    p->nslot =
+        (options->depth > 0 ? options->depth : 1) + 1; /* one is with the trainer */
+    st = FIRE_NEW(&p->slot, p->nslot);
+    if (st != FIRE_OK) {
+        fire_free(p);
+        return st;
+    }
+    p->want = useful_threads(options->threads);
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->work, NULL);
+    pthread_cond_init(&p->ready, NULL);
+    *prefetch_p = p;
+    return FIRE_OK;
+}
+
+/* Some threads are enough; none is not. */
+static fire_status_t start_threads(fire_prefetch_t *p)
+{
+    int rc = 0;
+
+    while (p->nthread < p->want && rc == 0) {
+        rc = pthread_create(&p->thread[p->nthread], NULL, decode_thread, p);
+        if (rc == 0) p->nthread++;
+    }
+    if (p->nthread == 0)
+        return FIRE_FAIL(FIRE_ERR_NOMEM, "cannot start a decode thread: %s",
+                         strerror(rc));
+    return FIRE_OK;
+}
+
+void fire_prefetch_destroy(fire_prefetch_t *p)
+{
+    if (p == NULL) return;
+    pthread_mutex_lock(&p->lock);
+    p->stop = true;
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    for (int i = 0; i < p->nthread; i++)
+        pthread_join(p->thread[i], NULL);
+    for (int i = 0; i < p->nslot; i++) {
+        fire_free(p->slot[i].batch.data);
+        fire_free(p->slot[i].batch.label);
+    }
+    pthread_cond_destroy(&p->ready);
+    pthread_cond_destroy(&p->work);
+    pthread_mutex_destroy(&p->lock);
+    fire_free(p->slot);
+    fire_free(p);
+}
+
+static bool same_samples(const fire_moment_t *a, const fire_moment_t *b)
+{
+    return a->seed == b->seed && a->step == b->step && a->origin == b->origin &&
+           a->lane == b->lane && a->lanes == b->lanes && a->rule == b->rule;
+}
+
+/* Throw away what was made ahead and begin at m. Rows that threads are working on are
+ * waited for: their memory is used again. */
+static void restart_at(fire_prefetch_t *p, const fire_moment_t *m)
+{
+    p->emptying = true;
+    while (p->busy > 0)
+        pthread_cond_wait(&p->ready, &p->lock);
+    p->emptying = false;
+    p->used     = 0;
+    p->next     = *m;
+}
+
+static slot_t *wait_for(fire_prefetch_t *p, const fire_moment_t *m)
+{
+    if (p->lent) {
+        p->head = (p->head + 1) % p->nslot;
+        p->used--;
+        p->lent = false;
+    }
+    if (!same_samples(p->used > 0 ? &slot_at(p, 0)->batch.moment : &p->next, m))
+        restart_at(p, m);
+    pthread_cond_broadcast(&p->work);
+    while (p->used == 0 || slot_at(p, 0)->done < slot_at(p, 0)->batch.slice.n)
+        pthread_cond_wait(&p->ready, &p->lock);
+    p->lent = true;
+    return slot_at(p, 0);
+}
+
+fire_status_t fire_prefetch_get(fire_prefetch_t *p, const fire_moment_t *moment,
+                                const fire_batch_t **batch_p)
+{
+    double  start = now();
+    slot_t *s;
+
+    if (p->nthread == 0) {
+        p->next = *moment;
+        FIRE_TRY(start_threads(p));
+    }
+    pthread_mutex_lock(&p->lock);
+    s = wait_for(p, moment);
+    pthread_mutex_unlock(&p->lock);
+    p->waited += now() - start;
+    if (s->status != FIRE_OK) return FIRE_FAIL(s->status, "%s", s->error);
+    *batch_p = &s->batch;
+    return FIRE_OK;
+}
+
+double fire_prefetch_waited(const fire_prefetch_t *p)
+{
+    return p->waited;
+}

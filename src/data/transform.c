@@ -1,0 +1,189 @@
+#include "data/transform.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/load.h"
+
+/* Files hold the mean as BlobProto: 1 x C x H x W, in the old form or the new. */
+static fire_status_t mean_extent(const char *path, const Caffe__BlobProto *b,
+                                 fire_extent_t *extent_p)
+{
+    int64_t dim[3] = {b->channels, b->height, b->width}, count;
+
+    if (b->shape != NULL) {
+        const int64_t *d = b->shape->dim;
+        size_t         n = b->shape->n_dim;
+
+        if (n < 3 || n > 4 || (n == 4 && d[0] != 1))
+            return FIRE_FAIL(FIRE_ERR_INVALID, "mean file \"%s\" holds no single image",
+                             path);
+        memcpy(dim, d + n - 3, sizeof(dim));
+    }
+    for (int i = 0; i < 3; i++)
+        if (dim[i] <= 0 || dim[i] > INT32_MAX)
+            return FIRE_FAIL(FIRE_ERR_PARSE, "mean file \"%s\" has no valid shape",
+                             path);
+    if (__builtin_mul_overflow(dim[0] * dim[1], dim[2], &count) ||
+        (size_t)count != (b->n_data > 0 ? b->n_data : b->n_double_data))
+        return FIRE_FAIL(FIRE_ERR_PARSE,
+                         "mean file \"%s\" is damaged: its values do not fit its shape",
+                         path);
+    *extent_p = (fire_extent_t){(int)dim[0], (int)dim[1], (int)dim[2]};
+    return FIRE_OK;
+}
+
+static fire_status_t load_mean(fire_transform_t *t)
+{
+    Caffe__BlobProto *b;
+    fire_status_t     st;
+
+    FIRE_TRY(fire_message_load_binary(t->mean_file, &caffe__blob_proto__descriptor,
+                                      (ProtobufCMessage **)&b));
+    st = mean_extent(t->mean_file, b, &t->mean_extent);
+    if (st == FIRE_OK) st = FIRE_NEW(&t->mean, fire_extent_count(t->mean_extent));
+    for (int64_t i = 0; st == FIRE_OK && i < fire_extent_count(t->mean_extent); i++)
+        t->mean[i] = b->n_data > 0 ? b->data[i] : (float)b->double_data[i];
+    fire_message_free(b);
+    return st;
+}
+
+fire_status_t fire_transform_init(fire_transform_t                     *t,
+                                  const Caffe__TransformationParameter *p,
+                                  Caffe__Phase phase, const char *layer)
+{
+    *t             = (fire_transform_t){.scale = 1, .stream = fire_rng_name(layer)};
+    t->random_crop = phase == CAFFE__PHASE__TRAIN;
+    if (p == NULL) return FIRE_OK;
+    if (p->mean_file != NULL && p->n_mean_value > 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "transform_param has both mean_file and mean_value; keep one");
+    if (p->force_color && p->force_gray)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "transform_param has both force_color and force_gray; keep one");
+    if (p->crop_size > INT32_MAX)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "crop_size %u is impossible", p->crop_size);
+    t->scale       = p->scale;
+    t->mirror      = p->mirror;
+    t->crop        = (int)p->crop_size;
+    t->force_color = p->force_color;
+    t->force_gray  = p->force_gray;
+    t->value       = p->mean_value;
+    t->nvalue      = (int)p->n_mean_value;
+    t->mean_file   = p->mean_file;
+    return t->mean_file != NULL ? load_mean(t) : FIRE_OK;
+}
+
+void fire_transform_fini(fire_transform_t *t)
+{
+    fire_free(t->mean);
+    t->mean = NULL;
+}
+
+fire_status_t fire_transform_extent(const fire_transform_t *t, fire_extent_t in,
+                                    fire_extent_t *out_p)
+{
+    if (t->crop > in.height || t->crop > in.width)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "crop_size %d is larger than the image, %d x %d", t->crop,
+                         in.height, in.width);
+    if (t->nvalue > 1 && t->nvalue != in.channels)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%d mean_values for an image with %d channels; give one, or "
+                         "one for each channel",
+                         t->nvalue, in.channels);
+    if (t->mean != NULL && !fire_extent_equal(in, t->mean_extent))
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "mean file \"%s\" is for images of %d x %d x %d, not %d x %d x %d",
+            t->mean_file, t->mean_extent.channels, t->mean_extent.height,
+            t->mean_extent.width, in.channels, in.height, in.width);
+    if (t->crop > 0) in.height = in.width = t->crop;
+    *out_p = in;
+    return FIRE_OK;
+}
+
+/* One line of one channel. Three forms of the mean times two kinds of input, each a
+ * loop that compilers vectorise where the step is 1. */
+#define LINE(type)                                                                \
+    static void line_##type(const type *restrict src, int64_t step, int n,        \
+                            const float *restrict mean, float value, float scale, \
+                            float *restrict dst)                                  \
+    {                                                                             \
+        if (mean != NULL)                                                         \
+            for (int x = 0; x < n; x++)                                           \
+                dst[x] = ((float)src[x * step] - mean[x]) * scale;                \
+        else if (step == 1)                                                       \
+            for (int x = 0; x < n; x++)                                           \
+                dst[x] = ((float)src[x] - value) * scale;                         \
+        else                                                                      \
+            for (int x = 0; x < n; x++)                                           \
+                dst[x] = ((float)src[x * step] - value) * scale;                  \
+    }
+
+LINE(uint8_t)
+LINE(float)
+
+static void reverse(float *line, int n)
+{
+    for (int a = 0, b = n - 1; a < b; a++, b--) {
+        float keep = line[a];
+
+        line[a] = line[b];
+        line[b] = keep;
+    }
+}
+
+typedef struct window {
+    int  top, left, height, width;
+    bool mirror;
+} window_t;
+
+static window_t choose_window(const fire_transform_t *t, fire_extent_t in,
+                              uint64_t seed, int64_t sample)
+{
+    fire_rng_key_t key = fire_rng_key(seed, FIRE_RNG_CROP, t->stream, 0);
+    uint64_t       at  = 3 * (uint64_t)sample;
+    window_t       w   = {.height = in.height, .width = in.width};
+
+    if (t->crop > 0) {
+        int spare_y = in.height - t->crop, spare_x = in.width - t->crop;
+
+        w.height = w.width = t->crop;
+        w.top              = spare_y / 2;
+        w.left             = spare_x / 2;
+        if (t->random_crop) {
+            w.top  = (int)fire_rng_below(key, at, (uint64_t)spare_y + 1);
+            w.left = (int)fire_rng_below(key, at + 1, (uint64_t)spare_x + 1);
+        }
+    }
+    w.mirror = t->mirror && fire_rng_below(key, at + 2, 2) == 1;
+    return w;
+}
+
+void fire_transform_apply(const fire_transform_t *t, const fire_pixels_t *in,
+                          uint64_t seed, int64_t sample, float *out)
+{
+    window_t w = choose_window(t, in->extent, seed, sample);
+
+    for (int c = 0; c < in->extent.channels; c++) {
+        float value = t->nvalue == 0 ? 0 : t->value[t->nvalue == 1 ? 0 : c];
+
+        for (int y = 0; y < w.height; y++, out += w.width) {
+            int64_t at =
+                c * in->step_c + (w.top + y) * in->step_y + w.left * in->step_x;
+            int64_t      plane = (int64_t)c * in->extent.height + w.top + y;
+            const float *mean =
+                t->mean != NULL ? t->mean + plane * in->extent.width + w.left : NULL;
+
+            if (in->bytes != NULL)
+                line_uint8_t(in->bytes + at, in->step_x, w.width, mean, value, t->scale,
+                             out);
+            else
+                line_float(in->floats + at, in->step_x, w.width, mean, value, t->scale,
+                           out);
+            if (w.mirror) reverse(out, w.width);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/* data.c - Data: images and labels from an LMDB or LevelDB of Datums. */
+#include "data/order.h"
+#include "data/transform.h"
+#include "layers/data/feed.h"
+
+typedef struct data {
+    fire_feed_t      feed; /* first */
+    fire_transform_t transform;
+    fire_source_t   *source;
+    fire_color_t     color;
+    bool             shuffle;
+} data_t;
+
+static fire_status_t read_pixels(data_t *d, int64_t record, fire_scratch_t *scratch,
+                                 fire_datum_t *datum_p, fire_pixels_t *pixels_p,
+                                 fire_extent_t *extent_p)
+{
+    fire_record_t r;
+
+    FIRE_TRY(fire_source_read(d->source, record, &scratch->record, &r));
+    FIRE_TRY(fire_datum_parse(r.bytes, r.n, datum_p));
+    FIRE_TRY(fire_datum_decode(datum_p, d->color, scratch, pixels_p));
+    return fire_transform_extent(&d->transform, pixels_p->extent, extent_p);
+}
+
+static fire_status_t load_sample(data_t *d, int64_t record, int64_t sample,
+                                 fire_scratch_t *scratch, fire_batch_t *batch,
+                                 int64_t row)
+{
+    fire_datum_t  datum;
+    fire_pixels_t pixels;
+    fire_extent_t extent;
+    float        *out;
+
+    FIRE_TRY(read_pixels(d, record, scratch, &datum, &pixels, &extent));
+    FIRE_TRY(fire_batch_row(batch, row, extent, &out));
+    fire_transform_apply(&d->transform, &pixels, batch->moment.seed, sample, out);
+    batch->label[row] = (float)datum.label;
+    return FIRE_OK;
+}
+
+static fire_status_t load_row(void *arg, fire_scratch_t *scratch, fire_batch_t *batch,
+                              int64_t row)
+{
+    data_t *d      = arg;
+    int64_t sample = batch->slice.first + row * batch->slice.stride;
+    int64_t record =
+        fire_order_record(batch->moment.seed, d->shuffle, d->source->count, sample);
+    fire_status_t st = load_sample(d, record, sample, scratch, batch, row);
+
+    if (sample > 0 && sample % d->source->count == 0)
+        FIRE_LOG(INFO, "Restarting data prefetching from start.");
+    return st < 0 ? fire_source_blame(d->source, record, st) : FIRE_OK;
+}
+
+/* The first record tells the shape of all. */
+static fire_status_t infer_extent(data_t *d, fire_extent_t *extent_p)
+{
+    fire_scratch_t scratch = {0};
+    fire_datum_t   datum;
+    fire_pixels_t  pixels;
+    fire_status_t  st = read_pixels(d, 0, &scratch, &datum, &pixels, extent_p);
+
+    fire_scratch_fini(&scratch);
+    return st < 0 ? fire_source_blame(d->source, 0, st) : FIRE_OK;
+}
+
+static fire_status_t check_param(const Caffe__DataParameter *p)
+{
+    if (p == NULL || p->source == NULL || p->source[0] == '\0')
+        return FIRE_FAIL(FIRE_ERR_INVALID, "data_param needs a `source`");
+    if (p->batch_size == 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "data_param needs a positive `batch_size`");
+    return FIRE_OK;
+}
+
+static fire_status_t data_setup(fire_layer_t *l)
+{
+    const Caffe__DataParameter *p = l->param->data_param;
+    data_t                     *d = FIRE_STATE(l, data_t);
+    fire_prefetch_options_t    *o = &d->feed.options;
+
+    FIRE_TRY(check_param(p));
+    FIRE_TRY(fire_transform_init(&d->transform, l->param->transform_param, l->phase,
+                                 l->param->name));
+    FIRE_TRY(fire_source_open(p->backend == CAFFE__DATA_PARAMETER__DB__LMDB ? "LMDB"
+                                                                            : "LEVELDB",
+                              p->source, &d->source));
+    d->shuffle = p->shuffle;
+    d->color   = d->transform.force_gray                              ? FIRE_COLOR_GRAY
+                 : d->transform.force_color || p->force_encoded_color ? FIRE_COLOR_BGR
+                                                                      : FIRE_COLOR_ASIS;
+    *o         = (fire_prefetch_options_t){.load       = load_row,
+                                           .arg        = d,
+                                           .batch_size = p->batch_size,
+                                           .depth      = (int)p->prefetch};
+    FIRE_TRY(infer_extent(d, &o->extent));
+    return fire_feed_setup(l);
+}
+
+static void data_teardown(fire_layer_t *l)
+{
+    data_t *d = FIRE_STATE(l, data_t);
+
+    fire_feed_teardown(l);
+    fire_source_close(d->source);
+    fire_transform_fini(&d->transform);
+}
+
+const fire_layer_ops_t fire_layer_data = {
+    .type       = "Data",
+    .bottoms    = {0, 0},
+    .tops       = {1, 2},
+    .flags      = FIRE_LAYER_SOURCE,
+    .state_size = sizeof(data_t),
+    .setup      = data_setup,
+    .reshape    = fire_feed_reshape,
+    .teardown   = data_teardown,
+    .kernels    = fire_feed_kernels,
+};
