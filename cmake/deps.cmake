@@ -39,6 +39,7 @@ fire_optional(LEVELDB "LevelDB" leveldb leveldb/c.h)
 fire_optional(HDF5 "HDF5" "hdf5_serial;hdf5" hdf5.h)
 fire_optional(JPEG "libjpeg-turbo" jpeg jpeglib.h)
 fire_optional(PNG "libpng" png png.h)
+fire_optional(ZLIB "zlib" z zlib.h)
 fire_optional(ONEDNN "oneDNN" dnnl oneapi/dnnl/dnnl.h)
 
 option(FIRE_WITH_MPI "use MPI where it is found" ON)

@@ -1,0 +1,36 @@
+#include "data/convert_common.h"
+
+fire_status_t fire_convert_open(fire_convert_t *c, const char *db, const char *backend,
+                                int64_t total, const fire_progress_t *progress)
+{
+    *c = (fire_convert_t){.total = total};
+    if (progress != NULL) c->progress = *progress;
+    return fire_writer_open(backend, db, &c->writer);
+}
+
+static void report(const fire_convert_t *c)
+{
+    if (c->progress.report != NULL)
+        c->progress.report(c->progress.arg, c->writer->count, c->total);
+}
+
+fire_status_t fire_convert_put(fire_convert_t *c, const char *key,
+                               const fire_datum_t *d, const float *floats)
+{
+    c->record.n = 0;
+    FIRE_TRY(fire_datum_write(d, floats, &c->record));
+    FIRE_TRY(fire_writer_put(c->writer, key, c->record.text, (size_t)c->record.n));
+    if (c->writer->count % 1000 == 0) report(c);
+    return FIRE_OK;
+}
+
+fire_status_t fire_convert_close(fire_convert_t *c, fire_status_t st)
+{
+    fire_str_fini(&c->record);
+    if (st < 0) {
+        fire_writer_abort(c->writer);
+        return st;
+    }
+    if (c->writer->count % 1000 != 0) report(c);
+    return fire_writer_commit(c->writer);
+}

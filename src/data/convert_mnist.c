@@ -1,0 +1,93 @@
+/* convert_mnist.c - idx files: a magic number, the dimensions, then bytes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "data/convert_common.h"
+#include "data/unzip.h"
+
+enum { MAGIC_IMAGES = 0x803, MAGIC_LABELS = 0x801 };
+
+typedef struct mnist {
+    char          *image_file, *label_file;
+    const uint8_t *pixels, *labels;
+    uint32_t       count, height, width;
+} mnist_t;
+
+static uint32_t big_endian(const char *p)
+{
+    const uint8_t *b = (const uint8_t *)p;
+
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+static fire_status_t read_images(mnist_t *m, const char *path)
+{
+    size_t n = 0;
+
+    FIRE_TRY(fire_unzip_file(path, &m->image_file, &n));
+    if (n < 16 || big_endian(m->image_file) != MAGIC_IMAGES)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: not a file of MNIST images", path);
+    m->count  = big_endian(m->image_file + 4);
+    m->height = big_endian(m->image_file + 8);
+    m->width  = big_endian(m->image_file + 12);
+    m->pixels = (const uint8_t *)m->image_file + 16;
+    if (m->height == 0 || m->width == 0 || m->height > 1 << 14 || m->width > 1 << 14 ||
+        (n - 16) / m->height / m->width < m->count)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: damaged, or ends early", path);
+    return FIRE_OK;
+}
+
+static fire_status_t read_labels(mnist_t *m, const char *path)
+{
+    size_t n = 0;
+
+    FIRE_TRY(fire_unzip_file(path, &m->label_file, &n));
+    if (n < 8 || big_endian(m->label_file) != MAGIC_LABELS)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: not a file of MNIST labels", path);
+    if (big_endian(m->label_file + 4) != m->count || n - 8 < m->count)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%s: %u labels for %u images", path,
+                         big_endian(m->label_file + 4), m->count);
+    m->labels = (const uint8_t *)m->label_file + 8;
+    return FIRE_OK;
+}
+
+static fire_status_t put_image(fire_convert_t *c, const mnist_t *m, uint32_t i)
+{
+    size_t       area = (size_t)m->height * m->width;
+    fire_datum_t d    = {.channels = 1,
+                         .height   = (int)m->height,
+                         .width    = (int)m->width,
+                         .label    = m->labels[i],
+                         .data     = m->pixels + i * area,
+                         .ndata    = area};
+    char         key[16];
+
+    snprintf(key, sizeof(key), "%08u", i);
+    return fire_convert_put(c, key, &d, NULL);
+}
+
+static fire_status_t write_all(const mnist_t *m, const char *db, const char *backend,
+                               const fire_progress_t *progress)
+{
+    fire_convert_t c;
+    fire_status_t  st = FIRE_OK;
+
+    FIRE_TRY(fire_convert_open(&c, db, backend, m->count, progress));
+    for (uint32_t i = 0; st == FIRE_OK && i < m->count; i++)
+        st = put_image(&c, m, i);
+    return fire_convert_close(&c, st);
+}
+
+fire_status_t fire_convert_mnist(const char *images, const char *labels, const char *db,
+                                 const char *backend, const fire_progress_t *progress)
+{
+    mnist_t       m  = {0};
+    fire_status_t st = read_images(&m, images);
+
+    if (st == FIRE_OK) st = read_labels(&m, labels);
+    if (st == FIRE_OK) st = write_all(&m, db, backend, progress);
+    fire_free(m.image_file);
+    fire_free(m.label_file);
+    return st;
+}
