@@ -6,8 +6,9 @@
 FIRE_BEGIN_C
 /* The first function that knows the cause says it, once, in words for the user:
  * which file, line, layer or rank, and what to do. Those above only pass the
- * status on. */
-#define FIRE_FAIL(status, ...) fire_error_set((status), __FILE__, __LINE__, __VA_ARGS__)
+ * status on. The status itself is the value, so that the compiler sees a failure. */
+#define FIRE_FAIL(status, ...) \
+    (fire_error_set((status), __FILE__, __LINE__, __VA_ARGS__), (status))
 
 #define FIRE_TRY(expr)                   \
     do {                                 \
