@@ -75,19 +75,42 @@ err_bytes:
     return st;
 }
 
-fire_status_t fire_file_read(const char *path, char **bytes_p, size_t *n_p)
+/* size_p: how many bytes to expect; more or fewer may come. */
+static fire_status_t open_to_read(const char *path, int *fd_p, size_t *size_p)
 {
     int           fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat   info;
     fire_status_t st;
 
     if (fd < 0) return fail_open(path);
-    if (fstat(fd, &info) != 0)
-        st = fail_io("look at", path);
-    else if (S_ISDIR(info.st_mode))
-        st = FIRE_FAIL(FIRE_ERR_IO, "cannot read \"%s\": it is a directory", path);
-    else
-        st = read_fd(fd, path, (size_t)info.st_size, bytes_p, n_p);
+    if (fstat(fd, &info) == 0 && !S_ISDIR(info.st_mode)) {
+        *fd_p   = fd;
+        *size_p = (size_t)info.st_size;
+        return FIRE_OK;
+    }
+    st = FIRE_FAIL(FIRE_ERR_IO, "cannot read \"%s\": it is a directory", path);
+    close(fd);
+    return st;
+}
+
+fire_status_t fire_file_check(const char *path)
+{
+    size_t size = 0;
+    int    fd   = -1;
+
+    FIRE_TRY(open_to_read(path, &fd, &size));
+    close(fd);
+    return FIRE_OK;
+}
+
+fire_status_t fire_file_read(const char *path, char **bytes_p, size_t *n_p)
+{
+    fire_status_t st;
+    size_t        size = 0;
+    int           fd   = -1;
+
+    FIRE_TRY(open_to_read(path, &fd, &size));
+    st = read_fd(fd, path, size, bytes_p, n_p);
     close(fd);
     return st;
 }

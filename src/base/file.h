@@ -8,6 +8,10 @@
  * End *bytes_p with fire_free(). Pipes work too; a directory is an error. */
 fire_status_t fire_file_read(const char *path, char **bytes_p, size_t *n_p);
 
+/* Can it be read, and is it no directory? For libraries that open files themselves
+ * and say less about what is wrong. */
+fire_status_t fire_file_check(const char *path);
+
 /* Write to PATH.tmp.PID, then commit() puts it in place of PATH. What is there
  * already and is no regular file (a pipe, /dev/stdout) is written to directly.
  * commit() and abort() both end the writer; after a failed commit nothing of

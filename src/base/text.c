@@ -38,6 +38,27 @@ fire_status_t fire_str_printf(fire_str_t *s, const char *format, ...)
     return FIRE_OK;
 }
 
+fire_status_t fire_str_add_utf8(fire_str_t *s, uint32_t code)
+{
+    char   b[4];
+    size_t n = 0;
+
+    if (code < 0x80) {
+        b[n++] = (char)code;
+    } else if (code < 0x800) {
+        b[n++] = (char)(0xC0 | code >> 6);
+    } else if (code < 0x10000) {
+        b[n++] = (char)(0xE0 | code >> 12);
+        b[n++] = (char)(0x80 | (code >> 6 & 0x3F));
+    } else {
+        b[n++] = (char)(0xF0 | code >> 18);
+        b[n++] = (char)(0x80 | (code >> 12 & 0x3F));
+        b[n++] = (char)(0x80 | (code >> 6 & 0x3F));
+    }
+    if (code >= 0x80) b[n++] = (char)(0x80 | (code & 0x3F));
+    return fire_str_add(s, b, n);
+}
+
 void fire_str_fini(fire_str_t *s)
 {
     fire_free(s->text);
@@ -50,6 +71,14 @@ fire_status_t fire_str_take(fire_str_t *s, char **text_p)
     *text_p = s->text;
     *s      = (fire_str_t){0};
     return FIRE_OK;
+}
+
+int fire_hex_value(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
 }
 
 /* strtod and printf follow the program's locale, whose decimal point may be a

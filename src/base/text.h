@@ -12,11 +12,14 @@ typedef struct fire_str {
 
 fire_status_t fire_str_add(fire_str_t *s, const void *bytes, size_t n);
 fire_status_t fire_str_printf(fire_str_t *s, const char *format, ...) FIRE_PRINTF(2, 3);
+fire_status_t fire_str_add_utf8(fire_str_t *s, uint32_t code); /* a character */
 void          fire_str_fini(fire_str_t *s);
 
 /* Hand the text over to the caller, who ends it with fire_free(); s is empty
  * again. An empty string gives "". */
 fire_status_t fire_str_take(fire_str_t *s, char **text_p);
+
+int fire_hex_value(char digit); /* -1: none */
 
 /* Numbers as C writes them, whatever the locale of the program. Parsing wants
  * the whole of [text, text + n); printing gives the shortest decimal that is

@@ -1,0 +1,178 @@
+#include "base/file.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/alloc.h"
+#include "test.h"
+
+static const char *in_tmp(const char *name)
+{
+    static char path[1024];
+
+    snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
+    return path;
+}
+
+static int files_in(const char *dir)
+{
+    DIR *d = opendir(dir);
+    int  n = 0;
+
+    while (readdir(d) != NULL)
+        n++;
+    closedir(d);
+    return n - 2;
+}
+
+static void check_contents(const char *path, const char *want)
+{
+    char  *bytes;
+    size_t n;
+
+    CHECK_OK(fire_file_read(path, &bytes, &n));
+    CHECK_EQ(n, strlen(want));
+    CHECK_STR(bytes, want);
+    fire_free(bytes);
+}
+
+TEST(what_is_written_is_read_back)
+{
+    CHECK_OK(fire_file_write(in_tmp("f"), "hello", 5));
+    check_contents(in_tmp("f"), "hello");
+}
+
+TEST(an_empty_file_has_no_bytes_and_is_no_error)
+{
+    CHECK_OK(fire_file_write(in_tmp("f"), "", 0));
+    check_contents(in_tmp("f"), "");
+}
+
+TEST(a_large_file_passes_the_buffer_in_one_piece)
+{
+    size_t              n    = 300000, got;
+    char               *data = malloc(n), *back;
+    fire_file_writer_t *w;
+
+    for (size_t i = 0; i < n; i++)
+        data[i] = (char)(i * 7);
+    CHECK_OK(fire_file_writer_open(in_tmp("f"), &w));
+    for (size_t at = 0, step = 1; at < n; at += step, step = step * 3 + 1) {
+        if (step > n - at) step = n - at;
+        CHECK_OK(fire_file_writer_write(w, data + at, step));
+    }
+    CHECK_OK(fire_file_writer_commit(w));
+    CHECK_OK(fire_file_read(in_tmp("f"), &back, &got));
+    CHECK_EQ(got, n);
+    CHECK(memcmp(back, data, n) == 0);
+    free(data);
+    fire_free(back);
+}
+
+TEST(a_missing_file_is_named_with_the_directory_searched)
+{
+    char  *bytes;
+    size_t n;
+
+    CHECK_FAILS(fire_file_read("no/such/file", &bytes, &n), FIRE_ERR_IO,
+                "cannot open \"no/such/file\": No such file or directory (relative to");
+    CHECK_FAILS(fire_file_check("/no/such/file"), FIRE_ERR_IO, "\"/no/such/file\"");
+}
+
+TEST(a_directory_is_no_file)
+{
+    char  *bytes;
+    size_t n;
+
+    CHECK_FAILS(fire_file_read(test_tmpdir(), &bytes, &n), FIRE_ERR_IO,
+                "is a directory");
+    CHECK_FAILS(fire_file_write(test_tmpdir(), "x", 1), FIRE_ERR_IO, "is a directory");
+}
+
+TEST(the_old_contents_stay_until_commit_and_after_abort)
+{
+    fire_file_writer_t *w;
+
+    CHECK_OK(fire_file_write(in_tmp("f"), "old", 3));
+    CHECK_OK(fire_file_writer_open(in_tmp("f"), &w));
+    CHECK_OK(fire_file_writer_write(w, "new", 3));
+    check_contents(in_tmp("f"), "old");
+    fire_file_writer_abort(w);
+    check_contents(in_tmp("f"), "old");
+    CHECK_EQ(files_in(test_tmpdir()), 1);
+}
+
+TEST(a_disk_that_fills_up_leaves_the_old_file_and_nothing_else)
+{
+    static char   big[1 << 20];
+    struct rlimit small = {100000, 100000};
+
+    CHECK_OK(fire_file_write(in_tmp("f"), "old", 3));
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    CHECK_FAILS(fire_file_write(in_tmp("f"), big, sizeof(big)), FIRE_ERR_IO,
+                in_tmp("f"));
+    check_contents(in_tmp("f"), "old");
+    CHECK_EQ(files_in(test_tmpdir()), 1);
+}
+
+TEST(a_full_device_is_reported_with_its_name)
+{
+    CHECK_FAILS(fire_file_write("/dev/full", "x", 1), FIRE_ERR_IO,
+                "cannot write \"/dev/full\": No space left on device");
+}
+
+TEST(a_folder_that_does_not_exist_cannot_be_written_to)
+{
+    CHECK_FAILS(fire_file_write(in_tmp("no/f"), "x", 1), FIRE_ERR_IO,
+                "no/f\": No such");
+}
+
+TEST(a_link_stays_a_link_and_its_target_gets_the_contents)
+{
+    char        link_path[1024];
+    struct stat info;
+
+    CHECK_OK(fire_file_write(in_tmp("target"), "old", 3));
+    snprintf(link_path, sizeof(link_path), "%s", in_tmp("link"));
+    CHECK(symlink(in_tmp("target"), link_path) == 0);
+    CHECK_OK(fire_file_write(link_path, "new", 3));
+    CHECK(lstat(link_path, &info) == 0 && S_ISLNK(info.st_mode));
+    check_contents(in_tmp("target"), "new");
+}
+
+TEST(a_pipe_is_written_and_read_without_being_replaced)
+{
+    char path[1024];
+
+    snprintf(path, sizeof(path), "%s", in_tmp("pipe"));
+    CHECK(mkfifo(path, 0600) == 0);
+    if (fork() == 0) _exit(fire_file_write(path, "through", 7) != FIRE_OK);
+    check_contents(path, "through");
+}
+
+TEST(a_file_made_by_another_library_is_put_in_place)
+{
+    char *temp;
+    FILE *f;
+
+    CHECK_OK(fire_file_temp_name(in_tmp("f"), &temp));
+    f = fopen(temp, "w");
+    fputs("theirs", f);
+    fclose(f);
+    CHECK_OK(fire_file_replace(temp, in_tmp("f")));
+    check_contents(in_tmp("f"), "theirs");
+    CHECK_EQ(files_in(test_tmpdir()), 1);
+    CHECK_FAILS(fire_file_replace(temp, in_tmp("f")), FIRE_ERR_IO, in_tmp("f"));
+    fire_free(temp);
+}
+
+TEST(suffixes_are_compared_at_the_end)
+{
+    CHECK(fire_path_has_suffix("a.caffemodel.h5", ".h5"));
+    CHECK(!fire_path_has_suffix("a.h5.caffemodel", ".h5"));
+    CHECK(!fire_path_has_suffix("5", ".h5"));
+}
