@@ -95,7 +95,7 @@ fire_status_t fire_blob_proto_set_shape(Caffe__BlobProto *proto, int ndim,
     int64_t                 *copy;
 
     for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++)
-        fire_message_clear(proto, fire_field_find(&caffe__blob_proto__descriptor, old[i]));
+        fire_message_clear_field(proto, old[i]);
     FIRE_TRY(fire_message_add_message(proto, "shape", &shape));
     FIRE_TRY(FIRE_NEW(&copy, ndim));
     if (ndim > 0) memcpy(copy, dim, (size_t)ndim * sizeof(*copy));
@@ -112,8 +112,8 @@ fire_status_t fire_blob_proto_write(Caffe__BlobProto *proto, fire_part_t part,
 
     FIRE_TRY(FIRE_NEW(&copy, count));
     if (count > 0) memcpy(copy, values, (size_t)count * sizeof(*copy));
-    fire_message_clear(proto, fire_field_find(&caffe__blob_proto__descriptor, diff ? "diff" : "data"));
-    fire_message_clear(proto, fire_field_find(&caffe__blob_proto__descriptor, diff ? "double_diff" : "double_data"));
+    fire_message_clear_field(proto, diff ? "diff" : "data");
+    fire_message_clear_field(proto, diff ? "double_diff" : "double_data");
     *(diff ? &proto->diff : &proto->data)     = copy;
     *(diff ? &proto->n_diff : &proto->n_data) = (size_t)count;
     return FIRE_OK;

@@ -12,14 +12,6 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static int hex_value(char c)
-{
-    if (is_digit(c)) return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 static bool is_octal(char c)
 {
     return c >= '0' && c <= '7';
@@ -88,9 +80,9 @@ static fire_status_t lex_number(fire_lexer_t *lx)
     lx->token.kind = FIRE_TOKEN_INTEGER;
     if (*lx->at == '0' && (second == 'x' || second == 'X')) {
         lx->at += 2;
-        if (hex_value(peek(lx, 0)) < 0)
+        if (fire_hex_value(peek(lx, 0)) < 0)
             return FIRE_FAIL_AT(lx, "%s", "\"0x\" must be followed by hex digits");
-        while (hex_value(peek(lx, 0)) >= 0)
+        while (fire_hex_value(peek(lx, 0)) >= 0)
             lx->at++;
         return FIRE_OK;
     }
@@ -166,27 +158,6 @@ bool fire_lexer_is(const fire_lexer_t *lx, char symbol)
     return lx->token.kind == FIRE_TOKEN_SYMBOL && *lx->token.at == symbol;
 }
 
-static fire_status_t add_utf8(uint32_t code, fire_str_t *out)
-{
-    char   b[4];
-    size_t n = 0;
-
-    if (code < 0x80) {
-        b[n++] = (char)code;
-    } else if (code < 0x800) {
-        b[n++] = (char)(0xC0 | code >> 6);
-    } else if (code < 0x10000) {
-        b[n++] = (char)(0xE0 | code >> 12);
-        b[n++] = (char)(0x80 | (code >> 6 & 0x3F));
-    } else {
-        b[n++] = (char)(0xF0 | code >> 18);
-        b[n++] = (char)(0x80 | (code >> 12 & 0x3F));
-        b[n++] = (char)(0x80 | (code >> 6 & 0x3F));
-    }
-    if (code >= 0x80) b[n++] = (char)(0x80 | (code & 0x3F));
-    return fire_str_add(out, b, n);
-}
-
 /* Up to `most` digits of the base, at least `fewest`; *at moves behind them. */
 static bool read_digits(const char **at, const char *end, uint32_t base, int fewest,
                         int most, uint32_t *value_p)
@@ -195,7 +166,7 @@ static bool read_digits(const char **at, const char *end, uint32_t base, int few
     int      n     = 0;
 
     for (; n < most && *at < end; n++, ++*at) {
-        int digit = hex_value(**at);
+        int digit = fire_hex_value(**at);
 
         if (digit < 0 || (uint32_t)digit >= base) break;
         value = value * base + (uint32_t)digit;
@@ -226,7 +197,7 @@ static fire_status_t unescape_one(const fire_lexer_t *lx, const char **at,
                                 "\\%c must be followed by %d hex digits of a "
                                 "Unicode character",
                                 c, digits);
-        return add_utf8(code, out);
+        return fire_str_add_utf8(out, code);
     }
     if (c == 'x' || c == 'X') {
         ++*at;

@@ -1,20 +1,166 @@
 #include "model/load.h"
 
+#include <string.h>
+#include <sys/stat.h>
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "model/hdf5.h"
+#include "model/upgrade.h"
+
+static fire_status_t upgrade_net(const char *path, ProtobufCMessage *msg,
+                                 Caffe__NetParameter **net_p)
+{
+    fire_status_t st = fire_net_param_upgrade((Caffe__NetParameter *)msg, path);
+
+    if (st == FIRE_OK)
+        *net_p = (Caffe__NetParameter *)msg;
+    else
+        fire_message_free(msg);
+    return st;
+}
+
 fire_status_t fire_net_param_load_text(const char *path, Caffe__NetParameter **net_p)
 {
-    return fire_message_load_text(path, &caffe__net_parameter__descriptor,
-                                  (ProtobufCMessage **)net_p);
+    ProtobufCMessage *msg = NULL;
+
+    FIRE_TRY(fire_message_load_text(path, &caffe__net_parameter__descriptor, &msg));
+    return upgrade_net(path, msg, net_p);
 }
 
 fire_status_t fire_net_param_load_binary(const char *path, Caffe__NetParameter **net_p)
 {
-    return fire_message_load_binary(path, &caffe__net_parameter__descriptor,
-                                    (ProtobufCMessage **)net_p);
+    ProtobufCMessage *msg = NULL;
+
+    FIRE_TRY(fire_message_load_binary(path, &caffe__net_parameter__descriptor, &msg));
+    return upgrade_net(path, msg, net_p);
+}
+
+fire_status_t fire_net_param_load_weights(const char *path, Caffe__NetParameter **net_p)
+{
+    if (fire_path_has_suffix(path, ".h5")) return fire_net_param_load_hdf5(path, net_p);
+    return fire_net_param_load_binary(path, net_p);
+}
+
+fire_status_t fire_net_param_save_text(const char *path, const Caffe__NetParameter *net)
+{
+    return fire_message_save_text(path, net);
+}
+
+fire_status_t fire_net_param_save_binary(const char                *path,
+                                         const Caffe__NetParameter *net)
+{
+    return fire_message_save_binary(path, net);
+}
+
+fire_status_t fire_net_param_save_weights(const char                *path,
+                                          const Caffe__NetParameter *net)
+{
+    if (fire_path_has_suffix(path, ".h5")) return fire_net_param_save_hdf5(path, net);
+    return fire_message_save_binary(path, net);
+}
+
+/* dir/solver.prototxt: the stem is "solver", the dot may not be the first. */
+static void split_path(const char *path, size_t *stem_p, size_t *dot_p)
+{
+    const char *slash = strrchr(path, '/');
+    const char *stem  = slash != NULL ? slash + 1 : path;
+    const char *dot   = strrchr(stem, '.');
+
+    *stem_p = (size_t)(stem - path);
+    *dot_p  = dot != NULL && dot != stem ? (size_t)(dot - path) : strlen(path);
+}
+
+static fire_status_t settle_snapshot_prefix(Caffe__SolverParameter *solver,
+                                            const char             *path)
+{
+    const char   *given = solver->snapshot_prefix;
+    size_t        stem, dot;
+    struct stat   info;
+    char         *prefix;
+    fire_status_t st;
+
+    split_path(path, &stem, &dot);
+    if (given == NULL)
+        FIRE_TRY(fire_asprintf(&prefix, "%.*s", (int)dot, path));
+    else if (stat(given, &info) == 0 && S_ISDIR(info.st_mode))
+        FIRE_TRY(fire_asprintf(&prefix, "%s%s%.*s", given,
+                               fire_path_has_suffix(given, "/") ? "" : "/",
+                               (int)(dot - stem), path + stem));
+    else
+        return FIRE_OK;
+    FIRE_LOG(INFO, "snapshot_prefix %s and is set to %s",
+             given == NULL ? "was not specified" : "was a directory", prefix);
+    st = fire_message_add_string(solver, "snapshot_prefix", prefix);
+    fire_free(prefix);
+    return st;
 }
 
 fire_status_t fire_solver_param_load(const char              *path,
                                      Caffe__SolverParameter **solver_p)
 {
-    return fire_message_load_text(path, &caffe__solver_parameter__descriptor,
-                                  (ProtobufCMessage **)solver_p);
+    ProtobufCMessage       *msg = NULL;
+    Caffe__SolverParameter *solver;
+    fire_status_t           st;
+
+    FIRE_TRY(fire_message_load_text(path, &caffe__solver_parameter__descriptor, &msg));
+    solver = (Caffe__SolverParameter *)msg;
+    st     = fire_solver_param_upgrade(solver, path);
+    if (st == FIRE_OK) st = settle_snapshot_prefix(solver, path);
+    if (st == FIRE_OK)
+        *solver_p = solver;
+    else
+        fire_message_free(msg);
+    return st;
 }
+
+fire_status_t fire_solver_state_load(const char *path, Caffe__SolverState **state_p)
+{
+    if (fire_path_has_suffix(path, ".h5"))
+        return fire_solver_state_load_hdf5(path, state_p);
+    return fire_message_load_binary(path, &caffe__solver_state__descriptor,
+                                    (ProtobufCMessage **)state_p);
+}
+
+fire_status_t fire_solver_state_save(const char *path, const Caffe__SolverState *state)
+{
+    if (fire_path_has_suffix(path, ".h5"))
+        return fire_solver_state_save_hdf5(path, state);
+    return fire_message_save_binary(path, state);
+}
+
+#ifndef FIRE_HAVE_HDF5
+static fire_status_t fail_no_hdf5(const char *path)
+{
+    return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                     "\"%s\": this build has no HDF5; install libhdf5-dev and build "
+                     "again, or use files without .h5",
+                     path);
+}
+
+fire_status_t fire_net_param_load_hdf5(const char *path, Caffe__NetParameter **net_p)
+{
+    (void)net_p;
+    return fail_no_hdf5(path);
+}
+
+fire_status_t fire_net_param_save_hdf5(const char *path, const Caffe__NetParameter *net)
+{
+    (void)net;
+    return fail_no_hdf5(path);
+}
+
+fire_status_t fire_solver_state_load_hdf5(const char          *path,
+                                          Caffe__SolverState **state_p)
+{
+    (void)state_p;
+    return fail_no_hdf5(path);
+}
+
+fire_status_t fire_solver_state_save_hdf5(const char               *path,
+                                          const Caffe__SolverState *state)
+{
+    (void)state;
+    return fail_no_hdf5(path);
+}
+#endif

@@ -185,28 +185,56 @@ static void free_value(const fire_field_t *field, void *value)
         fire_message_free(*(ProtobufCMessage **)value);
 }
 
+/* As in a fresh message; what was there is not freed. */
+static void reset_field(void *msg, const fire_field_t *field)
+{
+    void *value = member(msg, field);
+
+    if (is_repeated(field)) {
+        *(void **)value                   = NULL;
+        *(size_t *)quantifier(msg, field) = 0;
+    } else if (field->type == PROTOBUF_C_TYPE_STRING) {
+        *(const void **)value = field->default_value;
+    } else if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
+        *(void **)value = NULL;
+    } else {
+        memset(value, 0, fire_field_size(field));
+        if (field->default_value != NULL)
+            memcpy(value, field->default_value, fire_field_size(field));
+        if (field->label == PROTOBUF_C_LABEL_OPTIONAL)
+            *(protobuf_c_boolean *)quantifier(msg, field) = 0;
+    }
+}
+
 void fire_message_clear(void *msg, const fire_field_t *field)
 {
     size_t n = fire_message_count(msg, field);
 
     for (size_t i = 0; i < n; i++)
         free_value(field, fire_message_at(msg, field, i));
-    if (is_repeated(field)) {
-        fire_free(*(void **)member(msg, field));
-        *(void **)member(msg, field)      = NULL;
-        *(size_t *)quantifier(msg, field) = 0;
-        return;
-    }
-    memset(member(msg, field), 0, fire_field_size(field));
-    if (is_pointer(field)) {
-        if (field->type == PROTOBUF_C_TYPE_STRING)
-            *(const void **)member(msg, field) = field->default_value;
-        return;
-    }
-    if (field->default_value != NULL)
-        memcpy(member(msg, field), field->default_value, fire_field_size(field));
-    if (field->label == PROTOBUF_C_LABEL_OPTIONAL)
-        *(protobuf_c_boolean *)quantifier(msg, field) = 0;
+    if (is_repeated(field)) fire_free(*(void **)member(msg, field));
+    reset_field(msg, field);
+}
+
+bool fire_field_same_kind(const fire_field_t *a, const fire_field_t *b)
+{
+    return a->type == b->type && a->label == b->label && a->descriptor == b->descriptor;
+}
+
+void fire_message_move(void *from, const fire_field_t *field, void *to,
+                       const fire_field_t *to_field)
+{
+    bool repeated = is_repeated(field);
+
+    fire_message_clear(to, to_field);
+    if (!fire_message_has(from, field)) return;
+    memcpy(member(to, to_field), member(from, field),
+           repeated ? sizeof(void *) : fire_field_size(field));
+    if (repeated)
+        *(size_t *)quantifier(to, to_field) = *(size_t *)quantifier(from, field);
+    else if (!is_pointer(field) && field->label == PROTOBUF_C_LABEL_OPTIONAL)
+        *(protobuf_c_boolean *)quantifier(to, to_field) = 1;
+    reset_field(from, field);
 }
 
 fire_status_t fire_message_put(void *msg, const fire_field_t *field, const void *value)
@@ -393,4 +421,12 @@ fire_status_t fire_message_add_string(void *msg, const char *field_name,
 
     FIRE_TRY(find_or_fail(msg, field_name, &field));
     return fire_message_put(msg, field, &text);
+}
+
+void fire_message_clear_field(void *msg, const char *field_name)
+{
+    const fire_field_t *field =
+        fire_field_find(FIRE_MESSAGE(msg)->descriptor, field_name);
+
+    if (field != NULL) fire_message_clear(msg, field);
 }

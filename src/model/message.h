@@ -46,10 +46,16 @@ size_t fire_field_size(const fire_field_t *field); /* of one value, in bytes */
 fire_status_t fire_message_put(void *msg, const fire_field_t *field, const void *value);
 void          fire_message_clear(void *msg, const fire_field_t *field);
 
+/* Hand the values of a field over to a field of the same kind, without a copy. */
+bool fire_field_same_kind(const fire_field_t *a, const fire_field_t *b);
+void fire_message_move(void *from, const fire_field_t *field, void *to,
+                       const fire_field_t *to_field);
+
 /* The same by name, for code that knows the message. add_message() appends to a
  * repeated field or gives the one that is there already (sub_p: Caffe__X **). */
 fire_status_t fire_message_add_message(void *msg, const char *field, void *sub_p);
 fire_status_t fire_message_add_string(void *msg, const char *field, const char *text);
+void          fire_message_clear_field(void *msg, const char *field);
 
 /* For the text reader: a fresh zeroed slot at the end of a repeated field, whose
  * array holds *cap values; or a singular field's own slot, marked as set. */

@@ -131,10 +131,10 @@ static fire_status_t read_integer(reader_t *r, const fire_field_t *field, uint64
     if (r->lx.token.kind != FIRE_TOKEN_INTEGER)
         return fail_expected(r, field, "an integer");
     if (!integer_value(&r->lx.token, &value) || value > (minus ? low : high))
-        return FIRE_FAIL_AT(&r->lx,
-                            "%s%.*s is out of the range of field \"%s\", -%llu to %llu",
-                            minus ? "-" : "", FIRE_TOKEN_TEXT(&r->lx), field->name,
-                            (unsigned long long)low, (unsigned long long)high);
+        return FIRE_FAIL_AT(
+            &r->lx, "%s%.*s is out of the range of field \"%s\", %s%llu to %llu",
+            minus ? "-" : "", FIRE_TOKEN_TEXT(&r->lx), field->name, low > 0 ? "-" : "",
+            (unsigned long long)low, (unsigned long long)high);
     *value_p = minus ? -value : value;
     return fire_lexer_next(&r->lx);
 }

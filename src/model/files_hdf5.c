@@ -1,0 +1,297 @@
+/* files_hdf5.c - .caffemodel.h5 and .solverstate.h5 to messages and back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "model/blob_proto.h"
+#include "model/hdf5_io.h"
+#include "model/message.h"
+
+enum { LONGEST = 1024, DEPTH_MAX = 32, BLOBS_MAX = 4096 };
+
+/* "0", "1", ...: the place in a list; -1: another name. */
+static int index_of(const char *name)
+{
+    char *end;
+    long  index = strtol(name, &end, 10);
+
+    if (name[0] < '0' || name[0] > '9' || *end != '\0' || index >= BLOBS_MAX) return -1;
+    return (int)index;
+}
+
+static fire_status_t read_blob(hid_t group, const char *name, const char *path,
+                               Caffe__BlobProto *blob)
+{
+    int64_t       dim[FIRE_MAX_DIMS], count;
+    int           ndim;
+    float        *values;
+    fire_status_t st;
+
+    FIRE_TRY(fire_hdf5_read_shape(group, name, path, &ndim, dim, &count));
+    FIRE_TRY(fire_blob_proto_set_shape(blob, ndim, dim));
+    FIRE_TRY(FIRE_NEW(&values, count));
+    st = fire_hdf5_read_floats(group, name, path, values);
+    if (st < 0) {
+        fire_free(values);
+        return st;
+    }
+    blob->data   = values;
+    blob->n_data = (size_t)count;
+    return FIRE_OK;
+}
+
+/* Read the datasets of a group into a repeated field of BlobProto. */
+static fire_status_t read_blobs(hid_t group, const char *path, void *msg,
+                                const char *field_name)
+{
+    const fire_field_t *field =
+        fire_field_find(FIRE_MESSAGE(msg)->descriptor, field_name);
+    char              name[LONGEST];
+    int64_t           n;
+    Caffe__BlobProto *blob;
+
+    FIRE_TRY(fire_hdf5_count(group, path, &n));
+    for (int64_t i = 0; i < n; i++) {
+        int index;
+
+        FIRE_TRY(fire_hdf5_name(group, i, path, name, sizeof(name)));
+        if (fire_hdf5_kind(group, name) != H5I_DATASET) continue;
+        index = index_of(name);
+        if (index < 0)
+            return FIRE_FAIL(FIRE_ERR_PARSE,
+                             "%s: dataset \"%s\" is no number of a blob; is this a "
+                             "Caffe file?",
+                             path, name);
+        while ((int64_t)fire_message_count(msg, field) <= index)
+            FIRE_TRY(fire_message_add_message(msg, field_name, &blob));
+        blob = *(Caffe__BlobProto **)fire_message_at(msg, field, (size_t)index);
+        FIRE_TRY(read_blob(group, name, path, blob));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t read_layers(hid_t group, const char *prefix, int depth,
+                                 const char *path, Caffe__NetParameter *net);
+
+/* A group is a layer, unless all it does is to lead to others: then it is the
+ * first part of names like "inception_3a/1x1". */
+static fire_status_t read_layer(hid_t group, const char *layer_name, int depth,
+                                const char *path, Caffe__NetParameter *net)
+{
+    Caffe__LayerParameter *layer;
+    size_t                 before = net->n_layer;
+
+    FIRE_TRY(read_layers(group, layer_name, depth + 1, path, net));
+    FIRE_TRY(fire_message_add_message(net, "layer", &layer));
+    FIRE_TRY(fire_message_add_string(layer, "name", layer_name));
+    FIRE_TRY(read_blobs(group, path, layer, "blobs"));
+    if (layer->n_blobs == 0 && net->n_layer - 1 > before) {
+        fire_message_free(layer);
+        net->n_layer--;
+    }
+    return FIRE_OK;
+}
+
+/* All groups inside of this one; links may lead in circles, hence the depth. */
+static fire_status_t read_layers(hid_t group, const char *prefix, int depth,
+                                 const char *path, Caffe__NetParameter *net)
+{
+    char    name[LONGEST], whole[2 * LONGEST];
+    int64_t n;
+
+    if (depth > DEPTH_MAX)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: groups inside of groups without end",
+                         path);
+    FIRE_TRY(fire_hdf5_count(group, path, &n));
+    for (int64_t i = 0; i < n; i++) {
+        fire_status_t st;
+        hid_t         inner;
+        int           len;
+
+        FIRE_TRY(fire_hdf5_name(group, i, path, name, sizeof(name)));
+        if (fire_hdf5_kind(group, name) != H5I_GROUP) continue;
+        len = snprintf(whole, LONGEST, "%s%s%s", prefix, prefix[0] ? "/" : "", name);
+        if (len >= LONGEST)
+            return FIRE_FAIL(FIRE_ERR_PARSE, "%s: a layer name is too long", path);
+        inner = H5Gopen2(group, name, H5P_DEFAULT);
+        if (inner < 0) return fire_hdf5_fail("read", path, whole);
+        st = read_layer(inner, whole, depth, path, net);
+        H5Gclose(inner);
+        FIRE_TRY(st);
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t read_net(hid_t file, const char *path, void *net)
+{
+    hid_t         data = H5Gopen2(file, "data", H5P_DEFAULT);
+    fire_status_t st;
+
+    if (data < 0)
+        return FIRE_FAIL(FIRE_ERR_PARSE,
+                         "%s: no group /data; is this a .caffemodel.h5?", path);
+    st = read_layers(data, "", 0, path, net);
+    H5Gclose(data);
+    return st;
+}
+
+static fire_status_t read_state(hid_t file, const char *path, void *msg)
+{
+    Caffe__SolverState *state = msg;
+    hid_t               history;
+    fire_status_t       st;
+
+    FIRE_TRY(fire_hdf5_read_int(file, "iter", path, &state->iter));
+    FIRE_TRY(fire_hdf5_read_int(file, "current_step", path, &state->current_step));
+    state->has_iter = state->has_current_step = 1;
+    if (fire_hdf5_kind(file, "learned_net") == H5I_DATASET)
+        FIRE_TRY(fire_hdf5_read_string(file, "learned_net", path, &state->learned_net));
+    history = H5Gopen2(file, "history", H5P_DEFAULT);
+    if (history < 0) return fire_hdf5_fail("read", path, "history");
+    st = read_blobs(history, path, state, "history");
+    H5Gclose(history);
+    return st;
+}
+
+static fire_status_t write_blob(hid_t file, const char *name, const char *path,
+                                const Caffe__BlobProto *blob, fire_part_t part)
+{
+    int64_t       dim[FIRE_MAX_DIMS], count;
+    int           ndim;
+    float        *values;
+    fire_status_t st;
+
+    FIRE_TRY(fire_blob_proto_shape(blob, name, &ndim, dim, &count));
+    FIRE_TRY(FIRE_NEW(&values, count));
+    st = fire_blob_proto_read(blob, part, name, count, values);
+    if (st == FIRE_OK) st = fire_hdf5_write_floats(file, name, path, ndim, dim, values);
+    fire_free(values);
+    return st;
+}
+
+static fire_status_t write_layer(hid_t file, const char *path,
+                                 const Caffe__LayerParameter *layer, fire_part_t part)
+{
+    const char *top = part == FIRE_DATA ? "data" : "diff";
+    char        name[2 * LONGEST];
+
+    if (layer->name == NULL || strlen(layer->name) >= LONGEST)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "cannot write \"%s\": a layer has no name, or "
+                         "one of more than %d bytes",
+                         path, LONGEST);
+    snprintf(name, sizeof(name), "%s/%s", top, layer->name);
+    if (fire_hdf5_kind(file, name) != H5I_GROUP)
+        FIRE_TRY(fire_hdf5_write_group(file, name, path));
+    for (size_t i = 0; i < layer->n_blobs; i++) {
+        if (!fire_blob_proto_has(layer->blobs[i], part)) continue;
+        snprintf(name, sizeof(name), "%s/%s/%zu", top, layer->name, i);
+        FIRE_TRY(write_blob(file, name, path, layer->blobs[i], part));
+    }
+    return FIRE_OK;
+}
+
+static bool has_diffs(const Caffe__NetParameter *net)
+{
+    for (size_t i = 0; i < net->n_layer; i++)
+        for (size_t b = 0; b < net->layer[i]->n_blobs; b++)
+            if (fire_blob_proto_has(net->layer[i]->blobs[b], FIRE_DIFF)) return true;
+    return false;
+}
+
+static fire_status_t write_net(hid_t file, const char *path, const void *msg)
+{
+    const Caffe__NetParameter *net = msg;
+
+    for (int part = FIRE_DATA; part <= (has_diffs(net) ? FIRE_DIFF : FIRE_DATA);
+         part++) {
+        FIRE_TRY(
+            fire_hdf5_write_group(file, part == FIRE_DATA ? "data" : "diff", path));
+        for (size_t i = 0; i < net->n_layer; i++)
+            FIRE_TRY(write_layer(file, path, net->layer[i], (fire_part_t)part));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t write_state(hid_t file, const char *path, const void *msg)
+{
+    const Caffe__SolverState *state = msg;
+    char                      name[64];
+
+    FIRE_TRY(fire_hdf5_write_int(file, "iter", path, state->iter));
+    if (state->learned_net != NULL)
+        FIRE_TRY(fire_hdf5_write_string(file, "learned_net", path, state->learned_net));
+    FIRE_TRY(fire_hdf5_write_int(file, "current_step", path, state->current_step));
+    FIRE_TRY(fire_hdf5_write_group(file, "history", path));
+    for (size_t i = 0; i < state->n_history; i++) {
+        snprintf(name, sizeof(name), "history/%zu", i);
+        FIRE_TRY(write_blob(file, name, path, state->history[i], FIRE_DATA));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t load(const char *path, const ProtobufCMessageDescriptor *desc,
+                          fire_status_t (*read)(hid_t, const char *, void *),
+                          ProtobufCMessage **msg_p)
+{
+    ProtobufCMessage *msg;
+    hid_t             file;
+    fire_status_t     st;
+
+    FIRE_TRY(fire_message_create(desc, &msg));
+    fire_hdf5_lock();
+    st = fire_hdf5_open(path, &file);
+    if (st == FIRE_OK) {
+        st = read(file, path, msg);
+        fire_hdf5_close(file);
+    }
+    fire_hdf5_unlock();
+    if (st == FIRE_OK)
+        *msg_p = msg;
+    else
+        fire_message_free(msg);
+    return st;
+}
+
+static fire_status_t save(const char *path, const void *msg,
+                          fire_status_t (*write)(hid_t, const char *, const void *))
+{
+    hid_t         file;
+    fire_status_t st;
+
+    fire_hdf5_lock();
+    st = fire_hdf5_create(&file);
+    if (st == FIRE_OK) {
+        st = write(file, path, msg);
+        if (st == FIRE_OK)
+            st = fire_hdf5_commit(file, path);
+        else
+            fire_hdf5_close(file);
+    }
+    fire_hdf5_unlock();
+    return st;
+}
+
+fire_status_t fire_net_param_load_hdf5(const char *path, Caffe__NetParameter **net_p)
+{
+    return load(path, &caffe__net_parameter__descriptor, read_net,
+                (ProtobufCMessage **)net_p);
+}
+
+fire_status_t fire_net_param_save_hdf5(const char *path, const Caffe__NetParameter *net)
+{
+    return save(path, net, write_net);
+}
+
+fire_status_t fire_solver_state_load_hdf5(const char          *path,
+                                          Caffe__SolverState **state_p)
+{
+    return load(path, &caffe__solver_state__descriptor, read_state,
+                (ProtobufCMessage **)state_p);
+}
+
+fire_status_t fire_solver_state_save_hdf5(const char               *path,
+                                          const Caffe__SolverState *state)
+{
+    return save(path, state, write_state);
+}

@@ -1,0 +1,302 @@
+#include <pthread.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/file.h"
+#include "model/hdf5_io.h"
+
+enum { MEMORY_STEP = 1 << 22, REASON_MAX = 300 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static H5E_auto2_t     old_printer; /* guarded by the lock, as is all of HDF5 */
+static void           *old_printer_arg;
+
+void fire_hdf5_lock(void)
+{
+    pthread_mutex_lock(&lock);
+    H5Eget_auto2(H5E_DEFAULT, &old_printer, &old_printer_arg);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+void fire_hdf5_unlock(void)
+{
+    H5Eset_auto2(H5E_DEFAULT, old_printer, old_printer_arg);
+    pthread_mutex_unlock(&lock);
+}
+
+static herr_t keep_reason(unsigned depth, const H5E_error2_t *error, void *reason)
+{
+    (void)depth;
+    if (error->desc != NULL) strncpy(reason, error->desc, REASON_MAX - 1);
+    return 1; /* stop at the first, which is the innermost */
+}
+
+fire_status_t fire_hdf5_fail(const char *doing, const char *path, const char *name)
+{
+    char reason[REASON_MAX] = "unknown reason";
+
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_reason, reason);
+    return FIRE_FAIL(FIRE_ERR_IO, "cannot %s \"%s\"%s%s: HDF5: %s", doing, path,
+                     name[0] != '\0' ? " " : "", name, reason);
+}
+
+fire_status_t fire_hdf5_open(const char *path, hid_t *file_p)
+{
+    hid_t file;
+
+    FIRE_TRY(fire_file_check(path));
+    file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: not an HDF5 file, or damaged", path);
+    *file_p = file;
+    return FIRE_OK;
+}
+
+void fire_hdf5_close(hid_t file)
+{
+    H5Fclose(file);
+}
+
+fire_status_t fire_hdf5_create(hid_t *file_p)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    hid_t file   = -1;
+
+    if (access >= 0 && H5Pset_fapl_core(access, MEMORY_STEP, 0) >= 0)
+        file = H5Fcreate("in memory", H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
+    if (file < 0) return fire_hdf5_fail("create", "in memory", "");
+    *file_p = file;
+    return FIRE_OK;
+}
+
+static fire_status_t write_image(hid_t file, const char *path)
+{
+    ssize_t n =
+        H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0 ? H5Fget_file_image(file, NULL, 0) : -1;
+    char         *image;
+    fire_status_t st;
+
+    if (n < 0) return fire_hdf5_fail("write", path, "");
+    FIRE_TRY(FIRE_NEW(&image, n));
+    if (H5Fget_file_image(file, image, (size_t)n) == n)
+        st = fire_file_write(path, image, (size_t)n);
+    else
+        st = fire_hdf5_fail("write", path, "");
+    fire_free(image);
+    return st;
+}
+
+fire_status_t fire_hdf5_commit(hid_t file, const char *path)
+{
+    fire_status_t st = write_image(file, path);
+
+    H5Fclose(file);
+    return st;
+}
+
+/* How links are made: with the groups that lead to them. */
+static hid_t link_properties(void)
+{
+    hid_t links = H5Pcreate(H5P_LINK_CREATE);
+
+    if (links >= 0) H5Pset_create_intermediate_group(links, 1);
+    return links;
+}
+
+fire_status_t fire_hdf5_write_group(hid_t at, const char *name, const char *path)
+{
+    hid_t links = link_properties();
+    hid_t group = H5Gcreate2(at, name, links, H5P_DEFAULT, H5P_DEFAULT);
+
+    H5Pclose(links);
+    if (group < 0) return fire_hdf5_fail("write", path, name);
+    H5Gclose(group);
+    return FIRE_OK;
+}
+
+/* Takes over `space`. */
+static fire_status_t write_dataset(hid_t at, const char *name, const char *path,
+                                   hid_t type, hid_t space, const void *values)
+{
+    hid_t  links = link_properties();
+    hid_t  set   = H5Dcreate2(at, name, type, space, links, H5P_DEFAULT, H5P_DEFAULT);
+    herr_t ok    = set;
+
+    if (set >= 0) ok = H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    if (set >= 0) H5Dclose(set);
+    H5Sclose(space);
+    H5Pclose(links);
+    return ok >= 0 ? FIRE_OK : fire_hdf5_fail("write", path, name);
+}
+
+fire_status_t fire_hdf5_write_floats(hid_t at, const char *name, const char *path,
+                                     int ndim, const int64_t *dim, const float *values)
+{
+    hsize_t size[FIRE_MAX_DIMS];
+
+    for (int i = 0; i < ndim; i++)
+        size[i] = (hsize_t)dim[i];
+    return write_dataset(at, name, path, H5T_NATIVE_FLOAT,
+                         H5Screate_simple(ndim, size, NULL), values);
+}
+
+fire_status_t fire_hdf5_write_int(hid_t at, const char *name, const char *path,
+                                  int value)
+{
+    hsize_t one = 1; /* not a scalar: Caffe writes and reads arrays of one */
+
+    return write_dataset(at, name, path, H5T_NATIVE_INT,
+                         H5Screate_simple(1, &one, NULL), &value);
+}
+
+fire_status_t fire_hdf5_write_string(hid_t at, const char *name, const char *path,
+                                     const char *text)
+{
+    hid_t         type = H5Tcopy(H5T_C_S1);
+    fire_status_t st;
+
+    H5Tset_size(type, strlen(text) + 1);
+    st = write_dataset(at, name, path, type, H5Screate(H5S_SCALAR), text);
+    H5Tclose(type);
+    return st;
+}
+
+H5I_type_t fire_hdf5_kind(hid_t at, const char *name)
+{
+    hid_t      object = H5Oopen(at, name, H5P_DEFAULT);
+    H5I_type_t kind   = H5I_BADID;
+
+    if (object < 0) return kind;
+    kind = H5Iget_type(object);
+    H5Oclose(object);
+    return kind;
+}
+
+static fire_status_t space_shape(hid_t space, const char *name, const char *path,
+                                 int *ndim_p, int64_t dim[FIRE_MAX_DIMS],
+                                 int64_t *count_p)
+{
+    int     ndim  = H5Sget_simple_extent_ndims(space);
+    int64_t count = 1;
+    hsize_t size[H5S_MAX_RANK];
+
+    if (ndim < 0 || ndim > FIRE_MAX_DIMS ||
+        H5Sget_simple_extent_dims(space, size, NULL) < 0)
+        return fire_hdf5_fail("read the shape of", path, name);
+    for (int i = 0; i < ndim; i++) {
+        if (size[i] > INT64_MAX ||
+            __builtin_mul_overflow(count, (int64_t)size[i], &count))
+            return FIRE_FAIL(FIRE_ERR_PARSE, "%s: dataset %s is too large", path, name);
+        dim[i] = (int64_t)size[i];
+    }
+    *ndim_p  = ndim;
+    *count_p = count;
+    return FIRE_OK;
+}
+
+fire_status_t fire_hdf5_read_shape(hid_t at, const char *name, const char *path,
+                                   int *ndim_p, int64_t dim[FIRE_MAX_DIMS],
+                                   int64_t *count_p)
+{
+    hid_t         set   = H5Dopen2(at, name, H5P_DEFAULT);
+    hid_t         space = set >= 0 ? H5Dget_space(set) : -1;
+    fire_status_t st;
+
+    if (space >= 0)
+        st = space_shape(space, name, path, ndim_p, dim, count_p);
+    else
+        st = fire_hdf5_fail("read", path, name);
+    if (space >= 0) H5Sclose(space);
+    if (set >= 0) H5Dclose(set);
+    return st;
+}
+
+/* Numbers of any kind are converted to `type`; texts are refused by HDF5. */
+static fire_status_t read_dataset(hid_t at, const char *name, const char *path,
+                                  hid_t type, void *values)
+{
+    hid_t  set = H5Dopen2(at, name, H5P_DEFAULT);
+    herr_t ok  = set;
+
+    if (set >= 0) ok = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    if (set >= 0) H5Dclose(set);
+    return ok >= 0 ? FIRE_OK : fire_hdf5_fail("read", path, name);
+}
+
+fire_status_t fire_hdf5_read_floats(hid_t at, const char *name, const char *path,
+                                    float *values)
+{
+    return read_dataset(at, name, path, H5T_NATIVE_FLOAT, values);
+}
+
+fire_status_t fire_hdf5_read_int(hid_t at, const char *name, const char *path,
+                                 int *value_p)
+{
+    int64_t dim[FIRE_MAX_DIMS], count;
+    int     ndim;
+
+    FIRE_TRY(fire_hdf5_read_shape(at, name, path, &ndim, dim, &count));
+    if (count != 1)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: %s must be one number, not %lld", path,
+                         name, (long long)count);
+    return read_dataset(at, name, path, H5T_NATIVE_INT, value_p);
+}
+
+/* Texts of fixed length, as Caffe writes them. */
+static fire_status_t read_fixed(hid_t set, hid_t type, const char *name,
+                                const char *path, char **text_p)
+{
+    size_t n = H5Tget_size(type);
+    char  *text;
+
+    if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: %s is no text of fixed length", path,
+                         name);
+    FIRE_TRY(FIRE_NEW(&text, n + 1));
+    if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0) {
+        fire_free(text);
+        return fire_hdf5_fail("read", path, name);
+    }
+    *text_p = text;
+    return FIRE_OK;
+}
+
+fire_status_t fire_hdf5_read_string(hid_t at, const char *name, const char *path,
+                                    char **text_p)
+{
+    int64_t       dim[FIRE_MAX_DIMS], count;
+    int           ndim;
+    hid_t         set, type;
+    fire_status_t st;
+
+    FIRE_TRY(fire_hdf5_read_shape(at, name, path, &ndim, dim, &count));
+    if (count != 1)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: %s must be one text", path, name);
+    set  = H5Dopen2(at, name, H5P_DEFAULT);
+    type = H5Dget_type(set);
+    st   = read_fixed(set, type, name, path, text_p);
+    H5Tclose(type);
+    H5Dclose(set);
+    return st;
+}
+
+fire_status_t fire_hdf5_count(hid_t group, const char *path, int64_t *n_p)
+{
+    H5G_info_t info;
+
+    if (H5Gget_info(group, &info) < 0) return fire_hdf5_fail("read", path, "");
+    *n_p = (int64_t)info.nlinks;
+    return FIRE_OK;
+}
+
+fire_status_t fire_hdf5_name(hid_t group, int64_t i, const char *path, char *name,
+                             size_t size)
+{
+    ssize_t n = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, (hsize_t)i,
+                                   name, size, H5P_DEFAULT);
+
+    if (n < 0) return fire_hdf5_fail("read", path, "");
+    if ((size_t)n >= size)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: the name %s... is too long", path, name);
+    return FIRE_OK;
+}
