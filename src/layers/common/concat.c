@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "layers/common/rows.h"
-#include "layers/layer.h"
+#include "layers/common/view.h"
 
 typedef struct concat {
     int64_t outer, inner; /* elements before and behind the axis */
@@ -52,10 +52,7 @@ static fire_status_t concat_reshape(fire_layer_t *l)
     s->outer     = fire_blob_count_range(first, 0, s->axis);
     s->inner     = fire_blob_count_range(first, s->axis + 1, first->ndim);
     FIRE_TRY(fire_blob_reshape(l->top[0], first->ndim, dim));
-    if (l->nbottom == 1) {
-        fire_blob_share(l->top[0], first, FIRE_DATA);
-        fire_blob_share(l->top[0], first, FIRE_DIFF);
-    }
+    if (l->nbottom == 1) fire_view_share(l);
     return FIRE_OK;
 }
 
@@ -66,7 +63,10 @@ static fire_status_t concat_forward(fire_layer_t *l)
     const float    *x;
     float          *y;
 
-    if (l->nbottom == 1) return FIRE_OK;
+    if (l->nbottom == 1) {
+        fire_view_share(l);
+        return FIRE_OK;
+    }
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
     for (int b = 0; b < l->nbottom; b++) {
         int64_t n = l->bottom[b]->dim[s->axis] * s->inner;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "layers/common/rows.h"
-#include "layers/layer.h"
+#include "layers/common/view.h"
 
 typedef struct slice {
     int64_t outer, inner; /* elements before and behind the axis */
@@ -66,10 +66,7 @@ static fire_status_t slice_reshape(fire_layer_t *l)
     }
     s->outer = fire_blob_count_range(x, 0, s->axis);
     s->inner = fire_blob_count_range(x, s->axis + 1, x->ndim);
-    if (l->ntop == 1) {
-        fire_blob_share(l->top[0], x, FIRE_DATA);
-        fire_blob_share(l->top[0], x, FIRE_DIFF);
-    }
+    if (l->ntop == 1) fire_view_share(l);
     return FIRE_OK;
 }
 
@@ -80,7 +77,10 @@ static fire_status_t slice_forward(fire_layer_t *l)
     const float   *x;
     float         *y;
 
-    if (l->ntop == 1) return FIRE_OK;
+    if (l->ntop == 1) {
+        fire_view_share(l);
+        return FIRE_OK;
+    }
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     for (int t = 0; t < l->ntop; t++) {
         int64_t n = l->top[t]->dim[s->axis] * s->inner;

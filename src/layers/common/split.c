@@ -16,9 +16,11 @@ static fire_status_t split_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* The tops are the bottom; again, as its memory may have been replaced meanwhile. */
 static fire_status_t split_forward(fire_layer_t *l)
 {
-    (void)l; /* the tops are the bottom */
+    for (int i = 0; i < l->ntop; i++)
+        fire_blob_share(l->top[i], l->bottom[0], FIRE_DATA);
     return FIRE_OK;
 }
 

@@ -1,23 +1,34 @@
 #include "layers/common/view.h"
 
+void fire_view_share(fire_layer_t *l)
+{
+    fire_blob_share(l->top[0], l->bottom[0], FIRE_DATA);
+    fire_blob_share(l->top[0], l->bottom[0], FIRE_DIFF);
+}
+
 fire_status_t fire_view_reshape(fire_layer_t *l, int ndim, const int64_t *dim)
 {
     if (l->top[0] == l->bottom[0])
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "the top is also the bottom; give it another name");
     FIRE_TRY(fire_blob_reshape(l->top[0], ndim, dim));
-    fire_blob_share(l->top[0], l->bottom[0], FIRE_DATA);
-    fire_blob_share(l->top[0], l->bottom[0], FIRE_DIFF);
+    fire_view_share(l);
     return FIRE_OK;
 }
 
-static fire_status_t view_pass(fire_layer_t *l)
+static fire_status_t view_forward(fire_layer_t *l)
+{
+    fire_view_share(l);
+    return FIRE_OK;
+}
+
+static fire_status_t view_backward(fire_layer_t *l)
 {
     (void)l; /* both ends are the same memory */
     return FIRE_OK;
 }
 
 const fire_kernel_t fire_view_kernels[] = {
-    {.name = "ref", .forward = view_pass, .backward = view_pass},
+    {.name = "ref", .forward = view_forward, .backward = view_backward},
     {0},
 };

@@ -7,5 +7,8 @@
 /* Let the top be the bottom's memory, with this shape of the same count. */
 fire_status_t fire_view_reshape(fire_layer_t *l, int ndim, const int64_t *dim);
 
+/* The same in forward: the bottom's memory may have been replaced meanwhile. */
+void fire_view_share(fire_layer_t *l);
+
 extern const fire_kernel_t fire_view_kernels[];
 #endif

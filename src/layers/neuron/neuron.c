@@ -1,8 +1,17 @@
 #include "layers/neuron/neuron.h"
 
+static bool has_backward(const fire_layer_t *l)
+{
+    bool wanted = l->propagate_down[0];
+
+    for (int i = 0; i < l->nblob; i++)
+        wanted = wanted || l->param_gradient[i];
+    return wanted;
+}
+
 fire_status_t fire_kept_save(fire_kept_t *kept, fire_layer_t *l)
 {
-    if (l->bottom[0] != l->top[0] || !l->propagate_down[0]) return FIRE_OK;
+    if (l->bottom[0] != l->top[0] || !has_backward(l)) return FIRE_OK;
     if (kept->x == NULL) FIRE_TRY(fire_blob_create(&kept->x));
     FIRE_TRY(fire_blob_reshape_like(kept->x, l->bottom[0]));
     return fire_blob_copy(kept->x, l->bottom[0], FIRE_DATA);

@@ -1,0 +1,55 @@
+/* parameter.c - a learned blob as a top, for other layers to use as an input */
+#include "device/cpu/blas.h"
+#include "layers/layer.h"
+
+static fire_status_t parameter_setup(fire_layer_t *l)
+{
+    const Caffe__ParameterParameter *p = l->param->parameter_param;
+
+    if (p == NULL || p->shape == NULL)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "parameter_param { shape { dim: ... } } is missing");
+    return fire_layer_add_blob(l, (int)p->shape->n_dim, p->shape->dim, NULL);
+}
+
+static fire_status_t parameter_reshape(fire_layer_t *l)
+{
+    FIRE_TRY(fire_blob_reshape_like(l->top[0], l->blob[0]));
+    fire_blob_share(l->top[0], l->blob[0], FIRE_DATA);
+    return FIRE_OK;
+}
+
+/* The parameter's memory may have been replaced since (sharing between nets). */
+static fire_status_t parameter_forward(fire_layer_t *l)
+{
+    fire_blob_share(l->top[0], l->blob[0], FIRE_DATA);
+    return FIRE_OK;
+}
+
+/* Gradients of the top are overwritten in each pass, those of a parameter add up over
+ * passes: they cannot be one memory. */
+static fire_status_t parameter_backward(fire_layer_t *l)
+{
+    const float *dy;
+    float       *dw;
+
+    if (!l->param_gradient[0]) return FIRE_OK;
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
+    FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &dw);
+    fire_axpy(fire_blob_count(l->blob[0]), 1.0f, dy, dw);
+    return FIRE_OK;
+}
+
+static const fire_kernel_t parameter_kernels[] = {
+    {.name = "ref", .forward = parameter_forward, .backward = parameter_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_parameter = {
+    .type    = "Parameter",
+    .bottoms = {0, 0},
+    .tops    = {1, 1},
+    .setup   = parameter_setup,
+    .reshape = parameter_reshape,
+    .kernels = parameter_kernels,
+};

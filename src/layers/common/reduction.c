@@ -1,0 +1,95 @@
+/* reduction.c - all axes from `axis` on become one number each: their sum, sum of
+ * magnitudes, sum of squares or mean, times coeff */
+#include "device/cpu/blas.h"
+#include "layers/layer.h"
+#include "layers/scalar.h"
+
+#define SUM   CAFFE__REDUCTION_PARAMETER__REDUCTION_OP__SUM
+#define ASUM  CAFFE__REDUCTION_PARAMETER__REDUCTION_OP__ASUM
+#define SUMSQ CAFFE__REDUCTION_PARAMETER__REDUCTION_OP__SUMSQ
+#define MEAN  CAFFE__REDUCTION_PARAMETER__REDUCTION_OP__MEAN
+
+typedef struct reduction {
+    Caffe__ReductionParameter__ReductionOp op;
+
+    float          coeff; /* 1/n of a mean included */
+    int64_t        rows, n;
+    fire_scratch_t ones;
+} reduction_t;
+
+static fire_status_t reduction_reshape(fire_layer_t *l)
+{
+    const Caffe__ReductionParameter *p =
+        FIRE_PARAM(l, reduction_param, CAFFE__REDUCTION_PARAMETER__INIT);
+    const fire_blob_t *x = l->bottom[0];
+    reduction_t       *s = l->state;
+    int                axis;
+
+    FIRE_TRY(fire_blob_axis(x, p->axis, "reduction_param", &axis));
+    s->op    = p->operation;
+    s->rows  = fire_blob_count_range(x, 0, axis);
+    s->n     = fire_blob_count_range(x, axis, x->ndim);
+    s->coeff = p->coeff;
+    if (s->op == MEAN) s->coeff /= (float)s->n;
+    if (s->op == SUM || s->op == MEAN) FIRE_TRY(fire_scratch_ones(&s->ones, s->n));
+    return fire_blob_reshape(l->top[0], axis, x->dim);
+}
+
+static fire_status_t reduction_forward(fire_layer_t *l)
+{
+    const reduction_t *s = l->state;
+    const float       *x;
+    float             *y;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    for (int64_t i = 0; i < s->rows; i++, x += s->n) {
+        if (s->op == ASUM)
+            y[i] = fire_asum(s->n, x);
+        else
+            y[i] = fire_dot(s->n, s->op == SUMSQ ? x : s->ones.x, x);
+        y[i] *= s->coeff;
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t reduction_backward(fire_layer_t *l)
+{
+    const reduction_t *s = l->state;
+    const float       *x, *dy;
+    float             *dx;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    for (int64_t i = 0; i < s->rows; i++, x += s->n, dx += s->n) {
+        float g = dy[i] * s->coeff;
+
+        for (int64_t j = 0; j < s->n; j++)
+            dx[j] = s->op == ASUM    ? fire_sign(x[j]) * g
+                    : s->op == SUMSQ ? x[j] * (2.0f * g)
+                                     : g;
+    }
+    return FIRE_OK;
+}
+
+static void reduction_teardown(fire_layer_t *l)
+{
+    fire_scratch_free(&FIRE_STATE(l, reduction_t)->ones);
+}
+
+static const fire_kernel_t reduction_kernels[] = {
+    {.name = "ref", .forward = reduction_forward, .backward = reduction_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_reduction = {
+    .type       = "Reduction",
+    .bottoms    = {1, 1},
+    .tops       = {1, 1},
+    .state_size = sizeof(reduction_t),
+    .reshape    = reduction_reshape,
+    .teardown   = reduction_teardown,
+    .kernels    = reduction_kernels,
+};

@@ -1,0 +1,127 @@
+/* contrastive_loss.c - draws pairs (a, b) of one class together and pushes others a
+ * margin apart: loss = sum(y d^2 + (1 - y) max(margin - d, 0)^2) / 2N, d = |a - b|.
+ * Bottom 2 holds y: is it a pair of one class? legacy_version takes margin - d^2. */
+#include <math.h>
+
+#include "device/cpu/blas.h"
+#include "layers/loss/loss.h"
+#include "layers/scalar.h"
+
+typedef struct contrastive {
+    float          margin;
+    bool           legacy;
+    int64_t        items, n; /* n: elements of an item */
+    fire_scratch_t diff;     /* a - b */
+    fire_scratch_t dist_sq;  /* [items] its squared length */
+} contrastive_t;
+
+static fire_status_t contrastive_reshape(fire_layer_t *l)
+{
+    const Caffe__ContrastiveLossParameter *p =
+        FIRE_PARAM(l, contrastive_loss_param, CAFFE__CONTRASTIVE_LOSS_PARAMETER__INIT);
+    contrastive_t *s = l->state;
+
+    FIRE_TRY(fire_loss_reshape(l));
+    s->margin = p->margin;
+    s->legacy = p->legacy_version;
+    s->items  = fire_blob_dim_or_1(l->bottom[0], 0);
+    s->n      = s->items > 0 ? fire_blob_count(l->bottom[0]) / s->items : 0;
+    if (fire_blob_count(l->bottom[1]) != s->items * s->n)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "the pair has %lld and %lld elements: they must agree",
+                         (long long)fire_blob_count(l->bottom[0]),
+                         (long long)fire_blob_count(l->bottom[1]));
+    if (fire_blob_count(l->bottom[2]) != s->items)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%lld similarity labels for %lld pairs",
+                         (long long)fire_blob_count(l->bottom[2]), (long long)s->items);
+    FIRE_TRY(fire_scratch_fit(&s->diff, s->items * s->n));
+    return fire_scratch_fit(&s->dist_sq, s->items);
+}
+
+/* How far a pair of different classes is from being apart enough, before max(., 0). */
+static float shortfall(const contrastive_t *s, int64_t i)
+{
+    return s->margin - (s->legacy ? s->dist_sq.x[i] : sqrtf(s->dist_sq.x[i]));
+}
+
+static fire_status_t contrastive_forward(fire_layer_t *l)
+{
+    const contrastive_t *s    = l->state;
+    float               *diff = s->diff.x, *top, loss = 0.0f;
+    const float         *a, *b, *same;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &a);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &b);
+    FIRE_IN(l, l->bottom[2], FIRE_DATA, &same);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    for (int64_t i = 0; i < s->items * s->n; i++)
+        diff[i] = a[i] - b[i];
+    for (int64_t i = 0; i < s->items; i++) {
+        float *d = diff + i * s->n, gap;
+
+        s->dist_sq.x[i] = fire_dot(s->n, d, d);
+        gap             = fire_max(shortfall(s, i), 0.0f);
+        if ((int)same[i])
+            loss += s->dist_sq.x[i];
+        else
+            loss += s->legacy ? gap : gap * gap;
+    }
+    top[0] = loss / (float)s->items / 2.0f;
+    return FIRE_OK;
+}
+
+/* What the difference of pair i is multiplied with to give its gradient. */
+static float pull(const contrastive_t *s, int64_t i, bool same, float alpha)
+{
+    if (same) return alpha;
+    if (!(shortfall(s, i) > 0.0f)) return 0.0f;
+    if (s->legacy) return -alpha;
+    return -alpha * shortfall(s, i) / (sqrtf(s->dist_sq.x[i]) + 1e-4f);
+}
+
+static fire_status_t contrastive_backward(fire_layer_t *l)
+{
+    const contrastive_t *s = l->state;
+    const float         *same;
+    float               *dx, weight;
+
+    FIRE_IN(l, l->bottom[2], FIRE_DATA, &same);
+    FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    weight /= (float)s->items;
+    for (int b = 0; b < 2; b++) {
+        if (!l->propagate_down[b]) continue;
+        FIRE_OUT(l, l->bottom[b], FIRE_DIFF, &dx);
+        for (int64_t i = 0; i < s->items; i++) {
+            float factor = pull(s, i, (int)same[i] != 0, b == 0 ? weight : -weight);
+
+            for (int64_t j = i * s->n; j < (i + 1) * s->n; j++)
+                dx[j] = factor * s->diff.x[j];
+        }
+    }
+    return FIRE_OK;
+}
+
+static void contrastive_teardown(fire_layer_t *l)
+{
+    contrastive_t *s = l->state;
+
+    fire_scratch_free(&s->diff);
+    fire_scratch_free(&s->dist_sq);
+}
+
+static const fire_kernel_t contrastive_kernels[] = {
+    {.name = "ref", .forward = contrastive_forward, .backward = contrastive_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_contrastive_loss = {
+    .type        = "ContrastiveLoss",
+    .bottoms     = {3, 3},
+    .tops        = {1, 1},
+    .flags       = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
+    .no_gradient = 1 << 2,
+    .state_size  = sizeof(contrastive_t),
+    .reshape     = contrastive_reshape,
+    .teardown    = contrastive_teardown,
+    .kernels     = contrastive_kernels,
+};

@@ -1,0 +1,74 @@
+/* euclidean_loss.c - loss = sum((a - b)^2) / 2N; both bottoms take a gradient */
+#include "device/cpu/blas.h"
+#include "layers/loss/loss.h"
+
+typedef struct euclidean {
+    fire_scratch_t diff; /* a - b */
+} euclidean_t;
+
+static fire_status_t euclidean_reshape(fire_layer_t *l)
+{
+    int64_t n = fire_blob_count(l->bottom[0]), m = fire_blob_count(l->bottom[1]);
+
+    FIRE_TRY(fire_loss_reshape(l));
+    if (n != m)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "the bottoms have %lld and %lld elements: they must agree",
+                         (long long)n, (long long)m);
+    return fire_scratch_fit(&FIRE_STATE(l, euclidean_t)->diff, n);
+}
+
+static fire_status_t euclidean_forward(fire_layer_t *l)
+{
+    float       *diff = FIRE_STATE(l, euclidean_t)->diff.x;
+    int64_t      n    = fire_blob_count(l->bottom[0]);
+    const float *a, *b;
+    float       *top;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &a);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &b);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    for (int64_t i = 0; i < n; i++)
+        diff[i] = a[i] - b[i];
+    top[0] =
+        fire_dot(n, diff, diff) / (float)fire_blob_dim_or_1(l->bottom[0], 0) / 2.0f;
+    return FIRE_OK;
+}
+
+static fire_status_t euclidean_backward(fire_layer_t *l)
+{
+    const float *diff = FIRE_STATE(l, euclidean_t)->diff.x;
+    int64_t      n    = fire_blob_count(l->bottom[0]);
+    float       *dx, weight;
+
+    FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    weight /= (float)fire_blob_dim_or_1(l->bottom[0], 0);
+    for (int b = 0; b < 2; b++) {
+        if (!l->propagate_down[b]) continue;
+        FIRE_OUT(l, l->bottom[b], FIRE_DIFF, &dx);
+        for (int64_t i = 0; i < n; i++)
+            dx[i] = (b == 0 ? weight : -weight) * diff[i];
+    }
+    return FIRE_OK;
+}
+
+static void euclidean_teardown(fire_layer_t *l)
+{
+    fire_scratch_free(&FIRE_STATE(l, euclidean_t)->diff);
+}
+
+static const fire_kernel_t euclidean_kernels[] = {
+    {.name = "ref", .forward = euclidean_forward, .backward = euclidean_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_euclidean_loss = {
+    .type       = "EuclideanLoss",
+    .bottoms    = {2, 2},
+    .tops       = {1, 1},
+    .flags      = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
+    .state_size = sizeof(euclidean_t),
+    .reshape    = euclidean_reshape,
+    .teardown   = euclidean_teardown,
+    .kernels    = euclidean_kernels,
+};

@@ -1,0 +1,93 @@
+/* hinge_loss.c - loss = sum over classes of max(0, 1 + x), with -x for the true class;
+ * or of the squares of that (norm: L2). Divided by the number of items. */
+#include "device/cpu/blas.h"
+#include "layers/loss/loss.h"
+#include "layers/scalar.h"
+
+typedef struct hinge {
+    fire_loss_t    labels; /* no label is ignored */
+    bool           squared;
+    int64_t        items, classes;
+    fire_scratch_t margin; /* max(0, 1 +- x) */
+} hinge_t;
+
+static fire_status_t hinge_reshape(fire_layer_t *l)
+{
+    const Caffe__HingeLossParameter *p =
+        FIRE_PARAM(l, hinge_loss_param, CAFFE__HINGE_LOSS_PARAMETER__INIT);
+    hinge_t *s = l->state;
+
+    FIRE_TRY(fire_loss_reshape(l));
+    s->squared = p->norm == CAFFE__HINGE_LOSS_PARAMETER__NORM__L2;
+    s->items   = fire_blob_dim_or_1(l->bottom[0], 0);
+    s->classes = s->items > 0 ? fire_blob_count(l->bottom[0]) / s->items : 0;
+    if (fire_blob_count(l->bottom[1]) != s->items)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%lld labels for %lld items",
+                         (long long)fire_blob_count(l->bottom[1]), (long long)s->items);
+    return fire_scratch_fit(&s->margin, fire_blob_count(l->bottom[0]));
+}
+
+static fire_status_t hinge_forward(fire_layer_t *l)
+{
+    const hinge_t *s = l->state;
+    float         *m = s->margin.x, *top;
+    int64_t        n = s->items * s->classes, truth;
+    const float   *x, *label;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    fire_copy(n, x, m);
+    for (int64_t i = 0; i < s->items; i++) {
+        FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));
+        m[i * s->classes + truth] *= -1.0f;
+    }
+    for (int64_t i = 0; i < n; i++)
+        m[i] = fire_max(0.0f, 1.0f + m[i]);
+    top[0] = (s->squared ? fire_dot(n, m, m) : fire_asum(n, m)) / (float)s->items;
+    return FIRE_OK;
+}
+
+static fire_status_t hinge_backward(fire_layer_t *l)
+{
+    const hinge_t *s = l->state;
+    const float   *m = s->margin.x, *label;
+    int64_t        n = s->items * s->classes, truth;
+    float         *dx, weight;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    weight = (s->squared ? weight * 2.0f : weight) / (float)s->items;
+    fire_copy(n, m, dx);
+    for (int64_t i = 0; i < s->items; i++) {
+        FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));
+        dx[i * s->classes + truth] *= -1.0f;
+    }
+    for (int64_t i = 0; i < n; i++)
+        dx[i] = (s->squared ? dx[i] : fire_sign(dx[i])) * weight;
+    return FIRE_OK;
+}
+
+static void hinge_teardown(fire_layer_t *l)
+{
+    fire_scratch_free(&FIRE_STATE(l, hinge_t)->margin);
+}
+
+static const fire_kernel_t hinge_kernels[] = {
+    {.name = "ref", .forward = hinge_forward, .backward = hinge_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_hinge_loss = {
+    .type        = "HingeLoss",
+    .bottoms     = {2, 2},
+    .tops        = {1, 1},
+    .flags       = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
+    .no_gradient = 1 << 1,
+    .state_size  = sizeof(hinge_t),
+    .reshape     = hinge_reshape,
+    .teardown    = hinge_teardown,
+    .kernels     = hinge_kernels,
+};

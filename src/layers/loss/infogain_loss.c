@@ -1,0 +1,196 @@
+/* infogain_loss.c - loss = -sum over k of H[label][k] log softmax(x)[k] / normalizer.
+ * The matrix H, classes x classes, comes from a binaryproto file or from bottom 2. */
+#include <math.h>
+
+#include "layers/common/softmax.h"
+#include "layers/loss/loss.h"
+#include "layers/scalar.h"
+#include "model/load.h"
+
+#define LEAST 1e-20f /* of a probability inside log */
+
+typedef struct infogain {
+    fire_loss_t    loss;
+    fire_softmax_t softmax;
+    fire_blob_t   *prob;
+    fire_blob_t   *matrix; /* from the file; NULL: bottom 2 */
+    float         *row_sum;
+} infogain_t;
+
+static fire_status_t load_matrix(const char *path, fire_blob_t **blob_p)
+{
+    ProtobufCMessage       *msg;
+    const Caffe__BlobProto *proto;
+    fire_blob_t            *blob = NULL;
+    float                  *h;
+    fire_status_t           st;
+    int64_t                 n;
+
+    FIRE_TRY(fire_message_load_binary(path, &caffe__blob_proto__descriptor, &msg));
+    proto = (const Caffe__BlobProto *)msg;
+    n     = (int64_t)(proto->n_data > 0 ? proto->n_data : proto->n_double_data);
+    FIRE_TRY_GOTO(st, fire_blob_create(&blob), err_msg);
+    FIRE_TRY_GOTO(st, fire_blob_reshape(blob, 1, &n), err_blob);
+    FIRE_TRY_GOTO(st, fire_blob_write(blob, FIRE_DATA, FIRE_CPU, &h), err_blob);
+    for (int64_t i = 0; i < n; i++)
+        h[i] = proto->n_data > 0 ? proto->data[i] : (float)proto->double_data[i];
+    fire_message_free(msg);
+    *blob_p = blob;
+    return FIRE_OK;
+
+err_blob:
+    fire_blob_destroy(blob);
+err_msg:
+    fire_message_free(msg);
+    return st;
+}
+
+static fire_status_t infogain_setup(fire_layer_t *l)
+{
+    const Caffe__InfogainLossParameter *p = l->param->infogain_loss_param;
+    infogain_t                         *s = l->state;
+
+    if (l->param->loss_param != NULL && l->param->loss_param->has_normalize)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "`normalize` is not for this layer; give `normalization`");
+    if (l->nbottom < 3 && (p == NULL || p->source == NULL))
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "the matrix is missing: give infogain_loss_param { source: "
+                         "\"FILE.binaryproto\" } or a third bottom");
+    fire_loss_init(&s->loss, l->param->loss_param,
+                   CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__VALID);
+    if (l->nbottom < 3) FIRE_TRY(load_matrix(p->source, &s->matrix));
+    return fire_blob_create(&s->prob);
+}
+
+static fire_blob_t *matrix_of(const fire_layer_t *l)
+{
+    return l->nbottom < 3 ? FIRE_STATE(l, infogain_t)->matrix : l->bottom[2];
+}
+
+static fire_status_t infogain_reshape(fire_layer_t *l)
+{
+    const Caffe__InfogainLossParameter *p =
+        FIRE_PARAM(l, infogain_loss_param, CAFFE__INFOGAIN_LOSS_PARAMETER__INIT);
+    infogain_t *s      = l->state;
+    int64_t     labels = fire_blob_count(l->bottom[1]), places, k;
+
+    FIRE_TRY(fire_loss_reshape(l));
+    FIRE_TRY(fire_softmax_reshape(&s->softmax, l->bottom[0], p->axis));
+    places = s->softmax.outer * s->softmax.inner;
+    k      = s->softmax.classes;
+    if (labels != places)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%lld labels for %lld predictions",
+                         (long long)labels, (long long)places);
+    if (fire_blob_count(matrix_of(l)) != k * k)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID, "the matrix has %lld elements; %lld classes need %lld",
+            (long long)fire_blob_count(matrix_of(l)), (long long)k, (long long)(k * k));
+    fire_free(s->row_sum);
+    s->row_sum = NULL;
+    FIRE_TRY(FIRE_NEW(&s->row_sum, k));
+    FIRE_TRY(fire_blob_reshape_like(s->prob, l->bottom[0]));
+    if (l->ntop < 2) return FIRE_OK;
+    FIRE_TRY(fire_blob_reshape_like(l->top[1], l->bottom[0]));
+    fire_blob_share(l->top[1], s->prob, FIRE_DATA);
+    return FIRE_OK;
+}
+
+static fire_status_t infogain_forward(fire_layer_t *l)
+{
+    infogain_t           *s = l->state;
+    const fire_softmax_t *m = &s->softmax;
+    const float          *x, *label, *h;
+    float                *prob, *top, loss = 0.0f;
+    int64_t               valid = 0, c;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
+    FIRE_IN(l, matrix_of(l), FIRE_DATA, &h);
+    FIRE_OUT(l, s->prob, FIRE_DATA, &prob);
+    fire_softmax_forward(m, x, prob);
+    for (int64_t i = 0; i < m->outer; i++)
+        for (int64_t j = 0; j < m->inner; j++) {
+            const float *p = prob + i * m->classes * m->inner + j;
+
+            FIRE_TRY(
+                fire_loss_label(&s->loss, label[i * m->inner + j], i, m->classes, &c));
+            if (c == FIRE_LABEL_IGNORED) continue;
+            for (int64_t k = 0; k < m->classes; k++)
+                loss -= h[c * m->classes + k] * logf(fire_max(p[k * m->inner], LEAST));
+            valid++;
+        }
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    top[0] = loss / fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
+    return FIRE_OK;
+}
+
+static void sum_rows(const infogain_t *s, const float *h)
+{
+    for (int64_t c = 0; c < s->softmax.classes; c++) {
+        s->row_sum[c] = 0.0f;
+        for (int64_t k = 0; k < s->softmax.classes; k++)
+            s->row_sum[c] += *h++;
+    }
+}
+
+static fire_status_t infogain_backward(fire_layer_t *l)
+{
+    infogain_t           *s = l->state;
+    const fire_softmax_t *m = &s->softmax;
+    const float          *prob, *label, *h;
+    float                *dx, weight;
+    int64_t               valid = 0, c;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
+    FIRE_IN(l, matrix_of(l), FIRE_DATA, &h);
+    FIRE_IN(l, s->prob, FIRE_DATA, &prob);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    sum_rows(s, h);
+    for (int64_t i = 0; i < m->outer; i++)
+        for (int64_t j = 0; j < m->inner; j++) {
+            int64_t at = i * m->classes * m->inner + j;
+
+            FIRE_TRY(
+                fire_loss_label(&s->loss, label[i * m->inner + j], i, m->classes, &c));
+            valid += c != FIRE_LABEL_IGNORED;
+            for (int64_t k = 0; k < m->classes; k++, at += m->inner)
+                dx[at] = c == FIRE_LABEL_IGNORED
+                             ? 0.0f
+                             : prob[at] * s->row_sum[c] - h[c * m->classes + k];
+        }
+    FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    weight /= fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
+    for (int64_t i = 0; i < fire_blob_count(l->bottom[0]); i++)
+        dx[i] *= weight;
+    return FIRE_OK;
+}
+
+static void infogain_teardown(fire_layer_t *l)
+{
+    infogain_t *s = l->state;
+
+    fire_softmax_fini(&s->softmax);
+    fire_blob_destroy(s->prob);
+    fire_blob_destroy(s->matrix);
+    fire_free(s->row_sum);
+}
+
+static const fire_kernel_t infogain_kernels[] = {
+    {.name = "ref", .forward = infogain_forward, .backward = infogain_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_infogain_loss = {
+    .type        = "InfogainLoss",
+    .bottoms     = {2, 3},
+    .tops        = {1, 2},
+    .flags       = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
+    .no_gradient = 6,
+    .state_size  = sizeof(infogain_t),
+    .setup       = infogain_setup,
+    .reshape     = infogain_reshape,
+    .teardown    = infogain_teardown,
+    .kernels     = infogain_kernels,
+};

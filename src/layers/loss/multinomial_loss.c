@@ -1,0 +1,83 @@
+/* multinomial_loss.c - loss = -sum(log p[label]) / N for probabilities p (of a Softmax
+ * layer). Training is more stable with SoftmaxWithLoss, which joins the two. */
+#include <math.h>
+
+#include "device/cpu/blas.h"
+#include "layers/loss/loss.h"
+#include "layers/scalar.h"
+
+#define LEAST 1e-20f /* of a probability inside log */
+
+typedef struct multinomial {
+    fire_loss_t labels; /* no label is ignored */
+    int64_t     items, classes;
+} multinomial_t;
+
+static fire_status_t multinomial_reshape(fire_layer_t *l)
+{
+    multinomial_t *s = l->state;
+
+    FIRE_TRY(fire_loss_reshape(l));
+    s->items   = fire_blob_dim_or_1(l->bottom[0], 0);
+    s->classes = s->items > 0 ? fire_blob_count(l->bottom[0]) / s->items : 0;
+    if (fire_blob_count(l->bottom[1]) != s->items)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%lld labels for %lld items",
+                         (long long)fire_blob_count(l->bottom[1]), (long long)s->items);
+    return FIRE_OK;
+}
+
+static fire_status_t multinomial_forward(fire_layer_t *l)
+{
+    const multinomial_t *s = l->state;
+    const float         *p, *label;
+    float               *top, loss = 0.0f;
+    int64_t              truth;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &p);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    for (int64_t i = 0; i < s->items; i++) {
+        FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));
+        loss -= logf(fire_max(p[i * s->classes + truth], LEAST));
+    }
+    top[0] = loss / (float)s->items;
+    return FIRE_OK;
+}
+
+static fire_status_t multinomial_backward(fire_layer_t *l)
+{
+    const multinomial_t *s = l->state;
+    const float         *p, *label;
+    float               *dx, weight;
+    int64_t              truth;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &p);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    weight = -weight / (float)s->items;
+    fire_fill(s->items * s->classes, 0.0f, dx);
+    for (int64_t i = 0; i < s->items; i++) {
+        FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));
+        truth += i * s->classes;
+        dx[truth] = weight / fire_max(p[truth], LEAST);
+    }
+    return FIRE_OK;
+}
+
+static const fire_kernel_t multinomial_kernels[] = {
+    {.name = "ref", .forward = multinomial_forward, .backward = multinomial_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_multinomial_loss = {
+    .type        = "MultinomialLogisticLoss",
+    .bottoms     = {2, 2},
+    .tops        = {1, 1},
+    .flags       = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
+    .no_gradient = 1 << 1,
+    .state_size  = sizeof(multinomial_t),
+    .reshape     = multinomial_reshape,
+    .kernels     = multinomial_kernels,
+};

@@ -1,0 +1,107 @@
+/* sigmoid_cross_entropy_loss.c - cross entropy of sigmoid(x) with targets in [0, 1],
+ * for each element on its own */
+#include <math.h>
+
+#include "device/cpu/blas.h"
+#include "layers/loss/loss.h"
+
+typedef struct sigmoid_loss {
+    fire_loss_t    loss;
+    float          normalizer; /* of the last forward */
+    fire_scratch_t sigmoid;
+} sigmoid_loss_t;
+
+static fire_status_t sigmoid_loss_setup(fire_layer_t *l)
+{
+    fire_loss_init(&FIRE_STATE(l, sigmoid_loss_t)->loss, l->param->loss_param,
+                   CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__BATCH_SIZE);
+    return FIRE_OK;
+}
+
+static fire_status_t sigmoid_loss_reshape(fire_layer_t *l)
+{
+    int64_t n = fire_blob_count(l->bottom[0]), m = fire_blob_count(l->bottom[1]);
+
+    FIRE_TRY(fire_loss_reshape(l));
+    if (n != m)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%lld predictions for %lld targets",
+                         (long long)n, (long long)m);
+    return fire_scratch_fit(&FIRE_STATE(l, sigmoid_loss_t)->sigmoid, n);
+}
+
+static bool is_ignored(const fire_loss_t *s, float target)
+{
+    return s->has_ignore && (int)target == s->ignore;
+}
+
+/* log(1 + exp(x)) - x * target, without overflow for large |x| */
+static float cross_entropy(float x, float target)
+{
+    return x * (target - (float)(x >= 0)) -
+           logf(1.0f + expf(x - 2.0f * x * (float)(x >= 0)));
+}
+
+static fire_status_t sigmoid_loss_forward(fire_layer_t *l)
+{
+    sigmoid_loss_t *s = l->state;
+    int64_t         n = fire_blob_count(l->bottom[0]), valid = 0;
+    int64_t         items = fire_blob_dim_or_1(l->bottom[0], 0);
+    const float    *x, *target;
+    float          *top, loss = 0.0f;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &target);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    for (int64_t i = 0; i < n; i++) {
+        s->sigmoid.x[i] = (float)(0.5 * tanh(0.5 * x[i]) + 0.5);
+        if (is_ignored(&s->loss, target[i])) continue;
+        loss -= cross_entropy(x[i], target[i]);
+        valid++;
+    }
+    s->normalizer =
+        fire_loss_normalizer(&s->loss, items, items > 0 ? n / items : 0, valid);
+    top[0] = loss / s->normalizer;
+    return FIRE_OK;
+}
+
+static fire_status_t sigmoid_loss_backward(fire_layer_t *l)
+{
+    sigmoid_loss_t *s = l->state;
+    int64_t         n = fire_blob_count(l->bottom[0]);
+    const float    *target;
+    float          *dx, weight;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &target);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    weight /= s->normalizer;
+    for (int64_t i = 0; i < n; i++)
+        dx[i] = is_ignored(&s->loss, target[i])
+                    ? 0.0f
+                    : (s->sigmoid.x[i] - target[i]) * weight;
+    return FIRE_OK;
+}
+
+static void sigmoid_loss_teardown(fire_layer_t *l)
+{
+    fire_scratch_free(&FIRE_STATE(l, sigmoid_loss_t)->sigmoid);
+}
+
+static const fire_kernel_t sigmoid_loss_kernels[] = {
+    {.name = "ref", .forward = sigmoid_loss_forward, .backward = sigmoid_loss_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_sigmoid_cross_entropy_loss = {
+    .type        = "SigmoidCrossEntropyLoss",
+    .bottoms     = {2, 2},
+    .tops        = {1, 1},
+    .flags       = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
+    .no_gradient = 1 << 1,
+    .state_size  = sizeof(sigmoid_loss_t),
+    .setup       = sigmoid_loss_setup,
+    .reshape     = sigmoid_loss_reshape,
+    .teardown    = sigmoid_loss_teardown,
+    .kernels     = sigmoid_loss_kernels,
+};

@@ -1,0 +1,56 @@
+/* absval.c - y = |x| */
+#include <math.h>
+
+#include "layers/neuron/neuron.h"
+
+typedef struct absval {
+    fire_kept_t kept;
+} absval_t;
+
+static float absval_y(const void *state, float x)
+{
+    (void)state;
+    return fabsf(x);
+}
+
+static float absval_dx(const void *state, float x, float y, float dy)
+{
+    (void)state, (void)y;
+    return fire_sign(x) * dy;
+}
+
+static fire_status_t absval_forward(fire_layer_t *l)
+{
+    absval_t *s = l->state;
+
+    FIRE_TRY(fire_kept_save(&s->kept, l));
+    return fire_neuron_forward(l, absval_y);
+}
+
+static fire_status_t absval_backward(fire_layer_t *l)
+{
+    absval_t *s = l->state;
+
+    return fire_neuron_backward(l, fire_kept_bottom(&s->kept, l), absval_dx);
+}
+
+static void absval_teardown(fire_layer_t *l)
+{
+    fire_kept_fini(&FIRE_STATE(l, absval_t)->kept);
+}
+
+static const fire_kernel_t absval_kernels[] = {
+    {.name = "ref", .forward = absval_forward, .backward = absval_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_absval = {
+    .type       = "AbsVal",
+    .bottoms    = {1, 1},
+    .tops       = {1, 1},
+    .flags      = FIRE_LAYER_INPLACE,
+    .state_size = sizeof(absval_t),
+    .reshape    = fire_layer_reshape_same,
+    .teardown   = absval_teardown,
+    .kernels    = absval_kernels,
+};
