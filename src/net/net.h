@@ -35,7 +35,8 @@ typedef struct fire_param {
     float             stat_decay;
 } fire_param_t;
 
-/* Called around layers; any may be NULL. A failing hook ends the pass. */
+/* Called around layers; any may be NULL. A failing hook ends the pass. Only layers
+ * that run backward have a before_backward. */
 typedef struct fire_net_hooks {
     void *arg;
     fire_status_t (*before_forward)(void *arg, int layer);
@@ -58,7 +59,8 @@ typedef struct fire_net {
     fire_param_t     *learn;  /* [nparam] */
     int              *output; /* blob numbers, in order of their names */
 
-    fire_net_hooks_t hooks;
+    fire_net_hooks_t hooks; /* for those who work between layers */
+    fire_net_hooks_t watch; /* for those who measure: closest around the layer */
 } fire_net_t;
 
 typedef struct fire_net_options {

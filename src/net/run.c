@@ -50,8 +50,8 @@ static fire_status_t add_loss(const fire_layer_t *l, float *loss)
     return FIRE_OK;
 }
 
-#define HOOK(net, name, i) \
-    ((net)->hooks.name != NULL ? (net)->hooks.name((net)->hooks.arg, (i)) : FIRE_OK)
+#define HOOK(hooks, name, i) \
+    ((hooks).name != NULL ? (hooks).name((hooks).arg, (i)) : FIRE_OK)
 
 fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss_p)
 {
@@ -60,12 +60,14 @@ fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss
     for (int i = first; i <= (last < 0 ? net->nlayer - 1 : last); i++) {
         fire_net_layer_t *l = &net->layer[i];
 
-        FIRE_TRY(HOOK(net, before_forward, i));
+        FIRE_TRY(HOOK(net->hooks, before_forward, i));
+        FIRE_TRY(HOOK(net->watch, before_forward, i));
         FIRE_TRY(in_layer(fit_shapes(l), &l->base));
         FIRE_TRY(in_layer(l->base.kernel->forward(&l->base), &l->base));
         FIRE_TRY(add_loss(&l->base, &loss));
         if (net->debug_info) FIRE_TRY(fire_net_debug_forward(net, i));
-        FIRE_TRY(HOOK(net, after_forward, i));
+        FIRE_TRY(HOOK(net->watch, after_forward, i));
+        FIRE_TRY(HOOK(net->hooks, after_forward, i));
     }
     if (loss_p != NULL) *loss_p = loss;
     return FIRE_OK;
@@ -87,13 +89,15 @@ fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
         fire_layer_t *l = &net->layer[i].base;
 
         if (net->layer[i].need_backward) {
-            FIRE_TRY(HOOK(net, before_backward, i));
+            FIRE_TRY(HOOK(net->hooks, before_backward, i));
+            FIRE_TRY(HOOK(net->watch, before_backward, i));
             FIRE_TRY(in_layer(seed_losses(net, l), l));
             if (l->kernel->backward != NULL)
                 FIRE_TRY(in_layer(l->kernel->backward(l), l));
             if (net->debug_info) FIRE_TRY(fire_net_debug_backward(net, i));
+            FIRE_TRY(HOOK(net->watch, after_backward, i));
         }
-        FIRE_TRY(HOOK(net, after_backward, i));
+        FIRE_TRY(HOOK(net->hooks, after_backward, i));
     }
     return FIRE_OK;
 }

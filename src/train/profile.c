@@ -1,0 +1,141 @@
+#include "train/profile.h"
+
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+const char *const fire_phase_names[FIRE_NPHASE] = {"data", "forward", "backward",
+                                                   "exposed", "update"};
+
+double fire_profile_unix_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+fire_status_t fire_profile_span(fire_profile_t *p, fire_work_t work, int32_t index,
+                                double begin, double end)
+{
+    if (!p->recording) return FIRE_OK;
+    FIRE_TRY(fire_grow(&p->span, &p->span_cap, p->nspan + 1, sizeof(*p->span)));
+    p->span[p->nspan++] = (fire_work_span_t){
+        .begin = begin - p->clock_zero,
+        .end   = end - p->clock_zero,
+        .work  = work,
+        .index = index,
+    };
+    return FIRE_OK;
+}
+
+/* ---- around layers ---- */
+
+static fire_status_t begin(void *arg, int layer)
+{
+    fire_profile_t *p = arg;
+
+    (void)layer;
+    p->began = fire_clock_now();
+    return FIRE_OK;
+}
+
+static fire_status_t after_forward(void *arg, int layer)
+{
+    fire_profile_t *p       = arg;
+    double          now     = fire_clock_now();
+    bool            is_data = p->net->layer[layer].base.ops->flags & FIRE_LAYER_SOURCE;
+
+    p->times.phase[is_data ? FIRE_PHASE_DATA : FIRE_PHASE_FORWARD] += now - p->began;
+    p->forward[layer] += now - p->began;
+    if (layer == 0) p->passes++;
+    return fire_profile_span(p, FIRE_WORK_FORWARD, layer, p->began, now);
+}
+
+static fire_status_t after_backward(void *arg, int layer)
+{
+    fire_profile_t *p   = arg;
+    double          now = fire_clock_now();
+
+    p->times.phase[FIRE_PHASE_BACKWARD] += now - p->began;
+    p->backward[layer] += now - p->began;
+    return fire_profile_span(p, FIRE_WORK_BACKWARD, layer, p->began, now);
+}
+
+fire_status_t fire_profile_create(fire_net_t *net, fire_profile_t **profile_p)
+{
+    fire_profile_t *p;
+    fire_status_t   st;
+
+    FIRE_TRY(FIRE_NEW(&p, 1));
+    FIRE_TRY_GOTO(st, FIRE_NEW(&p->forward, net->nlayer), err_profile);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&p->backward, net->nlayer), err_profile);
+    p->net        = net;
+    p->zero       = fire_profile_unix_now();
+    p->clock_zero = fire_clock_now();
+    net->watch    = (fire_net_hooks_t){.arg             = p,
+                                       .before_forward  = begin,
+                                       .after_forward   = after_forward,
+                                       .before_backward = begin,
+                                       .after_backward  = after_backward};
+    *profile_p    = p;
+    return FIRE_OK;
+
+err_profile:
+    fire_profile_destroy(p);
+    return st;
+}
+
+void fire_profile_destroy(fire_profile_t *p)
+{
+    if (p == NULL) return;
+    fire_free(p->forward);
+    fire_free(p->backward);
+    fire_free(p->span);
+    fire_free(p);
+}
+
+/* ---- around iterations ---- */
+
+void fire_profile_iteration_begin(fire_profile_t *p)
+{
+    if (p != NULL) p->iteration_began = fire_clock_now();
+}
+
+void fire_profile_iteration_end(fire_profile_t *p)
+{
+    double now;
+
+    if (p == NULL) return;
+    now = fire_clock_now();
+    p->times.seconds += now - p->iteration_began;
+    p->iterations++;
+    fire_profile_span(p, FIRE_WORK_ITERATION, p->nrecorded, p->iteration_began, now);
+    if (p->recording) p->nrecorded++;
+}
+
+void fire_profile_update_begin(fire_profile_t *p)
+{
+    if (p != NULL) p->began = fire_clock_now();
+}
+
+void fire_profile_update_end(fire_profile_t *p)
+{
+    double now;
+
+    if (p == NULL) return;
+    now = fire_clock_now();
+    p->times.phase[FIRE_PHASE_UPDATE] += now - p->began;
+    fire_profile_span(p, FIRE_WORK_UPDATE, 0, p->began, now);
+}
+
+fire_times_t fire_profile_take(fire_profile_t *p, int64_t *iterations_p)
+{
+    fire_times_t times = p->times;
+
+    *iterations_p = p->iterations;
+    p->times      = (fire_times_t){0};
+    p->iterations = 0;
+    return times;
+}
