@@ -1,0 +1,73 @@
+/* lstm.c - long short-term memory (Hochreiter, Schmidhuber 1997; in the form of Zaremba,
+ * Sutskever 2014), unrolled over time. Gates are in the order i, f, o, g. */
+#include "layers/recurrent/lstm_cell.h"
+#include "layers/recurrent/recurrent.h"
+
+enum { H, C };
+
+static fire_status_t lstm_setup(fire_layer_t *l)
+{
+    return fire_recurrent_setup(l, 2, 4);
+}
+
+static fire_status_t lstm_forward(fire_layer_t *l)
+{
+    fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);
+    const float      *cont;
+    float            *gate, *y;
+
+    FIRE_TRY(fire_recurrent_begin(l));
+    FIRE_IN(l, l->bottom[FIRE_RECURRENT_CONT], FIRE_DATA, &cont);
+    for (int64_t t = 0; t < s->steps; t++) {
+        FIRE_TRY(fire_recurrent_gates(l, t, &gate));
+        fire_lstm_cell(
+            s->rows, s->units, fire_recurrent_at(s, &s->state[C], t, s->units), gate,
+            cont + t * s->rows, fire_recurrent_at(s, &s->state[C], t + 1, s->units),
+            fire_recurrent_at(s, &s->state[H], t + 1, s->units));
+    }
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    fire_copy(s->steps * s->rows * s->units,
+              fire_recurrent_at(s, &s->state[H], 1, s->units), y);
+    return fire_recurrent_end(l);
+}
+
+static fire_status_t lstm_backward(fire_layer_t *l)
+{
+    fire_recurrent_t *s  = FIRE_STATE(l, fire_recurrent_t);
+    int64_t           n  = s->rows * s->units;
+    float            *dh = s->d_state[H].x, *dc = s->d_state[C].x;
+    const float      *cont, *dy;
+
+    FIRE_TRY(fire_recurrent_back_begin(l));
+    FIRE_IN(l, l->bottom[FIRE_RECURRENT_CONT], FIRE_DATA, &cont);
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
+    for (int64_t t = s->steps - 1; t >= 0; t--) {
+        for (int64_t i = 0; i < n; i++)
+            dh[i] += dy[t * n + i];
+        fire_lstm_cell_back(
+            s->rows, s->units, fire_recurrent_at(s, &s->state[C], t, s->units),
+            fire_recurrent_at(s, &s->gate, t, s->gates), cont + t * s->rows,
+            fire_recurrent_at(s, &s->state[C], t + 1, s->units), dc, dh, dc,
+            fire_recurrent_at(s, &s->d_gate, t, s->gates));
+        FIRE_TRY(fire_recurrent_back_step(l, t));
+    }
+    return fire_recurrent_back_end(l);
+}
+
+static const fire_kernel_t lstm_kernels[] = {
+    {.name = "ref", .forward = lstm_forward, .backward = lstm_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_lstm = {
+    .type        = "LSTM",
+    .bottoms     = {2, 5},
+    .tops        = {1, 3},
+    .no_gradient = 1u << FIRE_RECURRENT_CONT,
+    .state_size  = sizeof(fire_recurrent_t),
+    .setup       = lstm_setup,
+    .reshape     = fire_recurrent_reshape,
+    .teardown    = fire_recurrent_teardown,
+    .macs        = fire_recurrent_macs,
+    .kernels     = lstm_kernels,
+};

@@ -1,0 +1,111 @@
+/* rnn.c - h_t = tanh(gates_t), output o_t = tanh(W_o h_t + b_o), unrolled over time. */
+#include <math.h>
+
+#include "layers/recurrent/recurrent.h"
+
+static fire_status_t rnn_setup(fire_layer_t *l)
+{
+    const Caffe__RecurrentParameter *p = l->param->recurrent_param;
+    fire_recurrent_t                *s = FIRE_STATE(l, fire_recurrent_t);
+
+    FIRE_TRY(fire_recurrent_setup(l, 1, 1));
+    FIRE_TRY(
+        fire_layer_add_blob(l, 2, (int64_t[]){s->units, s->units}, p->weight_filler));
+    return fire_layer_add_blob(l, 1, &s->units, p->bias_filler);
+}
+
+static double rnn_macs(const fire_layer_t *l)
+{
+    const fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);
+
+    return fire_recurrent_macs(l) +
+           (double)(s->steps * s->rows) * (double)s->units * (double)s->units;
+}
+
+static fire_status_t output_step(fire_layer_t *l, const float *h, float *y)
+{
+    const fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);
+    const float            *weights, *bias;
+
+    FIRE_IN(l, l->blob[s->w_hidden + 1], FIRE_DATA, &weights);
+    FIRE_IN(l, l->blob[s->w_hidden + 2], FIRE_DATA, &bias);
+    fire_gemm(FIRE_NO_TRANS, FIRE_TRANS, s->rows, s->units, s->units, 1.0f, h, weights,
+              0.0f, y);
+    for (int64_t i = 0; i < s->rows * s->units; i++)
+        y[i] = tanhf(y[i] + bias[i % s->units]);
+    return FIRE_OK;
+}
+
+static fire_status_t rnn_forward(fire_layer_t *l)
+{
+    fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);
+    int64_t           n = s->rows * s->units;
+    float            *gate, *y;
+
+    FIRE_TRY(fire_recurrent_begin(l));
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    for (int64_t t = 0; t < s->steps; t++) {
+        float *h = fire_recurrent_at(s, &s->state[0], t + 1, s->units);
+
+        FIRE_TRY(fire_recurrent_gates(l, t, &gate));
+        for (int64_t i = 0; i < n; i++)
+            h[i] = tanhf(gate[i]);
+        FIRE_TRY(output_step(l, h, y + t * n));
+    }
+    return fire_recurrent_end(l);
+}
+
+/* Into s->work: dh through the output of step t. */
+static fire_status_t output_back(fire_layer_t *l, int64_t t, const float *y,
+                                 const float *dy)
+{
+    fire_recurrent_t *s     = FIRE_STATE(l, fire_recurrent_t);
+    int64_t           n     = s->rows * s->units;
+    float            *d_sum = s->work.x + n;
+
+    for (int64_t i = 0; i < n; i++)
+        d_sum[i] = dy[i] * (1 - y[i] * y[i]);
+    return fire_recurrent_product_back(
+        l, s->w_hidden + 1, s->w_hidden + 2, s->rows,
+        fire_recurrent_at(s, &s->state[0], t + 1, s->units), d_sum, s->work.x);
+}
+
+static fire_status_t rnn_backward(fire_layer_t *l)
+{
+    fire_recurrent_t *s  = FIRE_STATE(l, fire_recurrent_t);
+    int64_t           n  = s->rows * s->units;
+    float            *dh = s->d_state[0].x;
+    const float      *y, *dy;
+
+    FIRE_TRY(fire_recurrent_back_begin(l));
+    FIRE_IN(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
+    for (int64_t t = s->steps - 1; t >= 0; t--) {
+        const float *h      = fire_recurrent_at(s, &s->state[0], t + 1, s->units);
+        float       *d_gate = fire_recurrent_at(s, &s->d_gate, t, s->gates);
+
+        FIRE_TRY(output_back(l, t, y + t * n, dy + t * n));
+        for (int64_t i = 0; i < n; i++)
+            d_gate[i] = (dh[i] + s->work.x[i]) * (1 - h[i] * h[i]);
+        FIRE_TRY(fire_recurrent_back_step(l, t));
+    }
+    return fire_recurrent_back_end(l);
+}
+
+static const fire_kernel_t rnn_kernels[] = {
+    {.name = "ref", .forward = rnn_forward, .backward = rnn_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_rnn = {
+    .type        = "RNN",
+    .bottoms     = {2, 4},
+    .tops        = {1, 2},
+    .no_gradient = 1u << FIRE_RECURRENT_CONT,
+    .state_size  = sizeof(fire_recurrent_t),
+    .setup       = rnn_setup,
+    .reshape     = fire_recurrent_reshape,
+    .teardown    = fire_recurrent_teardown,
+    .macs        = rnn_macs,
+    .kernels     = rnn_kernels,
+};
