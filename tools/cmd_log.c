@@ -18,6 +18,7 @@ static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, delimiter, STRING, ",", "TEXT", "between the columns"),
     {0},
 };
+static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
 
 /* One table. Columns appear in the order in which the log names them. */
 typedef struct table {
@@ -233,8 +234,7 @@ const command_t command_log = {
         "  firecaffe train --solver solver.prototxt 2>&1 | tee run.log\n"
         "  firecaffe log run.log\n"
         "  firecaffe log --delimiter=';' run.log tables/\n",
-    .options  = options,
-    .values   = &flags,
+    .groups   = groups,
     .min_args = 1,
     .max_args = 2,
     .run      = run,

@@ -5,14 +5,15 @@
 #include "base/error.h"
 #include "base/options.h"
 
+enum { MAX_GROUPS = 4 };
+
 typedef struct command {
-    const char          *name;      /* as typed: "train", "convert mnist" */
-    const char          *arguments; /* in the usage line, "" for none */
-    const char          *summary;   /* one line, in `firecaffe --help` */
-    const char          *help;      /* what it does, then examples */
-    const fire_option_t *options;
-    void                *values; /* the struct of options */
-    int                  min_args, max_args;
+    const char                *name;      /* as typed: "train", "convert mnist" */
+    const char                *arguments; /* in the usage line, "" for none */
+    const char                *summary;   /* one line, in `firecaffe --help` */
+    const char                *help;      /* what it does, then examples */
+    const fire_option_group_t *groups;    /* of flags, MAX_GROUPS at most; or NULL */
+    int                        min_args, max_args;
     fire_status_t (*run)(int narg, const char *const *arg);
 } command_t;
 

@@ -20,7 +20,6 @@ static const fire_option_t common_options[] = {
     FIRE_OPTION(common_flags_t, version, BOOL, "false", NULL, "the version"),
     {0},
 };
-static const fire_option_t no_options[] = {{0}};
 
 /* ---- the tables ---- */
 
@@ -119,27 +118,34 @@ static const command_t *take_command(int *argc, const char **argv)
     return NULL;
 }
 
-/* "convert" alone, or with a wrong second word: say which there are. */
-static fire_status_t unknown_command(const char *word)
+/* "convert" alone, or with a wrong second word: the second words there are. */
+static fire_status_t family_of(const char *word, fire_str_t *out)
 {
-    const char *near   = fire_name_nearest(word, command_name_at, NULL);
-    fire_str_t  family = {0};
-    size_t      n      = strlen(word);
+    size_t n = strlen(word);
 
     for (int k = 0; command_at(k) != NULL; k++)
         if (strncmp(command_at(k)->name, word, n) == 0 && command_at(k)->name[n] == ' ')
-            FIRE_TRY(fire_str_printf(&family, "%s%s", family.n > 0 ? ", " : "",
+            FIRE_TRY(fire_str_printf(out, "%s%s", out->n > 0 ? ", " : "",
                                      command_at(k)->name + n + 1));
-    if (family.n > 0)
-        FIRE_FAIL(FIRE_ERR_INVALID, "%s what? There are: %s", word, family.text);
-    else if (near != NULL)
-        FIRE_FAIL(FIRE_ERR_INVALID, "unknown command '%s'; did you mean '%s'?", word,
-                  near);
-    else
-        FIRE_FAIL(FIRE_ERR_INVALID, "unknown command '%s'; firecaffe --help lists them",
-                  word);
+    return FIRE_OK;
+}
+
+static fire_status_t unknown_command(const char *word)
+{
+    const char   *near   = fire_name_nearest(word, command_name_at, NULL);
+    fire_str_t    family = {0};
+    fire_status_t st     = family_of(word, &family);
+
+    if (st >= 0 && family.n > 0)
+        st = FIRE_FAIL(FIRE_ERR_INVALID, "%s what? There are: %s", word, family.text);
+    else if (st >= 0 && near != NULL)
+        st = FIRE_FAIL(FIRE_ERR_INVALID, "unknown command '%s'; did you mean '%s'?",
+                       word, near);
+    else if (st >= 0)
+        st = FIRE_FAIL(FIRE_ERR_INVALID,
+                       "unknown command '%s'; firecaffe --help lists them", word);
     fire_str_fini(&family);
-    return FIRE_ERR_INVALID;
+    return st;
 }
 
 /* ---- help ---- */
@@ -180,14 +186,15 @@ static fire_status_t check_arguments(const command_t *c, int64_t narg)
 
 static fire_status_t run_command(const command_t *c, int argc, const char *const *argv)
 {
-    const fire_option_group_t groups[] = {
-        {"Flags", c->options != NULL ? c->options : no_options, c->values},
-        {"Output", console_options, &console},
-        {"Common", common_options, &common},
-        {0},
-    };
-    fire_options_t options = {0};
-    fire_status_t  st;
+    fire_option_group_t groups[MAX_GROUPS + 3] = {{0}};
+    fire_options_t      options                = {0};
+    fire_status_t       st;
+    int                 n = 0;
+
+    for (; c->groups != NULL && c->groups[n].options != NULL; n++)
+        groups[n] = c->groups[n];
+    groups[n++] = (fire_option_group_t){"Output", console_options, &console};
+    groups[n++] = (fire_option_group_t){"Common", common_options, &common};
 
     FIRE_TRY_GOTO(st, fire_options_parse(groups, argc, argv, &options), done);
     if (common.help) {

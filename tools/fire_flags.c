@@ -1,0 +1,81 @@
+#include "fire_flags.h"
+
+#include "model/message.h"
+#include "model/text.h"
+
+/* One text per field, in the same spelling: the text format's reader knows types
+ * and limits, and says what is wrong. */
+struct fire_flags {
+    const char *lanes, *batch, *comm, *colors, *bucket_mb, *overlap, *compress, *update;
+    const char *scale_lr, *warmup_iter, *warmup_ratio, *adapt, *adapt_eta;
+    const char *shuffle, *data_store, *precision, *deterministic;
+};
+
+fire_flags_t fire_flags;
+
+#define ROW(name, arg, help) FIRE_OPTION(fire_flags_t, name, STRING, NULL, arg, help)
+
+const fire_option_t fire_flag_options[] = {
+    ROW(lanes, "N", "slices of the batch; results depend on them, not on workers"),
+    ROW(batch, "RULE", "batch_size is global (default) or per-worker, BVLC's rule"),
+    ROW(comm, "NAME", "how gradients are summed over workers (default: auto)"),
+    ROW(colors, "N", "trees of the multi-color algorithm (default: 4)"),
+    ROW(bucket_mb, "X", "gradients that travel together, in MB (default: 4)"),
+    ROW(overlap, "HOW", "sum gradients during backward: thread (default), poll, off"),
+    ROW(compress, "HOW", "what gradients travel as (default: none)"),
+    ROW(update, "HOW", "who updates the weights (default: replicated)"),
+    ROW(scale_lr, "X", "multiplies base_lr, for larger batches"),
+    ROW(warmup_iter, "N", "iterations of a slow start"),
+    ROW(warmup_ratio, "X", "share of base_lr at its begin (default: 0.1)"),
+    ROW(adapt, "HOW", "rate per layer: none (default), lars, larc"),
+    ROW(adapt_eta, "X", "its trust (default: 0.001)"),
+    ROW(shuffle, "BOOL", "shuffle the records of Data layers in each epoch"),
+    ROW(data_store, "WHERE", "where records are kept (default: file)"),
+    ROW(precision, "TYPE", "numbers of activations (default: fp32)"),
+    ROW(deterministic, "BOOL", "the same bits on every run (default: true)"),
+    {0},
+};
+
+static const char *value_of(const fire_option_t *o)
+{
+    return *(const char **)((char *)&fire_flags + o->offset);
+}
+
+/* field: value, the value quoted where the field is a string. */
+static fire_status_t write_fields(fire_str_t *out)
+{
+    for (const fire_option_t *o = fire_flag_options; o->name != NULL; o++) {
+        const fire_field_t *field =
+            fire_field_find(&caffe__fire_parameter__descriptor, o->name);
+        const char *quote;
+
+        if (value_of(o) == NULL) continue;
+        if (field == NULL)
+            return FIRE_FAIL(FIRE_ERR_INVALID, "--%s: no such setting", o->name);
+        quote = field->type == PROTOBUF_C_TYPE_STRING ? "\"" : "";
+        FIRE_TRY(
+            fire_str_printf(out, "%s: %s%s%s ", o->name, quote, value_of(o), quote));
+    }
+    return FIRE_OK;
+}
+
+fire_status_t fire_flags_apply(Caffe__SolverParameter *solver)
+{
+    ProtobufCMessage     *given = NULL;
+    Caffe__FireParameter *into;
+    fire_str_t            text = {0};
+    fire_status_t         st;
+
+    FIRE_TRY_GOTO(st, write_fields(&text), done);
+    if (text.n == 0) goto done;
+    FIRE_TRY_GOTO(st,
+                  fire_text_parse(text.text, (size_t)text.n, "flags",
+                                  &caffe__fire_parameter__descriptor, &given),
+                  done);
+    FIRE_TRY_GOTO(st, fire_message_add_message(solver, "fire", &into), done);
+    st = fire_message_merge(given, into);
+done:
+    fire_message_free(given);
+    fire_str_fini(&text);
+    return st;
+}

@@ -1,0 +1,151 @@
+#include "net_flags.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "device/cpu/blas.h"
+#include "device/device.h"
+#include "model/load.h"
+
+net_flags_t net_flags;
+
+#define PLACE_OPTIONS                                                               \
+    FIRE_OPTION(net_flags_t, gpu, STRING, "", "IDS",                                \
+                "GPUs to use, \"0,1\" or \"all\"; left out: the CPU"),              \
+        FIRE_OPTION(net_flags_t, threads, INT, "0", "N",                            \
+                    "threads of one worker; 0: as many as there are cores"),        \
+        FIRE_OPTION(net_flags_t, kernel, STRING, "", "LIST",                        \
+                    "kernels to prefer, \"Convolution=ref,ReLU=onednn\" (or "       \
+                    "FIRE_KERNEL)"),                                                \
+        FIRE_OPTION(net_flags_t, level, INT, "0", "N", "level of the net's state"), \
+        FIRE_OPTION(net_flags_t, stage, STRING, "", "LIST",                         \
+                    "stages of the net's state, separated by commas")
+
+const fire_option_t net_options[] = {
+    FIRE_OPTION(net_flags_t, model, STRING, "", "FILE", "the net (.prototxt)"),
+    FIRE_OPTION(net_flags_t, weights, STRING, "", "FILES",
+                "trained weights (.caffemodel or .caffemodel.h5), comma separated"),
+    FIRE_OPTION(net_flags_t, phase, STRING, "", "NAME", "TRAIN or TEST"),
+    PLACE_OPTIONS,
+    {0},
+};
+
+const fire_option_t place_options[] = {PLACE_OPTIONS, {0}};
+
+fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
+{
+    fire_ctx_t  ctx = FIRE_CTX_INIT;
+    const char *wishes =
+        net_flags.kernel[0] != '\0' ? net_flags.kernel : getenv("FIRE_KERNEL");
+
+    if (net_flags.gpu[0] != '\0') {
+        if (fire_device_find(FIRE_GPU) == NULL)
+            return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                             "--gpu: this program has no GPU support or finds no GPU; "
+                             "leave --gpu out to run on the CPU");
+        ctx.place = FIRE_GPU;
+    }
+    if (net_flags.threads < 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--threads must not be negative");
+    ctx.threads = (int)net_flags.threads;
+    ctx.kernels = wishes;
+    if (ctx.threads > 0) fire_blas_set_threads(ctx.threads);
+    *ctx_p = ctx;
+    return FIRE_OK;
+}
+
+fire_status_t net_flags_stages(int *n_p, const char ***stages_p)
+{
+    const char **stages;
+    char        *copy;
+    int          n = 1;
+
+    FIRE_TRY(fire_strdup(net_flags.stage, &copy));
+    FIRE_TRY(fire_alloc(strlen(copy) + 1, sizeof(*stages), "stages", (void **)&stages));
+    stages[0] = copy;
+    for (char *c = copy; *c != '\0'; c++)
+        if (*c == ',') {
+            *c          = '\0';
+            stages[n++] = c + 1;
+        }
+    *n_p      = n;
+    *stages_p = stages;
+    return FIRE_OK;
+}
+
+void net_flags_free_stages(const char **stages)
+{
+    if (stages == NULL) return;
+    fire_free((void *)stages[0]);
+    fire_free(stages);
+}
+
+static fire_status_t phase_of(const char *name, Caffe__Phase otherwise,
+                              Caffe__Phase *phase_p)
+{
+    if (strcmp(name, "TRAIN") == 0)
+        *phase_p = CAFFE__PHASE__TRAIN;
+    else if (strcmp(name, "TEST") == 0)
+        *phase_p = CAFFE__PHASE__TEST;
+    else if (name[0] == '\0')
+        *phase_p = otherwise;
+    else
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--phase is TRAIN or TEST, not \"%s\"",
+                         name);
+    return FIRE_OK;
+}
+
+static fire_status_t load_weights(fire_net_t *net, const char *paths)
+{
+    char         *copy, *path, *rest;
+    fire_status_t st = FIRE_OK;
+
+    FIRE_TRY(fire_strdup(paths, &copy));
+    for (path = strtok_r(copy, ",", &rest); path != NULL && st >= 0;
+         path = strtok_r(NULL, ",", &rest))
+        st = fire_net_load_file(net, path);
+    fire_free(copy);
+    return st;
+}
+
+static fire_status_t create(const Caffe__NetParameter *param, Caffe__Phase phase,
+                            fire_net_t **net_p)
+{
+    fire_net_options_t o = FIRE_NET_OPTIONS_INIT;
+    fire_status_t      st;
+
+    FIRE_TRY(net_flags_ctx(&o.ctx));
+    FIRE_TRY(net_flags_stages(&o.nstage, &o.stage));
+    o.phase = phase;
+    o.level = (int)net_flags.level;
+    st      = fire_net_create(param, &o, net_p);
+    net_flags_free_stages(o.stage);
+    return st < 0 ? fire_error_prefix(st, "%s", net_flags.model) : st;
+}
+
+fire_status_t net_flags_open(Caffe__Phase otherwise, net_edit_t edit, void *arg,
+                             fire_net_t **net_p)
+{
+    Caffe__NetParameter *param = NULL;
+    fire_net_t          *net   = NULL;
+    Caffe__Phase         phase = otherwise;
+    fire_status_t        st;
+
+    if (net_flags.model[0] == '\0')
+        return FIRE_FAIL(FIRE_ERR_INVALID, "Need a model definition: --model FILE");
+    FIRE_TRY(phase_of(net_flags.phase, otherwise, &phase));
+    FIRE_TRY(fire_net_param_load_text(net_flags.model, &param));
+    if (edit != NULL) FIRE_TRY_GOTO(st, edit(arg, param), err_param);
+    FIRE_TRY_GOTO(st, create(param, phase, &net), err_param);
+    fire_message_free(param);
+    st = load_weights(net, net_flags.weights);
+    if (st < 0) {
+        fire_net_destroy(net);
+        return st;
+    }
+    *net_p = net;
+    return FIRE_OK;
+
+err_param:
+    fire_message_free(param);
+    return st;
+}
