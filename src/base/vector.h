@@ -1,0 +1,15 @@
+/* vector.h - let the compiler build a loop for several instruction sets and the
+ * loader pick the best one. Only for loops whose result does not depend on it. */
+#ifndef FIRE_BASE_VECTOR_H
+#define FIRE_BASE_VECTOR_H
+
+/* Sanitizers are not yet set up when the loader picks. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#    define FIRE_VECTOR
+#elif defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && \
+    (!defined(__clang__) || __clang_major__ >= 14)
+#    define FIRE_VECTOR __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#    define FIRE_VECTOR
+#endif
+#endif
