@@ -1,0 +1,41 @@
+/* algo.h - what an algorithm file fills in. algos.def lists them. */
+#ifndef FIRE_COMM_ALGO_H
+#define FIRE_COMM_ALGO_H
+#include "comm/sched.h"
+
+enum {
+    FIRE_ALGO_DETERMINISTIC = 1,  /* the same bits on every run with as many ranks */
+    FIRE_ALGO_CANONICAL     = 2,  /* sums along the canonical tree over ranks */
+    FIRE_ALGO_BY_NODE       = 4,  /* CANONICAL only if nodes hold aligned blocks */
+    FIRE_ALGO_PARTS         = 8,  /* cuts a lane into about `size` messages */
+    FIRE_ALGO_COLORS        = 16, /* makes use of more than one color */
+    FIRE_ALGO_ONE_HOP       = 32, /* no partial sum travels: best for lossy codecs */
+    FIRE_ALGO_LEND          = 64, /* ranks of a node work in each other's buffers */
+    FIRE_ALGO_NATIVE        = 128 /* the transport's own library does it */
+};
+
+/* A message of b bytes takes alpha + beta * b seconds; adding it gamma * b. */
+typedef struct fire_link {
+    double alpha, beta, gamma;
+} fire_link_t;
+
+typedef struct fire_machine {
+    fire_link_t node, net; /* inside a node, between nodes */
+} fire_machine_t;
+
+typedef struct fire_algo {
+    const char *name;
+    unsigned    flags;
+    unsigned    ops; /* bits 1 << FIRE_ALLREDUCE ... */
+    /* One rank's steps for one lane. */
+    fire_status_t (*plan)(const fire_coll_t *c, fire_sched_t *out);
+    /* Predicted seconds of an allreduce of c->span in messages of c->piece. */
+    double (*cost)(const fire_coll_t *c, const fire_machine_t *m);
+} fire_algo_t;
+
+const fire_algo_t *fire_algo_at(int i); /* NULL past the end */
+fire_status_t      fire_algo_find(const char *name, const fire_algo_t **algo_p);
+
+/* Do all ranks get canonical sums from this algorithm, on these nodes? */
+bool fire_algo_is_canonical(const fire_algo_t *algo, const fire_coll_t *c);
+#endif

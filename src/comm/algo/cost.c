@@ -1,0 +1,24 @@
+#include "comm/algo/cost.h"
+
+bool fire_coll_on_one_node(const fire_coll_t *c)
+{
+    if (c->node == NULL) return c->size == 1;
+    for (int i = 1; i < c->size; i++)
+        if (c->node[fire_coll_rank(c, i)] != c->node[fire_coll_rank(c, 0)])
+            return false;
+    return true;
+}
+
+fire_cost_t fire_cost_of(const fire_coll_t *c, const fire_machine_t *m, int parts)
+{
+    const fire_link_t *link  = fire_coll_on_one_node(c) ? &m->node : &m->net;
+    double             bytes = (double)c->span.len * sizeof(float);
+    double             lane  = (double)c->piece * sizeof(float) * parts;
+    fire_cost_t        k     = {.lanes = 1};
+
+    while (lane > 0 && k.lanes * lane < bytes)
+        k.lanes++;
+    k.message = link->alpha + link->beta * bytes / k.lanes / parts;
+    k.add     = link->gamma * bytes / k.lanes / parts;
+    return k;
+}

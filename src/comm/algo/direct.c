@@ -1,0 +1,77 @@
+/* direct.c - every rank sends each part straight to the rank that owns it; the
+ * owner adds all of them in one pass and sends the sum straight back.
+ *   rounds 2   messages per rank 2(P-1)   bytes sent per rank 2n(P-1)/P   any P
+ *   canonical, and no partial sum ever travels                            */
+#include "comm/algo/cost.h"
+#include "comm/algo/direct.h"
+
+static fire_span_t part(const fire_coll_t *c, int i)
+{
+    return fire_span_part(c->span, i, c->size, c->grain);
+}
+
+/* Everybody's own part to everybody: rank + 1 first, so that the ranks do not
+ * all begin with the same one. */
+static fire_status_t scatter(const fire_coll_t *c, fire_step_kind_t kind,
+                             fire_sched_t *out)
+{
+    for (int i = 1; i < c->size; i++) {
+        int to = (c->rank + i) % c->size;
+
+        FIRE_TRY(fire_sched_add(out, c, 0, kind, to, part(c, to)));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t collect(const fire_coll_t *c, fire_step_kind_t kind,
+                             fire_sched_t *out)
+{
+    for (int from = 0; from < c->size; from++)
+        if (from != c->rank)
+            FIRE_TRY(fire_sched_add(out, c, 0, kind, from, part(c, c->rank)));
+    return fire_sched_add(out, c, 0, FIRE_SUM, c->rank, part(c, c->rank));
+}
+
+static fire_status_t gather(const fire_coll_t *c, fire_sched_t *out)
+{
+    for (int i = 1; i < c->size; i++) {
+        int to = (c->rank + i) % c->size, from = (c->rank + c->size - i) % c->size;
+
+        FIRE_TRY(fire_sched_add(out, c, 2, FIRE_SEND, to, part(c, c->rank)));
+        FIRE_TRY(fire_sched_add(out, c, 2, FIRE_RECV, from, part(c, from)));
+    }
+    return FIRE_OK;
+}
+
+fire_status_t fire_plan_lend(const fire_coll_t *c, fire_sched_t *out)
+{
+    FIRE_TRY(scatter(c, FIRE_LEND, out));
+    return collect(c, FIRE_BORROW, out);
+}
+
+static fire_status_t direct_plan(const fire_coll_t *c, fire_sched_t *out)
+{
+    out->own = part(c, c->rank);
+    if (c->op != FIRE_ALLGATHER) {
+        FIRE_TRY(scatter(c, FIRE_SEND, out));
+        FIRE_TRY(collect(c, FIRE_HOLD, out));
+        FIRE_TRY(fire_sched_add(out, c, 1, FIRE_FINAL, c->rank, out->own));
+    }
+    return c->op == FIRE_REDUCE_SCATTER ? FIRE_OK : gather(c, out);
+}
+
+static double direct_cost(const fire_coll_t *c, const fire_machine_t *m)
+{
+    fire_cost_t k = fire_cost_of(c, m, c->size);
+
+    return k.lanes * (c->size - 1) * (2 * k.message + k.add);
+}
+
+const fire_algo_t fire_algo_direct = {
+    .name  = "direct",
+    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_PARTS |
+             FIRE_ALGO_ONE_HOP,
+    .ops  = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE_SCATTER | 1 << FIRE_ALLGATHER,
+    .plan = direct_plan,
+    .cost = direct_cost,
+};

@@ -1,0 +1,124 @@
+/* hier.c - inside each node first, then between the nodes' leaders, then inside
+ * again: what crosses the network does not grow with the ranks per node.
+ *   inside: a tree, or each other's buffers where they can be reached
+ *   between: the algorithm named by c->outer (rhd)
+ *   canonical if the nodes hold aligned power-of-two blocks of ranks      */
+#include "base/alloc.h"
+#include "comm/algo/cost.h"
+#include "comm/algo/direct.h"
+
+extern const fire_algo_t fire_algo_tree, fire_algo_rhd;
+
+/* A rank's node and the first rank of every node, as groups. */
+typedef struct nodes {
+    int *member, nmember, me;
+    int *leader, nleader;
+} nodes_t;
+
+static int node_of(const fire_coll_t *c, int position)
+{
+    int rank = fire_coll_rank(c, position);
+
+    return c->node != NULL ? c->node[rank] : rank;
+}
+
+static bool leads(const fire_coll_t *c, int position)
+{
+    for (int i = 0; i < position; i++)
+        if (node_of(c, i) == node_of(c, position)) return false;
+    return true;
+}
+
+static fire_status_t find_nodes(const fire_coll_t *c, nodes_t *n)
+{
+    int mine = node_of(c, c->rank);
+
+    FIRE_TRY(FIRE_NEW(&n->member, 2 * c->size));
+    n->leader = n->member + c->size;
+    for (int i = 0; i < c->size; i++) {
+        if (i == c->rank) n->me = n->nmember;
+        if (node_of(c, i) == mine) n->member[n->nmember++] = fire_coll_rank(c, i);
+        if (leads(c, i)) n->leader[n->nleader++] = fire_coll_rank(c, i);
+    }
+    return FIRE_OK;
+}
+
+static fire_coll_t inside(const fire_coll_t *c, const nodes_t *n, fire_coll_op_t op)
+{
+    fire_coll_t in = *c;
+
+    in.op      = op;
+    in.group   = n->member;
+    in.rank    = n->me;
+    in.size    = n->nmember;
+    in.root    = 0;
+    in.partial = true;
+    return in;
+}
+
+static fire_status_t between(const fire_coll_t *c, const nodes_t *n, fire_sched_t *out)
+{
+    const fire_algo_t *algo = c->outer != NULL ? c->outer : &fire_algo_rhd;
+    fire_coll_t        net  = *c;
+
+    net.group = n->leader;
+    net.size  = n->nleader;
+    net.root  = 0;
+    net.round = out->rounds;
+    net.rank  = 0;
+    while (n->leader[net.rank] != n->member[0])
+        net.rank++;
+    return algo->plan(&net, out);
+}
+
+static fire_status_t plan_with(const fire_coll_t *c, const nodes_t *n,
+                               fire_sched_t *out)
+{
+    fire_coll_t in = inside(c, n, FIRE_ALLREDUCE);
+
+    if (c->lend) {
+        FIRE_TRY(fire_plan_lend(&in, out));
+    } else {
+        in.op = FIRE_REDUCE;
+        FIRE_TRY(fire_algo_tree.plan(&in, out));
+    }
+    if (n->me == 0) FIRE_TRY(between(c, n, out));
+    in       = inside(c, n, FIRE_BROADCAST);
+    in.round = out->rounds;
+    return fire_algo_tree.plan(&in, out);
+}
+
+static fire_status_t hier_plan(const fire_coll_t *c, fire_sched_t *out)
+{
+    nodes_t       n = {0};
+    fire_status_t st;
+
+    FIRE_TRY(find_nodes(c, &n));
+    st = plan_with(c, &n, out);
+    fire_free(n.member);
+    return st;
+}
+
+static double hier_cost(const fire_coll_t *c, const fire_machine_t *m)
+{
+    const fire_algo_t *algo = c->outer != NULL ? c->outer : &fire_algo_rhd;
+    fire_machine_t     node = {m->node, m->node};
+    fire_coll_t        in = *c, net = *c;
+
+    net.size = 0;
+    for (int i = 0; i < c->size; i++)
+        net.size += leads(c, i);
+    in.size  = (c->size + net.size - 1) / net.size;
+    in.node  = NULL;
+    net.node = NULL;
+    return fire_algo_tree.cost(&in, &node) + algo->cost(&net, m);
+}
+
+const fire_algo_t fire_algo_hier = {
+    .name  = "hier",
+    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_BY_NODE |
+             FIRE_ALGO_PARTS | FIRE_ALGO_LEND,
+    .ops  = 1 << FIRE_ALLREDUCE,
+    .plan = hier_plan,
+    .cost = hier_cost,
+};

@@ -1,0 +1,35 @@
+/* onesided.c - one-sided exchange: inside a node each rank sums one part straight
+ * out of the others' buffers and writes the result straight into them.
+ *   rounds 1   memory traffic per rank: reads n, writes n   any P   canonical
+ * Between nodes, and where buffers cannot be reached, it is hier.          */
+#include "comm/algo/cost.h"
+#include "comm/algo/direct.h"
+
+extern const fire_algo_t fire_algo_hier;
+
+static bool all_reachable(const fire_coll_t *c)
+{
+    return c->lend && fire_coll_on_one_node(c);
+}
+
+static fire_status_t onesided_plan(const fire_coll_t *c, fire_sched_t *out)
+{
+    return all_reachable(c) ? fire_plan_lend(c, out) : fire_algo_hier.plan(c, out);
+}
+
+static double onesided_cost(const fire_coll_t *c, const fire_machine_t *m)
+{
+    fire_cost_t k = fire_cost_of(c, m, c->size);
+
+    if (!all_reachable(c)) return fire_algo_hier.cost(c, m);
+    return k.lanes * c->size * (k.message + k.add);
+}
+
+const fire_algo_t fire_algo_onesided = {
+    .name  = "onesided",
+    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_BY_NODE |
+             FIRE_ALGO_PARTS | FIRE_ALGO_LEND,
+    .ops  = 1 << FIRE_ALLREDUCE,
+    .plan = onesided_plan,
+    .cost = onesided_cost,
+};

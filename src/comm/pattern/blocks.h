@@ -1,0 +1,49 @@
+/* blocks.h - any number of ranks as aligned power-of-two blocks, largest first,
+ * and the piece of a span that each rank of a block ends with when the block
+ * halves it, nearest partner first.
+ *
+ *   size 13:  [0 .. 7]  [8 .. 11]  [12]
+ *
+ * The canonical sum over 13 is S(0..7) + (S(8..11) + S(12)): each block sums
+ * canonically inside, then the smallest is folded into the next larger one, and
+ * so on. Halving by bit 0 first means that the piece of position v in a block of
+ * 2^k is the union of the pieces of v, v + 2^k, v + 2*2^k ... in a larger one. */
+#ifndef FIRE_PATTERN_BLOCKS_H
+#define FIRE_PATTERN_BLOCKS_H
+#include "comm/sched.h"
+
+typedef struct fire_block {
+    int first, bits; /* ranks first ... first + 2^bits - 1 */
+} fire_block_t;
+
+/* The block of a rank, and its neighbours; bits is -1 where there is none. */
+typedef struct fire_blocks {
+    fire_block_t larger, mine, smaller;
+} fire_blocks_t;
+
+static inline fire_blocks_t fire_blocks(int rank, int size)
+{
+    const fire_block_t none = {.bits = -1};
+    fire_blocks_t      b    = {none, none, none};
+
+    for (int bits = 30, first = 0; bits >= 0; bits--) {
+        if (!(size >> bits & 1)) continue;
+        if (first > rank) {
+            b.smaller = (fire_block_t){first, bits};
+            break;
+        }
+        b.larger = b.mine;
+        b.mine   = (fire_block_t){first, bits};
+        first += 1 << bits;
+    }
+    return b;
+}
+
+/* What position v holds after `steps` halvings. */
+static inline fire_span_t fire_piece(fire_span_t span, int v, int steps, size_t grain)
+{
+    for (int d = 0; d < steps; d++)
+        span = fire_span_part(span, v >> d & 1, 2, grain);
+    return span;
+}
+#endif

@@ -1,0 +1,70 @@
+#include "comm/sched.h"
+
+#include "base/alloc.h"
+#include "comm/algo/algo.h"
+
+enum { NATIVE_MOST = 1 << 30 }; /* elements a library call may count in an int */
+
+fire_status_t fire_sched_add(fire_sched_t *s, const fire_coll_t *c, int round,
+                             fire_step_kind_t kind, int peer, fire_span_t span)
+{
+    fire_step_t step = {kind, c->color, c->chunk, c->round + round, peer, span};
+
+    /* Counted even if left out: rounds must not depend on a chunk's length. */
+    if (step.round >= s->rounds) s->rounds = step.round + 1;
+    if (span.len == 0 || (kind == FIRE_FINAL && c->partial)) return FIRE_OK;
+    if (kind != FIRE_SUM) step.peer = fire_coll_rank(c, peer);
+    FIRE_TRY(fire_grow(&s->step, &s->cap, s->n + 1, sizeof(*s->step)));
+    s->step[s->n++] = step;
+    return FIRE_OK;
+}
+
+/* A rank's own span must be contiguous, so those two operations stay whole. */
+static bool in_chunks(fire_coll_op_t op)
+{
+    return op != FIRE_REDUCE_SCATTER && op != FIRE_ALLGATHER;
+}
+
+static int64_t chunk_count(const fire_algo_t *algo, const fire_coll_t *c, size_t len)
+{
+    size_t most = c->piece * (size_t)(algo->flags & FIRE_ALGO_PARTS ? c->size : 1);
+
+    if (algo->flags & FIRE_ALGO_NATIVE) most = NATIVE_MOST;
+    if (most == 0 || !in_chunks(c->op) || len == 0) return 1;
+    return (int64_t)((len + most - 1) / most);
+}
+
+fire_status_t fire_sched_plan(fire_sched_t *s, const fire_algo_t *algo,
+                              const fire_coll_t *c)
+{
+    int ncolor = algo->flags & FIRE_ALGO_COLORS && in_chunks(c->op) ? c->ncolor : 1;
+
+    if (!(algo->ops & 1u << c->op))
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "algorithm %s cannot do collective operation %d", algo->name,
+                         (int)c->op);
+    s->n = 0;
+    if (ncolor > c->size) ncolor = c->size;
+    for (int color = 0; color < ncolor; color++) {
+        fire_span_t all    = fire_span_part(c->span, color, ncolor, c->grain);
+        int64_t     nchunk = chunk_count(algo, c, all.len);
+
+        for (int64_t k = 0; k < nchunk; k++) {
+            fire_coll_t lane = *c;
+
+            lane.ncolor = ncolor;
+            lane.color  = color;
+            lane.chunk  = (int)k;
+            lane.span   = fire_span_part(all, k, nchunk, c->grain);
+            s->rounds   = lane.round;
+            FIRE_TRY(algo->plan(&lane, s));
+        }
+    }
+    return FIRE_OK;
+}
+
+void fire_sched_fini(fire_sched_t *s)
+{
+    fire_free(s->step);
+    *s = (fire_sched_t){0};
+}
