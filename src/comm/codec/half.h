@@ -1,0 +1,63 @@
+/* half.h - 16-bit floats in plain integer arithmetic, which compilers vectorise.
+ * Both round to nearest, ties to even. */
+#ifndef FIRE_CODEC_HALF_H
+#define FIRE_CODEC_HALF_H
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t fire_float_bits(float x)
+{
+    uint32_t u;
+
+    memcpy(&u, &x, sizeof(u));
+    return u;
+}
+
+static inline float fire_bits_float(uint32_t u)
+{
+    float x;
+
+    memcpy(&x, &u, sizeof(x));
+    return x;
+}
+
+/* IEEE binary16. A finite number too large for it becomes the largest there is:
+ * one outlier must not turn a sum into infinity. */
+static inline uint16_t fire_to_fp16(float x)
+{
+    uint32_t u = fire_float_bits(x), a = u & 0x7fffffff, sign = u >> 16 & 0x8000;
+    /* Adding 0.5 leaves the digits of a subnormal in the lowest bits. */
+    uint32_t small  = fire_float_bits(fire_bits_float(a) + 0.5f) - 0x3f000000;
+    uint32_t normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
+    uint32_t h      = a < 0x38800000 ? small : normal;
+
+    h = a >= 0x477ff000 ? 0x7bff : h;
+    h = a >= 0x7f800000 ? 0x7c00 : h;
+    h = a > 0x7f800000 ? 0x7e00 : h;
+    return (uint16_t)(sign | h);
+}
+
+static inline float fire_from_fp16(uint16_t h)
+{
+    uint32_t a = (uint32_t)(h & 0x7fff) << 13, sign = (uint32_t)(h & 0x8000) << 16;
+    float    small = fire_bits_float(a + 0x38800000) - 0x1p-14f;
+    uint32_t u     = a + 0x38000000;
+
+    u = a >= 0x0f800000 ? a + 0x70000000 : u;
+    u = a < 0x00800000 ? fire_float_bits(small) : u;
+    return fire_bits_float(sign | u);
+}
+
+/* The upper half of a float32. */
+static inline uint16_t fire_to_bf16(float x)
+{
+    uint32_t u = fire_float_bits(x), h = (u + 0x7fff + (u >> 16 & 1)) >> 16;
+
+    return (uint16_t)((u & 0x7fffffff) > 0x7f800000 ? (u >> 16 | 0x40) : h);
+}
+
+static inline float fire_from_bf16(uint16_t h)
+{
+    return fire_bits_float((uint32_t)h << 16);
+}
+#endif

@@ -1,0 +1,74 @@
+/* half_codec.h - the body of fp16.c and bf16.c, which define FORMAT. */
+#include "base/vector.h"
+#include "comm/codec/codec.h"
+#include "comm/codec/half.h"
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b)  JOIN_(a, b)
+#define TEXT_(a)    #a
+#define TEXT(a)     TEXT_(a)
+#define CODEC       JOIN(fire_codec_, FORMAT)
+#define PACK        JOIN(fire_to_, FORMAT)
+#define UNPACK      JOIN(fire_from_, FORMAT)
+
+extern const fire_codec_t CODEC;
+
+static size_t bound(size_t n)
+{
+    return n * sizeof(uint16_t);
+}
+
+FIRE_VECTOR static void quantize(float arg, float *x, size_t n)
+{
+    (void)arg;
+    for (size_t i = 0; i < n; i++)
+        x[i] = UNPACK(PACK(x[i]));
+}
+
+FIRE_VECTOR static void pack(const float *x, uint16_t *restrict h, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        h[i] = PACK(x[i]);
+}
+
+FIRE_VECTOR static void unpack(const uint16_t *restrict h, float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = UNPACK(h[i]);
+}
+
+FIRE_VECTOR static void unpack_add(const uint16_t *restrict h, float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] += UNPACK(h[i]);
+}
+
+static size_t encode(const float *x, size_t n, void *wire)
+{
+    pack(x, wire, n);
+    return bound(n);
+}
+
+static fire_status_t decode(const void *wire, size_t len, float *x, size_t n)
+{
+    FIRE_TRY(fire_codec_check(&CODEC, len, bound(n)));
+    unpack(wire, x, n);
+    return FIRE_OK;
+}
+
+static fire_status_t decode_add(const void *wire, size_t len, float *x, size_t n)
+{
+    FIRE_TRY(fire_codec_check(&CODEC, len, bound(n)));
+    unpack_add(wire, x, n);
+    return FIRE_OK;
+}
+
+const fire_codec_t CODEC = {
+    .name       = TEXT(FORMAT),
+    .grain      = 32,
+    .bound      = bound,
+    .quantize   = quantize,
+    .encode     = encode,
+    .decode     = decode,
+    .decode_add = decode_add,
+};

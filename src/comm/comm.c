@@ -1,0 +1,125 @@
+#include "comm/comm.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "comm/comm_state.h"
+#include "comm/select.h"
+
+int fire_comm_rank(const fire_comm_t *c)
+{
+    return c->tp->rank;
+}
+
+int fire_comm_size(const fire_comm_t *c)
+{
+    return c->tp->size;
+}
+
+int fire_comm_node(const fire_comm_t *c, int rank)
+{
+    return c->node[rank];
+}
+
+const char *fire_comm_host(const fire_comm_t *c, int rank)
+{
+    return c->host + (size_t)rank * FIRE_HOST_LEN;
+}
+
+const char *fire_comm_name(const fire_comm_t *c, int rank, char *text, size_t size)
+{
+    if (c->host == NULL)
+        snprintf(text, size, "%d", rank);
+    else
+        snprintf(text, size, "%d (%s)", rank, fire_comm_host(c, rank));
+    return text;
+}
+
+fire_status_t fire_comm_alloc(fire_comm_t *c, size_t bytes, void **memory_p)
+{
+    return c->tp->ops->alloc(c->tp, bytes, memory_p);
+}
+
+void fire_comm_free(fire_comm_t *c, void *memory)
+{
+    if (memory != NULL) c->tp->ops->free(c->tp, memory);
+}
+
+void fire_comm_fail(fire_comm_t *c)
+{
+    c->tp->ops->fail(c->tp, fire_last_error());
+}
+
+static fire_status_t learn_nodes(fire_comm_t *c, const fire_comm_options_t *o)
+{
+    FIRE_TRY(FIRE_NEW(&c->node, c->tp->size));
+    for (int r = 0; r < c->tp->size; r++)
+        c->node[r] = o->ranks_per_node > 0 ? r / o->ranks_per_node : c->tp->node[r];
+    return FIRE_OK;
+}
+
+static fire_status_t learn_hosts(fire_comm_t *c)
+{
+    char mine[FIRE_HOST_LEN] = "";
+
+    FIRE_TRY(FIRE_NEW(&c->host, c->tp->size * FIRE_HOST_LEN));
+    gethostname(mine, sizeof(mine) - 1);
+    return fire_comm_allgather(c, mine, sizeof(mine), c->host);
+}
+
+static fire_status_t set_up(fire_comm_t *c, const fire_comm_options_t *o)
+{
+    const fire_collective_options_t meet = {.op = FIRE_ALLREDUCE, .algo = "tree"};
+
+    c->timeout = o->timeout;
+    FIRE_TRY(learn_nodes(c, o));
+    FIRE_TRY(FIRE_NEW(&c->flag, 1));
+    FIRE_TRY(fire_collective_create(c, &meet, c->flag, 1, &c->meet));
+    FIRE_TRY(learn_hosts(c));
+    return fire_tuning_read(c, o->tuning, &c->tuning);
+}
+
+fire_status_t fire_comm_open(fire_transport_t *tp, const fire_comm_options_t *options,
+                             fire_comm_t **comm_p)
+{
+    fire_comm_t  *c;
+    fire_status_t st = FIRE_NEW(&c, 1);
+
+    if (st < 0) {
+        tp->ops->close(tp);
+        return st;
+    }
+    c->tp = tp;
+    st    = set_up(c, options);
+    if (st < 0) {
+        fire_comm_fail(c);
+        fire_comm_close(c);
+        return st;
+    }
+    *comm_p = c;
+    return FIRE_OK;
+}
+
+fire_status_t fire_comm_open_threads(fire_team_t *team, int rank,
+                                     const fire_comm_options_t *options,
+                                     fire_comm_t              **comm_p)
+{
+    fire_transport_t *tp;
+
+    FIRE_TRY(fire_threads_open(team, rank, &tp));
+    return fire_comm_open(tp, options, comm_p);
+}
+
+void fire_comm_close(fire_comm_t *c)
+{
+    if (c == NULL) return;
+    fire_collective_destroy(c->meet);
+    fire_tuning_destroy(c->tuning);
+    fire_free(c->flag);
+    fire_free(c->node);
+    fire_free(c->host);
+    c->tp->ops->close(c->tp);
+    fire_free(c);
+}

@@ -1,0 +1,116 @@
+/* exchange.c - the small exchanges around the collectives: agreement, barrier,
+ * bytes. They are schedules like all others. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "comm/comm_state.h"
+
+static fire_status_t run(fire_comm_t *c, const fire_collective_options_t *o, float *buf,
+                         size_t count)
+{
+    fire_collective_t *x;
+    fire_status_t      st;
+
+    FIRE_TRY(fire_collective_create(c, o, buf, count, &x));
+    st = fire_collective_start(x);
+    if (st == FIRE_OK) st = fire_collective_wait(x);
+    fire_collective_destroy(x);
+    return st;
+}
+
+fire_status_t fire_comm_allreduce(fire_comm_t *c, const char *algo, float *buf,
+                                  size_t count)
+{
+    return run(c, &(fire_collective_options_t){.op = FIRE_ALLREDUCE, .algo = algo}, buf,
+               count);
+}
+
+static size_t floats_for(size_t bytes)
+{
+    return (bytes + sizeof(float) - 1) / sizeof(float);
+}
+
+fire_status_t fire_comm_broadcast(fire_comm_t *c, int root, void *data, size_t bytes)
+{
+    const fire_collective_options_t o = {
+        .op = FIRE_BROADCAST, .algo = "tree", .root = root};
+    float        *copy;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&copy, floats_for(bytes)));
+    memcpy(copy, data, bytes);
+    st = run(c, &o, copy, floats_for(bytes));
+    if (st == FIRE_OK) memcpy(data, copy, bytes);
+    fire_free(copy);
+    return st;
+}
+
+fire_status_t fire_comm_allgather(fire_comm_t *c, const void *mine, size_t bytes,
+                                  void *all)
+{
+    const fire_collective_options_t o = {.op = FIRE_ALLGATHER, .algo = "ring"};
+    size_t        each = (floats_for(bytes) + FIRE_GRAIN - 1) / FIRE_GRAIN * FIRE_GRAIN;
+    size_t        n    = (size_t)c->tp->size;
+    float        *copy;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&copy, each * n));
+    memcpy(copy + each * (size_t)c->tp->rank, mine, bytes);
+    st = run(c, &o, copy, each * n);
+    for (size_t r = 0; r < n && st == FIRE_OK; r++)
+        memcpy((char *)all + r * bytes, copy + r * each, bytes);
+    fire_free(copy);
+    return st;
+}
+
+static fire_status_t meet(fire_comm_t *c, float mine, float *sum_p)
+{
+    *c->flag = mine;
+    FIRE_TRY(fire_collective_start(c->meet));
+    FIRE_TRY(fire_collective_wait(c->meet));
+    *sum_p = *c->flag;
+    return FIRE_OK;
+}
+
+fire_status_t fire_comm_barrier(fire_comm_t *c)
+{
+    float sum;
+
+    return meet(c, 0, &sum);
+}
+
+typedef struct report {
+    int32_t status;
+    char    text[508];
+} report_t;
+
+/* Some rank failed: everybody hears everybody's words; the lowest rank's count. */
+static fire_status_t hear_why(fire_comm_t *c, const report_t *mine)
+{
+    char          name[FIRE_HOST_LEN + 16];
+    report_t     *all;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&all, c->tp->size));
+    st = fire_comm_allgather(c, mine, sizeof(*mine), all);
+    for (int r = 0; r < c->tp->size && st == FIRE_OK; r++)
+        if (all[r].status < 0)
+            st = FIRE_FAIL(FIRE_ERR_PEER, "rank %s: %s",
+                           fire_comm_name(c, r, name, sizeof(name)), all[r].text);
+    fire_free(all);
+    return st;
+}
+
+fire_status_t fire_comm_agree(fire_comm_t *c, fire_status_t mine)
+{
+    report_t      said     = {.status = mine};
+    float         failures = 0;
+    fire_status_t st;
+
+    if (mine < 0) snprintf(said.text, sizeof(said.text), "%s", fire_last_error());
+    st = meet(c, mine < 0, &failures);
+    if (st == FIRE_OK && failures > 0) st = hear_why(c, &said);
+    if (mine < 0) return FIRE_FAIL(mine, "%s", said.text); /* first-hand words */
+    return st < 0 ? st : mine;
+}

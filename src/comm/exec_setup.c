@@ -1,0 +1,222 @@
+/* exec_setup.c - finds the lanes and channels of a schedule and takes all memory
+ * that running it needs. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "comm/exec_state.h"
+
+/* Sorts before the others of its channel what goes first. */
+typedef struct place {
+    int64_t step;
+    int     color, peer, round, chunk;
+    bool    out;
+} place_t;
+
+static int64_t compare_channel(const place_t *a, const place_t *b)
+{
+    if (a->color != b->color) return a->color - b->color;
+    if (a->peer != b->peer) return a->peer - b->peer;
+    return a->out - b->out;
+}
+
+static int compare_place(const void *va, const void *vb)
+{
+    const place_t *a = va, *b = vb;
+    int64_t        d = compare_channel(a, b);
+
+    if (d == 0) d = a->round - b->round;
+    if (d == 0) d = a->chunk - b->chunk;
+    if (d == 0) d = a->step - b->step;
+    return d < 0 ? -1 : d > 0;
+}
+
+static int64_t sort_places(const fire_exec_t *x, place_t *p)
+{
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < x->s.sched->n; i++) {
+        const fire_step_t *st = fire_exec_step(x, i);
+
+        if (!fire_step_is_local(st->kind))
+            p[n++] = (place_t){i,         st->color, st->peer,
+                               st->round, st->chunk, fire_step_is_out(st->kind)};
+    }
+    qsort(p, (size_t)n, sizeof(*p), compare_place);
+    return n;
+}
+
+static void add_channel(fire_exec_t *x, const place_t *p, int64_t first)
+{
+    fire_channel_t *ch = &x->channel[x->nchannel++];
+
+    ch->peer  = p->peer;
+    ch->color = p->color;
+    ch->out   = p->out;
+    ch->first = ch->end = first;
+    ch->tail = ch->seen = ch->head = first;
+}
+
+static fire_status_t find_channels(fire_exec_t *x)
+{
+    place_t *p;
+    int64_t  n, count = 0;
+
+    FIRE_TRY(FIRE_NEW(&p, x->s.sched->n));
+    n = sort_places(x, p);
+    for (int64_t k = 0; k < n; k++)
+        count += k == 0 || compare_channel(&p[k - 1], &p[k]) != 0;
+    if (FIRE_NEW(&x->channel, count) < 0) {
+        fire_free(p);
+        return FIRE_ERR_NOMEM;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        if (k == 0 || compare_channel(&p[k - 1], &p[k]) != 0) add_channel(x, &p[k], k);
+        x->order[k]              = p[k].step;
+        x->channel_of[p[k].step] = (int)(x->nchannel - 1);
+        x->channel[x->nchannel - 1].end++;
+    }
+    fire_free(p);
+    return FIRE_OK;
+}
+
+static bool same_lane(const fire_step_t *a, const fire_step_t *b)
+{
+    return a->color == b->color && a->chunk == b->chunk;
+}
+
+static fire_status_t find_lanes(fire_exec_t *x)
+{
+    const fire_step_t *st    = x->s.sched->step;
+    int64_t            count = 0, n = x->s.sched->n;
+
+    for (int64_t i = 0; i < n; i++)
+        count += i == 0 || !same_lane(&st[i - 1], &st[i]);
+    FIRE_TRY(FIRE_NEW(&x->lane, count));
+    for (int64_t i = 0; i < n; i++) {
+        if (i == 0 || !same_lane(&st[i - 1], &st[i])) x->lane[x->nlane++].first = i;
+        x->lane[x->nlane - 1].end = i + 1;
+        x->lane_of[i]             = (int)(x->nlane - 1);
+    }
+    return FIRE_OK;
+}
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* How much memory beside the buffer one message of the channel needs. */
+static void measure_channel(const fire_exec_t *x, fire_channel_t *ch)
+{
+    const fire_codec_t *codec = x->s.codec;
+    size_t              most  = 0;
+
+    for (int64_t k = ch->first; k < ch->end; k++) {
+        const fire_step_t *st = fire_exec_step(x, x->order[k]);
+
+        if (codec == NULL && (ch->out || ch->lent || st->kind == FIRE_RECV)) continue;
+        if (st->span.len > most) most = st->span.len;
+    }
+    ch->stride = round_up(most * sizeof(float));
+    if (codec == NULL) return;
+    ch->floats = round_up(codec->bound(most));
+    ch->stride = ch->floats + (ch->out ? 0 : ch->stride);
+}
+
+static fire_status_t take_memory(fire_exec_t *x)
+{
+    size_t bytes = 0;
+
+    for (int64_t k = 0; k < x->nchannel; k++) {
+        fire_channel_t *ch = &x->channel[k];
+
+        /* Encoded messages lie in plain memory, not in the buffer. */
+        ch->lent = ch->peer != x->s.tp->rank &&
+                   x->s.tp->ops->reaches(x->s.tp, ch->peer,
+                                         x->s.codec != NULL ? NULL : x->s.buf);
+        measure_channel(x, ch);
+        bytes += ch->stride * FIRE_WINDOW;
+    }
+    FIRE_TRY(FIRE_NEW(&x->memory, bytes));
+    bytes = 0;
+    for (int64_t k = 0; k < x->nchannel; k++) {
+        x->channel[k].memory = x->memory + bytes;
+        bytes += x->channel[k].stride * FIRE_WINDOW;
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t check_steps(const fire_exec_t *x)
+{
+    for (int64_t i = 0; i < x->s.sched->n; i++) {
+        fire_step_kind_t kind  = fire_exec_step(x, i)->kind;
+        bool             lends = kind == FIRE_LEND || kind == FIRE_BORROW;
+
+        if (kind == FIRE_NATIVE &&
+            (x->s.tp->ops->allreduce == NULL || x->s.codec != NULL))
+            return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                             "transport %s has no %sallreduce of its own; choose "
+                             "another algorithm",
+                             x->s.tp->ops->name, x->s.codec ? "compressed " : "");
+        if (lends && (x->s.codec != NULL || !x->channel[x->channel_of[i]].lent))
+            return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                             "rank %d cannot reach rank %d's buffer; allocate it with "
+                             "fire_comm_alloc() and do not compress",
+                             x->s.tp->rank, fire_exec_step(x, i)->peer);
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t build(fire_exec_t *x)
+{
+    int64_t n = x->s.sched->n, most = x->s.tp->size;
+
+    FIRE_TRY(FIRE_NEW(&x->order, n));
+    FIRE_TRY(FIRE_NEW(&x->lane_of, n));
+    FIRE_TRY(FIRE_NEW(&x->channel_of, n));
+    FIRE_TRY(FIRE_NEW(&x->held, n));
+    FIRE_TRY(FIRE_NEW(&x->src, most));
+    FIRE_TRY(FIRE_NEW(&x->dst, most));
+    FIRE_TRY(find_lanes(x));
+    FIRE_TRY(find_channels(x));
+    FIRE_TRY(take_memory(x));
+    FIRE_TRY(check_steps(x));
+    FIRE_TRY(x->s.tp->ops->reserve(x->s.tp, (int)x->nchannel * FIRE_WINDOW));
+    x->reserved = (int)x->nchannel * FIRE_WINDOW;
+    return FIRE_OK;
+}
+
+fire_status_t fire_exec_create(const fire_exec_setup_t *setup, fire_exec_t **exec_p)
+{
+    fire_exec_t  *x;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&x, 1));
+    x->s = *setup;
+    st   = build(x);
+    if (st < 0) {
+        fire_exec_destroy(x);
+        return st;
+    }
+    *exec_p = x;
+    return FIRE_OK;
+}
+
+void fire_exec_destroy(fire_exec_t *x)
+{
+    if (x == NULL) return;
+    for (int64_t k = 0; k < x->nchannel; k++)
+        for (fire_channel_t *ch = &x->channel[k]; ch->tail < ch->head; ch->tail++)
+            x->s.tp->ops->release(x->s.tp, ch->req[ch->tail % FIRE_WINDOW]);
+    if (x->reserved > 0) x->s.tp->ops->reserve(x->s.tp, -x->reserved);
+    fire_free(x->order);
+    fire_free(x->lane_of);
+    fire_free(x->channel_of);
+    fire_free(x->held);
+    fire_free(x->src);
+    fire_free(x->dst);
+    fire_free(x->lane);
+    fire_free(x->channel);
+    fire_free(x->memory);
+    fire_free(x);
+}

@@ -1,0 +1,64 @@
+#include "comm/reduce.h"
+
+#include <string.h>
+
+#include "base/vector.h"
+
+enum { BLOCK = 1024, LEVELS = 20 }; /* a block stays in the first-level cache */
+
+FIRE_VECTOR void fire_sum_pair(float *dst, const float *a, const float *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        dst[i] = a[i] + b[i];
+}
+
+FIRE_VECTOR static void sum_four(float *dst, const float *a, const float *b,
+                                 const float *c, const float *d, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        dst[i] = (a[i] + b[i]) + (c[i] + d[i]);
+}
+
+/* Binary counting: level k holds the sum of 2^k sources; two of a kind make one
+ * of the next. What is left over at the end is folded in from the right. Only
+ * level 0 can be a source itself, and it is read before dst is written. */
+static void sum_many(float *dst, const float *const *src, int nsrc, size_t at, size_t n)
+{
+    float        store[LEVELS][BLOCK];
+    const float *level[LEVELS], *acc = NULL;
+
+    for (int s = 0; s < nsrc; s++) {
+        int          top = __builtin_ctz(~(unsigned)s);
+        const float *x   = src[s] + at;
+
+        for (int k = 0; k < top; k++) {
+            fire_sum_pair(store[top], level[k], x, n);
+            x = store[top];
+        }
+        level[top] = x;
+    }
+    for (int k = 0; k < LEVELS; k++) {
+        if (!(nsrc >> k & 1)) continue;
+        if (acc != NULL) fire_sum_pair(dst, level[k], acc, n);
+        acc = acc != NULL ? dst : level[k];
+    }
+    if (acc != dst) memmove(dst, acc, n * sizeof(*dst));
+}
+
+void fire_sum_all(float *const *dst, int ndst, const float *const *src, int nsrc,
+                  size_t n)
+{
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t len = n - at < BLOCK ? n - at : BLOCK;
+        float *sum = dst[0] + at;
+
+        if (nsrc == 2)
+            fire_sum_pair(sum, src[0] + at, src[1] + at, len);
+        else if (nsrc == 4)
+            sum_four(sum, src[0] + at, src[1] + at, src[2] + at, src[3] + at, len);
+        else
+            sum_many(sum, src, nsrc, at, len);
+        for (int d = 1; d < ndst; d++)
+            memcpy(dst[d] + at, sum, len * sizeof(*sum));
+    }
+}

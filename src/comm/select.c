@@ -1,0 +1,79 @@
+#include "comm/select.h"
+
+#include <float.h>
+#include <string.h>
+
+/* Rough figures of today's machines; `--tune` replaces them by measurements. */
+static const fire_machine_t typical = {
+    .node = {.alpha = 2e-6, .beta = 1 / 10e9, .gamma = 1 / 20e9},
+    .net  = {.alpha = 20e-6, .beta = 1 / 1.2e9, .gamma = 1 / 20e9},
+};
+
+static bool fits(const fire_comm_t *c, const fire_collective_options_t *o,
+                 const fire_codec_t *codec, const fire_coll_t *d,
+                 const fire_algo_t *algo)
+{
+    if (!(algo->ops & 1u << d->op)) return false;
+    if (algo->flags & FIRE_ALGO_NATIVE && (c->tp->ops->allreduce == NULL || codec))
+        return false;
+    if (codec != NULL && codec->one_hop && !(algo->flags & FIRE_ALGO_ONE_HOP))
+        return false;
+    return !o->canonical || fire_algo_is_canonical(algo, d);
+}
+
+static bool choose_by_table(const fire_comm_t *c, const fire_collective_options_t *o,
+                            const fire_codec_t *codec, fire_coll_t *d,
+                            const fire_algo_t **algo_p)
+{
+    fire_choice_t choice;
+    size_t        bytes = d->span.len * sizeof(float);
+
+    if (c->tuning == NULL || d->op != FIRE_ALLREDUCE) return false;
+    for (int i = 0; fire_tuning_at(c->tuning, d->size, bytes, i, &choice); i++) {
+        if (!fits(c, o, codec, d, choice.algo)) continue;
+        if (choice.colors > 0 && o->colors == 0) d->ncolor = choice.colors;
+        if (choice.piece > 0 && o->piece == 0) d->piece = choice.piece / sizeof(float);
+        *algo_p = choice.algo;
+        return true;
+    }
+    return false;
+}
+
+static bool choose_by_cost(const fire_comm_t *c, const fire_collective_options_t *o,
+                           const fire_codec_t *codec, const fire_coll_t *d,
+                           const fire_algo_t **algo_p)
+{
+    double best = DBL_MAX;
+
+    for (int i = 0; fire_algo_at(i) != NULL; i++) {
+        const fire_algo_t *algo = fire_algo_at(i);
+        double             cost;
+
+        if (!fits(c, o, codec, d, algo)) continue;
+        cost = algo->cost(d, &typical);
+        if (cost >= best) continue;
+        best    = cost;
+        *algo_p = algo;
+    }
+    return best < DBL_MAX;
+}
+
+fire_status_t fire_select(const fire_comm_t *c, const fire_collective_options_t *o,
+                          const fire_codec_t *codec, fire_coll_t *d,
+                          const fire_algo_t **algo_p)
+{
+    if (strcmp(o->algo, "auto") == 0) {
+        if (choose_by_table(c, o, codec, d, algo_p)) return FIRE_OK;
+        if (choose_by_cost(c, o, codec, d, algo_p)) return FIRE_OK;
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "no algorithm for operation %d",
+                         (int)d->op);
+    }
+    FIRE_TRY(fire_algo_find(o->algo, algo_p));
+    if (o->canonical && !fire_algo_is_canonical(*algo_p, d))
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "algorithm %s does not sum in canonical order%s; use tree, "
+                         "rhd or direct",
+                         o->algo,
+                         (*algo_p)->flags & FIRE_ALGO_BY_NODE ? " on these nodes" : "");
+    return FIRE_OK;
+}

@@ -1,0 +1,409 @@
+/* threads.c - messages between threads. A message is a slot of its sender that
+ * is put into the receiver's inbox; its bytes never move: the receiver reads them
+ * (and, if they are lent, writes them) where they lie and then says so. */
+#include "comm/transport/threads.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+enum { POSTED, TAKEN, DONE, WITHDRAWN }; /* states of a message */
+
+typedef struct slot {
+    struct slot *next;
+    int          index, peer, tag;
+    bool         out;
+    void        *memory;
+    size_t       len;
+    _Atomic int  state;
+    struct slot *lender; /* receive: the message whose bytes it works in */
+} slot_t;
+
+typedef struct queue {
+    slot_t *first, **end;
+} queue_t;
+
+typedef struct endpoint {
+    fire_transport_t base;
+    fire_team_t     *team;
+    pthread_mutex_t  lock; /* of the inbox, which others fill */
+    queue_t          inbox;
+    _Atomic bool     mail;
+    queue_t         *early;   /* by source: messages nobody waits for yet */
+    queue_t         *waiting; /* by source: receives without a message */
+    slot_t         **slot, *free;
+    int64_t          nslot, cap;
+    int              reserved;
+    _Atomic double   seen; /* when it last polled */
+} endpoint_t;
+
+typedef struct block { /* slots live as long as the team: others may link to them */
+    struct block *next;
+    slot_t        slot[];
+} block_t;
+
+struct fire_team {
+    int             size;
+    endpoint_t     *rank;
+    pthread_mutex_t lock;
+    block_t        *blocks;
+    _Atomic bool    failed;
+    int             failed_rank;
+    char            cause[512];
+};
+
+static endpoint_t *endpoint(fire_transport_t *tp)
+{
+    return (endpoint_t *)tp; /* base comes first */
+}
+
+static void queue_init(queue_t *q)
+{
+    q->first = NULL;
+    q->end   = &q->first;
+}
+
+static void queue_add(queue_t *q, slot_t *s)
+{
+    s->next = NULL;
+    *q->end = s;
+    q->end  = &s->next;
+}
+
+static void queue_cut(queue_t *q, slot_t **at)
+{
+    slot_t *s = *at;
+
+    *at = s->next;
+    if (q->end == &s->next) q->end = at;
+}
+
+/* Take the first with this tag; NULL if there is none. */
+static slot_t *queue_take(queue_t *q, int tag)
+{
+    for (slot_t **at = &q->first; *at != NULL; at = &(*at)->next)
+        if ((*at)->tag == tag) {
+            slot_t *s = *at;
+
+            queue_cut(q, at);
+            return s;
+        }
+    return NULL;
+}
+
+static fire_status_t threads_reserve(fire_transport_t *tp, int more)
+{
+    endpoint_t *e = endpoint(tp);
+    int         n = e->reserved + more - (int)e->nslot;
+    block_t    *b;
+
+    if (n > 0) {
+        FIRE_TRY(fire_grow(&e->slot, &e->cap, e->nslot + n, sizeof(*e->slot)));
+        FIRE_TRY(fire_alloc(1, sizeof(*b) + (size_t)n * sizeof(b->slot[0]),
+                            "message slots", (void **)&b));
+        for (int i = 0; i < n; i++) {
+            b->slot[i].index    = (int)e->nslot;
+            b->slot[i].next     = e->free;
+            e->free             = &b->slot[i];
+            e->slot[e->nslot++] = &b->slot[i];
+        }
+        pthread_mutex_lock(&e->team->lock);
+        b->next         = e->team->blocks;
+        e->team->blocks = b;
+        pthread_mutex_unlock(&e->team->lock);
+    }
+    e->reserved += more;
+    return FIRE_OK;
+}
+
+static bool threads_reaches(fire_transport_t *tp, int peer, const void *memory)
+{
+    (void)tp, (void)peer, (void)memory;
+    return true;
+}
+
+static slot_t *new_slot(endpoint_t *e, bool out, int peer, int tag, void *memory,
+                        size_t len)
+{
+    slot_t *s = e->free;
+
+    if (s == NULL) return NULL;
+    e->free   = s->next;
+    s->out    = out;
+    s->peer   = peer;
+    s->tag    = tag;
+    s->memory = memory;
+    s->len    = len;
+    s->lender = NULL;
+    atomic_store_explicit(&s->state, POSTED, memory_order_relaxed);
+    return s;
+}
+
+static fire_status_t no_slot(const fire_transport_t *tp)
+{
+    return FIRE_FAIL(FIRE_ERR_COMM, "rank %d has no message slot left", tp->rank);
+}
+
+static void free_slot(endpoint_t *e, slot_t *s)
+{
+    s->next = e->free;
+    e->free = s;
+}
+
+static fire_status_t threads_send(fire_transport_t *tp, int peer, int tag, void *memory,
+                                  size_t len, bool lent, fire_req_t *req_p)
+{
+    endpoint_t *to = &endpoint(tp)->team->rank[peer];
+    slot_t     *s  = new_slot(endpoint(tp), true, tp->rank, tag, memory, len);
+
+    (void)lent; /* all messages are */
+    if (s == NULL) return no_slot(tp);
+    *req_p = s->index;
+    pthread_mutex_lock(&to->lock);
+    queue_add(&to->inbox, s);
+    atomic_store_explicit(&to->mail, true, memory_order_release);
+    pthread_mutex_unlock(&to->lock);
+    return FIRE_OK;
+}
+
+/* Join a receive and a message; false if the sender has withdrawn it. What has
+ * been copied goes back to its sender at once, what is lent when it is released. */
+static bool match(slot_t *receive, slot_t *message)
+{
+    int posted = POSTED;
+
+    if (!atomic_compare_exchange_strong(&message->state, &posted, TAKEN)) return false;
+    if (receive->memory == NULL) {
+        receive->memory = message->memory;
+        receive->lender = message;
+        receive->len    = message->len;
+    } else {
+        if (message->len < receive->len) receive->len = message->len;
+        memcpy(receive->memory, message->memory, receive->len);
+        receive->len = message->len;
+        atomic_store_explicit(&message->state, DONE, memory_order_release);
+    }
+    atomic_store_explicit(&receive->state, DONE, memory_order_relaxed);
+    return true;
+}
+
+static fire_status_t threads_recv(fire_transport_t *tp, int peer, int tag, void *memory,
+                                  size_t len, fire_req_t *req_p)
+{
+    endpoint_t *e = endpoint(tp);
+    slot_t     *s = new_slot(e, false, peer, tag, memory, len), *message;
+
+    if (s == NULL) return no_slot(tp);
+    *req_p = s->index;
+    while ((message = queue_take(&e->early[peer], tag)) != NULL)
+        if (match(s, message)) return FIRE_OK;
+    queue_add(&e->waiting[peer], s);
+    return FIRE_OK;
+}
+
+static void deliver(endpoint_t *e, slot_t *message)
+{
+    int     from    = message->peer;
+    slot_t *receive = queue_take(&e->waiting[from], message->tag);
+
+    if (receive == NULL)
+        queue_add(&e->early[from], message);
+    else if (!match(receive, message))
+        queue_add(&e->waiting[from], receive); /* the sender is giving up */
+}
+
+static fire_status_t threads_poll(fire_transport_t *tp)
+{
+    endpoint_t  *e    = endpoint(tp);
+    fire_team_t *team = e->team;
+    slot_t      *mail, *next;
+
+    atomic_store_explicit(&e->seen, fire_clock_now(), memory_order_relaxed);
+    if (atomic_load_explicit(&team->failed, memory_order_acquire) &&
+        team->failed_rank != tp->rank)
+        return FIRE_FAIL(FIRE_ERR_PEER, "rank %d: %s", team->failed_rank, team->cause);
+    if (!atomic_load_explicit(&e->mail, memory_order_acquire)) return FIRE_OK;
+    pthread_mutex_lock(&e->lock);
+    mail = e->inbox.first;
+    queue_init(&e->inbox);
+    atomic_store_explicit(&e->mail, false, memory_order_relaxed);
+    pthread_mutex_unlock(&e->lock);
+    for (; mail != NULL; mail = next) {
+        next = mail->next;
+        deliver(e, mail);
+    }
+    return FIRE_OK;
+}
+
+static bool is_done(slot_t *s)
+{
+    return atomic_load_explicit(&s->state, memory_order_acquire) == DONE;
+}
+
+static fire_status_t threads_test(fire_transport_t *tp, fire_req_t req,
+                                  fire_arrival_t *arrival_p)
+{
+    slot_t *s = endpoint(tp)->slot[req];
+
+    if (!is_done(s)) return FIRE_IN_PROGRESS;
+    if (arrival_p != NULL) *arrival_p = (fire_arrival_t){s->memory, s->len};
+    return FIRE_OK;
+}
+
+/* Take back a message that is not to arrive any more. The receiver may be reading
+ * it just now: then wait until it is done, but not for ever, as it may be dead. */
+static bool withdraw(slot_t *s)
+{
+    int          posted = POSTED;
+    double       start  = fire_clock_now();
+    fire_pause_t pause  = {0};
+
+    if (atomic_compare_exchange_strong(&s->state, &posted, WITHDRAWN)) return false;
+    while (!is_done(s)) {
+        if (fire_clock_now() - start > 1.0) return false;
+        fire_pause(&pause);
+    }
+    return true;
+}
+
+static void stop_waiting(queue_t *q, slot_t *s)
+{
+    slot_t **at = &q->first;
+
+    while (*at != s)
+        at = &(*at)->next;
+    queue_cut(q, at);
+}
+
+static void threads_release(fire_transport_t *tp, fire_req_t req)
+{
+    endpoint_t *e = endpoint(tp);
+    slot_t     *s = e->slot[req];
+
+    if (s->out && !is_done(s) && !withdraw(s)) return; /* others still link to it */
+    if (!s->out && !is_done(s)) stop_waiting(&e->waiting[s->peer], s);
+    if (s->lender != NULL)
+        atomic_store_explicit(&s->lender->state, DONE, memory_order_release);
+    free_slot(e, s);
+}
+
+static bool threads_alive(fire_transport_t *tp, int peer, double within)
+{
+    endpoint_t *e = &endpoint(tp)->team->rank[peer];
+
+    return fire_clock_now() - atomic_load(&e->seen) < within;
+}
+
+static void threads_fail(fire_transport_t *tp, const char *cause)
+{
+    fire_team_t *team = endpoint(tp)->team;
+
+    pthread_mutex_lock(&team->lock);
+    if (!atomic_load_explicit(&team->failed, memory_order_relaxed)) {
+        team->failed_rank = tp->rank;
+        snprintf(team->cause, sizeof(team->cause), "%s", cause);
+        atomic_store_explicit(&team->failed, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&team->lock);
+}
+
+static fire_status_t threads_alloc(fire_transport_t *tp, size_t bytes, void **memory_p)
+{
+    (void)tp;
+    return fire_alloc(bytes, 1, "exchange buffer", memory_p);
+}
+
+static void threads_free(fire_transport_t *tp, void *memory)
+{
+    (void)tp;
+    fire_free(memory);
+}
+
+static void threads_close(fire_transport_t *tp)
+{
+    endpoint_t *e = endpoint(tp);
+
+    fire_free(e->early);
+    fire_free(e->slot);
+    fire_free(e->base.node);
+    e->early     = NULL;
+    e->slot      = NULL;
+    e->base.node = NULL;
+}
+
+static const fire_transport_ops_t threads_ops = {
+    .name    = "threads",
+    .close   = threads_close,
+    .reserve = threads_reserve,
+    .reaches = threads_reaches,
+    .send    = threads_send,
+    .recv    = threads_recv,
+    .poll    = threads_poll,
+    .test    = threads_test,
+    .release = threads_release,
+    .alive   = threads_alive,
+    .fail    = threads_fail,
+    .alloc   = threads_alloc,
+    .free    = threads_free,
+};
+
+fire_status_t fire_team_create(int size, fire_team_t **team_p)
+{
+    fire_team_t *team;
+
+    if (size < 1) return FIRE_FAIL(FIRE_ERR_INVALID, "a team of %d workers", size);
+    FIRE_TRY(FIRE_NEW(&team, 1));
+    if (FIRE_NEW(&team->rank, size) < 0) {
+        fire_free(team);
+        return FIRE_ERR_NOMEM;
+    }
+    team->size = size;
+    pthread_mutex_init(&team->lock, NULL);
+    for (int r = 0; r < size; r++) {
+        pthread_mutex_init(&team->rank[r].lock, NULL);
+        queue_init(&team->rank[r].inbox);
+    }
+    *team_p = team;
+    return FIRE_OK;
+}
+
+void fire_team_destroy(fire_team_t *team)
+{
+    block_t *next;
+
+    if (team == NULL) return;
+    for (int r = 0; r < team->size; r++)
+        pthread_mutex_destroy(&team->rank[r].lock);
+    for (block_t *b = team->blocks; b != NULL; b = next) {
+        next = b->next;
+        fire_free(b);
+    }
+    pthread_mutex_destroy(&team->lock);
+    fire_free(team->rank);
+    fire_free(team);
+}
+
+fire_status_t fire_threads_open(fire_team_t *team, int rank, fire_transport_t **tp_p)
+{
+    endpoint_t *e = &team->rank[rank];
+
+    FIRE_TRY(FIRE_NEW(&e->early, 2 * team->size));
+    if (FIRE_NEW(&e->base.node, team->size) < 0) { /* all zero: one node */
+        fire_free(e->early);
+        return FIRE_ERR_NOMEM;
+    }
+    e->waiting = e->early + team->size;
+    for (int r = 0; r < 2 * team->size; r++)
+        queue_init(&e->early[r]);
+    e->team         = team;
+    e->base.ops     = &threads_ops;
+    e->base.rank    = rank;
+    e->base.size    = team->size;
+    e->base.max_tag = INT32_MAX;
+    *tp_p           = &e->base;
+    return FIRE_OK;
+}

@@ -1,0 +1,141 @@
+/* tuning.c - reads tuning tables (see select.h). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "comm/select.h"
+
+typedef struct entry {
+    int           ranks, line;
+    size_t        from;
+    fire_choice_t choice;
+} entry_t;
+
+struct fire_tuning {
+    entry_t *entry; /* in the order of the file */
+    int64_t  n, cap;
+};
+
+/* "NAME[:colors=K][:piece=BYTES]" */
+static fire_status_t parse_choice(char *word, fire_choice_t *choice)
+{
+    char *rest, *name = strtok_r(word, ":", &rest), *option;
+
+    FIRE_TRY(fire_algo_find(name, &choice->algo));
+    while ((option = strtok_r(NULL, ":", &rest)) != NULL) {
+        if (sscanf(option, "colors=%d", &choice->colors) == 1) continue;
+        if (sscanf(option, "piece=%zu", &choice->piece) == 1) continue;
+        return FIRE_FAIL(FIRE_ERR_PARSE, "unknown option \"%s\"", option);
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t parse_line(fire_tuning_t *t, char *line, int number)
+{
+    char   *rest, *word;
+    entry_t e = {.line = number};
+    int     used;
+
+    line[strcspn(line, "#\r")] = '\0';
+    if (line[strspn(line, " \t")] == '\0') return FIRE_OK;
+    if (sscanf(line, "%d %zu %n", &e.ranks, &e.from, &used) != 2)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "expected: RANKS FROM_BYTES ALGORITHM ...");
+    for (word = strtok_r(line + used, " \t", &rest); word != NULL;
+         word = strtok_r(NULL, " \t", &rest)) {
+        e.choice = (fire_choice_t){0};
+        FIRE_TRY(parse_choice(word, &e.choice));
+        FIRE_TRY(fire_grow(&t->entry, &t->cap, t->n + 1, sizeof(*t->entry)));
+        t->entry[t->n++] = e;
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t parse_lines(fire_tuning_t *t, const char *path, char *text)
+{
+    char *rest = text, *line;
+
+    for (int number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
+        fire_status_t st = parse_line(t, line, number);
+
+        if (st < 0) return fire_error_prefix(st, "%s:%d", path, number);
+    }
+    return FIRE_OK;
+}
+
+fire_status_t fire_tuning_parse(const char *path, const char *text,
+                                fire_tuning_t **tuning_p)
+{
+    fire_tuning_t *t;
+    char          *copy = NULL;
+    fire_status_t  st;
+
+    FIRE_TRY(FIRE_NEW(&t, 1));
+    st = fire_strdup(text, &copy);
+    if (st == FIRE_OK) st = parse_lines(t, path, copy);
+    fire_free(copy);
+    if (st < 0) {
+        fire_tuning_destroy(t);
+        return st;
+    }
+    *tuning_p = t;
+    return FIRE_OK;
+}
+
+void fire_tuning_destroy(fire_tuning_t *t)
+{
+    if (t == NULL) return;
+    fire_free(t->entry);
+    fire_free(t);
+}
+
+bool fire_tuning_at(const fire_tuning_t *t, int ranks, size_t bytes, int i,
+                    fire_choice_t *choice_p)
+{
+    const entry_t *best = NULL;
+
+    for (int64_t k = 0; k < t->n; k++) {
+        const entry_t *e = &t->entry[k];
+
+        if (e->ranks == ranks && e->from <= bytes &&
+            (best == NULL || e->from > best->from))
+            best = e;
+    }
+    if (best == NULL || best + i >= t->entry + t->n || best[i].line != best->line)
+        return false;
+    *choice_p = best[i].choice;
+    return true;
+}
+
+static fire_status_t read_file(const char *path, char *text, size_t size)
+{
+    FILE  *f = fopen(path, "r");
+    size_t n;
+
+    if (f == NULL) return FIRE_FAIL(FIRE_ERR_IO, "cannot open tuning table %s", path);
+    n = fread(text, 1, size - 1, f);
+    fclose(f);
+    text[n] = '\0';
+    if (n == size - 1)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: not a tuning table (over %zu bytes)",
+                         path, size - 1);
+    return FIRE_OK;
+}
+
+fire_status_t fire_tuning_read(fire_comm_t *c, const char *path,
+                               fire_tuning_t **tuning_p)
+{
+    enum { MOST = 1 << 16 };
+    fire_status_t st = FIRE_OK;
+    char         *text;
+
+    *tuning_p = NULL;
+    if (path == NULL) return FIRE_OK;
+    FIRE_TRY(FIRE_NEW(&text, MOST));
+    if (c->tp->rank == 0) st = read_file(path, text, MOST);
+    st = fire_comm_agree(c, st);
+    if (st == FIRE_OK) st = fire_comm_broadcast(c, 0, text, MOST);
+    if (st == FIRE_OK) st = fire_tuning_parse(path, text, tuning_p);
+    fire_free(text);
+    return st;
+}
