@@ -5,6 +5,7 @@
 #include "layers/common/softmax.h"
 #include "layers/loss/loss.h"
 #include "layers/scalar.h"
+#include "model/blob_proto.h"
 #include "model/load.h"
 
 #define LEAST 1e-20f /* of a probability inside log */
@@ -17,30 +18,27 @@ typedef struct infogain {
     float         *row_sum;
 } infogain_t;
 
-static fire_status_t load_matrix(const char *path, fire_blob_t **blob_p)
+static fire_status_t fill_matrix(const Caffe__BlobProto *proto, const char *path,
+                                 fire_blob_t *h)
 {
-    ProtobufCMessage       *msg;
-    const Caffe__BlobProto *proto;
-    fire_blob_t            *blob = NULL;
-    float                  *h;
-    fire_status_t           st;
-    int64_t                 n;
+    int64_t dim[FIRE_MAX_DIMS], n;
+    int     ndim;
+    float  *values;
 
+    FIRE_TRY(fire_blob_proto_shape(proto, path, &ndim, dim, &n));
+    FIRE_TRY(fire_blob_reshape(h, ndim, dim));
+    FIRE_TRY(fire_blob_write(h, FIRE_DATA, FIRE_CPU, &values));
+    return fire_blob_proto_read(proto, FIRE_DATA, path, n, values);
+}
+
+static fire_status_t load_matrix(infogain_t *s, const char *path)
+{
+    ProtobufCMessage *msg;
+    fire_status_t     st;
+
+    FIRE_TRY(fire_blob_create(&s->matrix));
     FIRE_TRY(fire_message_load_binary(path, &caffe__blob_proto__descriptor, &msg));
-    proto = (const Caffe__BlobProto *)msg;
-    n     = (int64_t)(proto->n_data > 0 ? proto->n_data : proto->n_double_data);
-    FIRE_TRY_GOTO(st, fire_blob_create(&blob), err_msg);
-    FIRE_TRY_GOTO(st, fire_blob_reshape(blob, 1, &n), err_blob);
-    FIRE_TRY_GOTO(st, fire_blob_write(blob, FIRE_DATA, FIRE_CPU, &h), err_blob);
-    for (int64_t i = 0; i < n; i++)
-        h[i] = proto->n_data > 0 ? proto->data[i] : (float)proto->double_data[i];
-    fire_message_free(msg);
-    *blob_p = blob;
-    return FIRE_OK;
-
-err_blob:
-    fire_blob_destroy(blob);
-err_msg:
+    st = fill_matrix((const Caffe__BlobProto *)msg, path, s->matrix);
     fire_message_free(msg);
     return st;
 }
@@ -59,7 +57,7 @@ static fire_status_t infogain_setup(fire_layer_t *l)
                          "\"FILE.binaryproto\" } or a third bottom");
     fire_loss_init(&s->loss, l->param->loss_param,
                    CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__VALID);
-    if (l->nbottom < 3) FIRE_TRY(load_matrix(p->source, &s->matrix));
+    if (l->nbottom < 3) FIRE_TRY(load_matrix(s, p->source));
     return fire_blob_create(&s->prob);
 }
 
