@@ -43,16 +43,12 @@ static fire_status_t eltwise_reshape(fire_layer_t *l)
     eltwise_t *s = l->state;
     char       want[FIRE_SHAPE_TEXT], got[FIRE_SHAPE_TEXT];
 
-    for (int i = 0; i < l->nbottom; i++) {
+    for (int i = 0; i < l->nbottom; i++)
         if (!fire_blob_same_shape(l->bottom[0], l->bottom[i]))
             return FIRE_FAIL(FIRE_ERR_INVALID,
                              "bottom 0 is %s, bottom %d is %s: all must have one shape",
                              fire_blob_shape_string(l->bottom[0], want, sizeof(want)),
                              i, fire_blob_shape_string(l->bottom[i], got, sizeof(got)));
-        if (l->bottom[i] == l->top[0])
-            return FIRE_FAIL(FIRE_ERR_INVALID,
-                             "the top is also bottom %d; give it another name", i);
-    }
     if (s->op == MAX)
         FIRE_TRY(fire_grow(&s->winner, &s->cap, fire_blob_count(l->bottom[0]),
                            sizeof(*s->winner)));

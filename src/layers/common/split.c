@@ -5,11 +5,6 @@
 static fire_status_t split_reshape(fire_layer_t *l)
 {
     for (int i = 0; i < l->ntop; i++) {
-        if (l->top[i] == l->bottom[0])
-            return FIRE_FAIL(FIRE_ERR_INVALID,
-                             "top %d is also the bottom; give it "
-                             "another name",
-                             i);
         FIRE_TRY(fire_blob_reshape_like(l->top[i], l->bottom[0]));
         fire_blob_share(l->top[i], l->bottom[0], FIRE_DATA);
     }

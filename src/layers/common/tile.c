@@ -19,9 +19,6 @@ static fire_status_t tile_reshape(fire_layer_t *l)
 
     if (p->tiles < 1)
         return FIRE_FAIL(FIRE_ERR_INVALID, "tiles %d; it must be at least 1", p->tiles);
-    if (l->top[0] == l->bottom[0])
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "the top is also the bottom; give it another name");
     FIRE_TRY(fire_blob_axis(x, p->axis, "tile_param", &axis));
     s->tiles = p->tiles;
     s->outer = fire_blob_count_range(x, 0, axis);

@@ -8,9 +8,6 @@ void fire_view_share(fire_layer_t *l)
 
 fire_status_t fire_view_reshape(fire_layer_t *l, int ndim, const int64_t *dim)
 {
-    if (l->top[0] == l->bottom[0])
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "the top is also the bottom; give it another name");
     FIRE_TRY(fire_blob_reshape(l->top[0], ndim, dim));
     fire_view_share(l);
     return FIRE_OK;
