@@ -112,5 +112,6 @@ static fire_status_t print_fields(const ProtobufCMessage *msg, int indent,
 
 fire_status_t fire_text_print(const void *msg, fire_str_t *out)
 {
+    FIRE_TRY(fire_str_add(out, "", 0)); /* an empty message is an empty text */
     return print_fields(msg, 0, out);
 }

@@ -90,6 +90,11 @@ TEST(an_enum_number_without_a_name_is_printed_as_number)
     fire_str_fini(&out);
 }
 
+TEST(an_empty_message_is_an_empty_text)
+{
+    check_print(&caffe__net_parameter__descriptor, "", "");
+}
+
 TEST(running_out_of_memory_is_reported)
 {
     Caffe__NetState state = CAFFE__NET_STATE__INIT;

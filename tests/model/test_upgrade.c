@@ -41,7 +41,7 @@ static void check_upgrade(const char *old, const char *new, const char *note)
     CHECK_OK(fire_net_param_upgrade(net, "old.prototxt"));
     CHECK_OK(fire_text_print(net, &got));
     CHECK_OK(fire_text_print(want, &wanted));
-    CHECK_STR(got.text != NULL ? got.text : "", wanted.text != NULL ? wanted.text : "");
+    CHECK_STR(got.text, wanted.text);
     CHECK(fire_message_equal(net, want));
     if (strstr(logged, note) == NULL)
         test_fail(__FILE__, __LINE__, "log \"%s\" lacks \"%s\"", logged, note);
