@@ -1,0 +1,232 @@
+/* random_case.c - where Caffe drew random numbers, ours must have the same property. */
+#include <math.h>
+#include <string.h>
+
+#include "golden.h"
+#include "model/load.h"
+
+static fire_status_t forward(const golden_case_t *c, fire_net_t *net)
+{
+    const fire_json_t *step   = &fire_json_get(c->json, "steps")->item[0];
+    const fire_json_t *inputs = fire_json_get(step, "inputs");
+
+    for (int64_t i = 0; inputs != NULL && i < inputs->n; i++) {
+        const char  *file = fire_json_string_or(&inputs->item[i], "file", "");
+        fire_blob_t *blob =
+            fire_net_find_blob(net, fire_json_string_or(&inputs->item[i], "blob", ""));
+        fire_npy_t npy;
+        float     *x;
+
+        FIRE_TRY(fire_npy_load(file, &npy));
+        FIRE_TRY(fire_blob_write(blob, FIRE_DATA, FIRE_CPU, &x));
+        memcpy(x, npy.data, (size_t)npy.count * sizeof(*x));
+        fire_npy_fini(&npy);
+    }
+    return fire_net_forward(net, 0, -1, NULL);
+}
+
+/* The blob that the property is about: the first output of the first step. */
+static fire_blob_t *first_output(const golden_case_t *c, const fire_net_t *net)
+{
+    const fire_json_t *step    = &fire_json_get(c->json, "steps")->item[0];
+    const fire_json_t *outputs = fire_json_get(step, "outputs");
+
+    return fire_net_find_blob(net, fire_json_string_or(&outputs->item[0], "blob", ""));
+}
+
+/* Out is 0 or in / (1 - ratio), and so are gradients, at the same places. */
+static fire_status_t check_dropout(golden_case_t *c, fire_net_t *net,
+                                   const fire_json_t *expect)
+{
+    const char  *in_file = "in_data.npy";
+    fire_blob_t *out     = first_output(c, net);
+    fire_blob_t *in      = fire_net_find_blob(net, "data");
+    double       ratio = fire_json_number_or(expect, "ratio", 0), dropped = 0;
+    double       scale = 1 / (1 - ratio);
+    fire_npy_t   x;
+    const float *y, *dx;
+
+    FIRE_TRY(forward(c, net));
+    FIRE_TRY(fire_npy_load(in_file, &x));
+    FIRE_TRY(fire_blob_read(out, FIRE_DATA, FIRE_CPU, &y));
+    for (int64_t i = 0; i < x.count; i++) {
+        dropped += y[i] == 0;
+        if (y[i] != 0 &&
+            fabs(y[i] - scale * x.data[i]) > 1e-6 * fabs(scale * x.data[i]))
+            golden_reject(c, "out[%lld] is neither 0 nor in / (1 - ratio)",
+                          (long long)i);
+    }
+    if (fabs(dropped / (double)x.count - ratio) > 4 / sqrt((double)x.count))
+        golden_reject(c, "%g of the values are dropped, not %g",
+                      dropped / (double)x.count, ratio);
+    /* The gradient of 1 per output shows the mask once more. */
+    for (int64_t i = 0; i < x.count; i++)
+        x.data[i] = y[i];
+    FIRE_TRY(fire_blob_set(out, FIRE_DIFF, 1));
+    FIRE_TRY(fire_net_backward(net, -1, 0));
+    FIRE_TRY(fire_blob_read(in, FIRE_DIFF, FIRE_CPU, &dx));
+    for (int64_t i = 0; i < x.count; i++)
+        if (fabs(dx[i] - (x.data[i] != 0 ? scale : 0)) > 1e-6 * scale)
+            golden_reject(c, "diff[%lld] does not follow the mask", (long long)i);
+    fire_npy_fini(&x);
+    return FIRE_OK;
+}
+
+/* The same net without the crop, as it sees the whole images. */
+static fire_status_t open_uncropped(fire_net_t **net_p)
+{
+    fire_net_options_t   o = FIRE_NET_OPTIONS_INIT;
+    Caffe__NetParameter *param;
+    fire_status_t        st;
+
+    FIRE_TRY(fire_net_param_load_text("net.prototxt", &param));
+    param->layer[0]->transform_param->crop_size = 0;
+    o.ctx                                       = golden_ctx();
+    st                                          = fire_net_create(param, &o, net_p);
+    fire_message_free(param);
+    return st;
+}
+
+static bool is_crop_at(const fire_blob_t *whole, const float *x,
+                       const fire_blob_t *part, const float *y, int64_t top,
+                       int64_t left)
+{
+    for (int64_t i = 0; i < fire_blob_count_range(part, 1, 4); i++) {
+        int64_t w = i % part->dim[3], h = i / part->dim[3] % part->dim[2];
+        int64_t k = i / (part->dim[3] * part->dim[2]);
+
+        if (y[i] != x[(k * whole->dim[2] + top + h) * whole->dim[3] + left + w])
+            return false;
+    }
+    return true;
+}
+
+static bool is_some_crop(const fire_blob_t *whole, const float *x,
+                         const fire_blob_t *part, const float *y)
+{
+    for (int64_t top = 0; top <= whole->dim[2] - part->dim[2]; top++)
+        for (int64_t left = 0; left <= whole->dim[3] - part->dim[3]; left++)
+            if (is_crop_at(whole, x, part, y, top, left)) return true;
+    return false;
+}
+
+static fire_status_t check_crop(golden_case_t *c, fire_net_t *net,
+                                const fire_json_t *expect)
+{
+    fire_blob_t  *part = first_output(c, net), *whole;
+    fire_net_t   *uncropped;
+    const float  *x, *y;
+    fire_status_t st;
+
+    (void)expect;
+    FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
+    FIRE_TRY(open_uncropped(&uncropped));
+    whole = first_output(c, uncropped);
+    st    = fire_net_forward(uncropped, 0, -1, NULL);
+    if (st >= 0) st = fire_blob_read(whole, FIRE_DATA, FIRE_CPU, &x);
+    if (st >= 0) st = fire_blob_read(part, FIRE_DATA, FIRE_CPU, &y);
+    for (int64_t n = 0; st >= 0 && n < part->dim[0]; n++)
+        if (!is_some_crop(whole, x + n * fire_blob_count_range(whole, 1, 4), part,
+                          y + n * fire_blob_count_range(part, 1, 4)))
+            golden_reject(c, "image %lld is no crop of its original", (long long)n);
+    fire_net_destroy(uncropped);
+    return st;
+}
+
+/* Mean, deviation and range of what a filler made. */
+static void check_moments(golden_case_t *c, const fire_json_t *expect, int64_t n,
+                          const float *x)
+{
+    bool   uniform = strcmp(fire_json_string_or(expect, "dist", ""), "uniform") == 0;
+    double min     = fire_json_number_or(expect, "min", -INFINITY);
+    double max     = fire_json_number_or(expect, "max", INFINITY);
+    double mean    = uniform ? (min + max) / 2 : fire_json_number_or(expect, "mean", 0);
+    double std =
+        uniform ? (max - min) / sqrt(12) : fire_json_number_or(expect, "std", 1);
+    double keep = fire_json_number_or(expect, "nonzero_fraction", 1);
+    double sum = 0, squares = 0, nonzero = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        sum += x[i];
+        squares += ((double)x[i] - mean) * ((double)x[i] - mean);
+        nonzero += x[i] != 0;
+        if (x[i] < min || x[i] > max)
+            golden_reject(c, "%g is out of range", (double)x[i]);
+    }
+    std *= sqrt(keep);
+    if (fabs(sum / (double)n - mean) > 4 * std / sqrt((double)n))
+        golden_reject(c, "the mean is %g, not %g", sum / (double)n, mean);
+    if (fabs(squares / (double)n / (std * std) - 1) > 8 / sqrt((double)n * keep))
+        golden_reject(c, "the variance is %g, not %g", squares / (double)n, std * std);
+    if (fabs(nonzero / (double)n - keep) > 4 / sqrt((double)n))
+        golden_reject(c, "%g of the values are not zero, not %g", nonzero / (double)n,
+                      keep);
+}
+
+/* What a filler made: the first parameter if there is one, else the output. */
+static fire_status_t find_filled(golden_case_t *c, fire_net_t *net,
+                                 fire_blob_t **blob_p, const float **x_p)
+{
+    const fire_json_t *params = fire_json_get(c->json, "params");
+
+    FIRE_TRY(forward(c, net));
+    *blob_p = params != NULL && params->n > 0
+                  ? fire_net_find_layer(
+                        net, fire_json_string_or(&params->item[0], "layer", ""))
+                        ->blob[0]
+                  : first_output(c, net);
+    return fire_blob_read(*blob_p, FIRE_DATA, FIRE_CPU, x_p);
+}
+
+static fire_status_t check_stats(golden_case_t *c, fire_net_t *net,
+                                 const fire_json_t *expect)
+{
+    fire_blob_t *blob;
+    const float *x;
+
+    FIRE_TRY(find_filled(c, net, &blob, &x));
+    check_moments(c, expect, blob->count, x);
+    return FIRE_OK;
+}
+
+static fire_status_t check_unitball(golden_case_t *c, fire_net_t *net,
+                                    const fire_json_t *expect)
+{
+    double       want = fire_json_number_or(expect, "row_sum", 1);
+    fire_blob_t *blob;
+    const float *x;
+
+    FIRE_TRY(find_filled(c, net, &blob, &x));
+    for (int64_t row = 0; row < blob->dim[0]; row++) {
+        int64_t width = blob->count / blob->dim[0];
+        double  sum   = 0;
+
+        for (int64_t i = 0; i < width; i++, x++) {
+            sum += *x;
+            if (*x < 0) golden_reject(c, "a weight is negative");
+        }
+        if (fabs(sum - want) > 1e-5)
+            golden_reject(c, "row %lld sums to %g", (long long)row, sum);
+    }
+    return FIRE_OK;
+}
+
+fire_status_t golden_run_random(golden_case_t *c, fire_net_t *net)
+{
+    static const struct {
+        const char *property;
+        fire_status_t (*check)(golden_case_t *c, fire_net_t *net,
+                               const fire_json_t *expect);
+    } table[]                   = {{"dropout", check_dropout},
+                                   {"random_crop", check_crop},
+                                   {"stats", check_stats},
+                                   {"unitball", check_unitball}};
+    const fire_json_t *expect   = fire_json_get(c->json, "expect");
+    const char        *property = fire_json_string_or(expect, "property", "");
+
+    c->exact = false;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (strcmp(table[i].property, property) == 0)
+            return table[i].check(c, net, expect);
+    return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "unknown property \"%s\"", property);
+}
