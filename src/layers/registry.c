@@ -2,6 +2,7 @@
  * link cannot lose a layer. */
 #include <string.h>
 
+#include "base/text.h"
 #include "layers/layer.h"
 
 #define FIRE_LAYER(family, file) extern const fire_layer_ops_t fire_layer_##file;
@@ -21,13 +22,25 @@ const fire_layer_ops_t *fire_layer_at(int i)
     return i >= 0 && i < NTYPES ? table[i] : NULL;
 }
 
+static const char *type_at(const void *list, int i)
+{
+    (void)list;
+    return i < NTYPES ? table[i]->type : NULL;
+}
+
 fire_status_t fire_layer_find(const char *type, const fire_layer_ops_t **ops_p)
 {
+    const char *near;
+
     for (int i = 0; i < NTYPES; i++)
         if (strcmp(table[i]->type, type) == 0) {
             *ops_p = table[i];
             return FIRE_OK;
         }
+    near = fire_name_nearest(type, type_at, NULL);
+    if (near != NULL)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "unknown layer type \"%s\"; did you mean \"%s\"?", type, near);
     return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                      "unknown layer type \"%s\" (`firecaffe net --coverage` lists the "
                      "known ones)",
