@@ -30,7 +30,7 @@ const fire_option_t console_options[] = {
     {0},
 };
 
-enum { BAR_WIDTH = 24, REDRAW_MS = 100 };
+enum { BAR_WIDTH = 16, REDRAW_MS = 100 };
 
 static struct {
     pthread_mutex_t lock;
@@ -87,8 +87,10 @@ static void sink(void *arg, fire_log_level_t level, const char *file, int line,
     prefix(head, sizeof(head), letters[level], file, line);
     pthread_mutex_lock(&console.lock);
     erase_bar();
-    fprintf(stderr, "%s%s%s%s\n", console.colour ? colours[level] : "", head, message,
-            console.colour ? "\033[0m" : "");
+    if (console.colour && colours[level][0] != '\0')
+        fprintf(stderr, "%s%s%s\033[0m\n", colours[level], head, message);
+    else
+        fprintf(stderr, "%s%s\n", head, message);
     if (console.file != NULL) {
         fprintf(console.file, "%s%s\n", head, message);
         fflush(console.file);
@@ -218,9 +220,9 @@ static void draw(int64_t done, int64_t total, int64_t ms, const char *detail)
         print_time(
             left, sizeof(left),
             (int64_t)((double)gone / (double)done * (double)(total - done) / 1000));
-    snprintf(line, sizeof(line), "%s [%s] %3d%%  %lld/%lld  %s%sETA %s", console.what,
-             bar, (int)(done * 100 / total), (long long)done, (long long)total, detail,
-             detail[0] != '\0' ? "  " : "", left);
+    snprintf(line, sizeof(line), "%s [%s] %d%% %lld/%lld  ETA %s  %s", console.what,
+             bar, (int)(done * 100 / total), (long long)done, (long long)total, left,
+             detail);
     fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
     fflush(stderr);
 }

@@ -68,7 +68,7 @@ fire_status_t fire_net_load_file(fire_net_t *net, const char *path)
     Caffe__NetParameter *trained;
     fire_status_t        st;
 
-    FIRE_TRY(fire_net_param_load_binary(path, &trained));
+    FIRE_TRY(fire_net_param_load_weights(path, &trained));
     st = fire_net_load(net, trained, path);
     fire_message_free(trained);
     return st;

@@ -19,11 +19,11 @@ int sh(const char *format, ...) FIRE_PRINTF(1, 2);
  * "firecaffe: error: ", the last one, holding this text. */
 void check_one_error(const char *file, int line, const char *text);
 
-#define SH_OK(...)                                                                   \
-    do {                                                                             \
-        if (sh(__VA_ARGS__) != 0)                                                    \
-            test_fail(__FILE__, __LINE__, "exit status %d\n%s%s", ran.code, ran.out, \
-                      ran.err);                                                      \
+#define SH_OK(...)                                                                    \
+    do {                                                                              \
+        if (sh(__VA_ARGS__) != 0)                                                     \
+            test_fail(__FILE__, __LINE__, "exit status %d\n%.3000s%.3000s", ran.code, \
+                      ran.out, ran.err);                                              \
     } while (0)
 
 /* SH_FAILS("text in the message", command...) */
@@ -33,10 +33,10 @@ void check_one_error(const char *file, int line, const char *text);
         check_one_error(__FILE__, __LINE__, text); \
     } while (0)
 
-#define CHECK_HAS(where, text)                                                   \
-    do {                                                                         \
-        if (strstr((where), (text)) == NULL)                                     \
-            test_fail(__FILE__, __LINE__, "no \"%s\" in:\n%s", (text), (where)); \
+#define CHECK_HAS(where, text)                                                        \
+    do {                                                                              \
+        if (strstr((where), (text)) == NULL)                                          \
+            test_fail(__FILE__, __LINE__, "no \"%s\" in:\n%.3000s", (text), (where)); \
     } while (0)
 
 /* Write a file into test_tmpdir(). */

@@ -1,0 +1,170 @@
+/* Training through the program: the log that parsers read, files that others read,
+ * resuming, signals. */
+#include <stdlib.h>
+#include "fixture.h"
+
+#define TRAIN "firecaffe train --solver solver.prototxt"
+
+TEST(training_learns_and_says_so_in_caffes_words)
+{
+    make_training();
+    SH_OK(TRAIN " 2>log");
+    SH_OK(
+        "grep -E '^I[0-9]{4} [0-9:]{8}\\.[0-9]{6} +[0-9]+ [a-z_]+\\.c:[0-9]+\\] ' log "
+        "| wc -l >good; wc -l <log >all; cmp good all");
+    SH_OK("grep -q '] Solving tiny$' log");
+    SH_OK(
+        "grep -qE '] Iteration 5 \\([0-9.e+-]+ iter/s, [0-9.e+-]+s/5 iters\\), loss = "
+        "[0-9.e+-]+$' log");
+    SH_OK("grep -q '] Iteration 10, lr = 0.1$' log");
+    SH_OK("grep -q '] Iteration 10, Testing net (#0)$' log");
+    SH_OK(
+        "grep -qE ']     Train net output #0: loss = [0-9.e+-]+ \\(\\* 1 = [0-9.e+-]+ "
+        "loss\\)$' log");
+    SH_OK("grep -q ']     Test net output #0: accuracy = 1$' log");
+    SH_OK("grep -qE '] Iteration 20, loss = [0-9.e+-]+$' log");
+    SH_OK("grep -q '] Optimization Done\\.$' log");
+}
+
+/* What Caffe's parse_log.sh takes: field 11 of test outputs, field 9 of rates. */
+TEST(the_fields_that_caffes_scripts_cut_out_are_where_they_look)
+{
+    make_training();
+    SH_OK(TRAIN " 2>log");
+    SH_OK("grep 'Test net output #0' log | awk '{print $11}' | tail -n 1");
+    CHECK_STR(ran.out, "1\n");
+    SH_OK("grep ', lr =' log | awk '{print $9}' | head -n 1");
+    CHECK_STR(ran.out, "0.1\n");
+    SH_OK("firecaffe log log >tables && awk -F, 'NR > 1 {print $1}' log.test | tr "
+          "'\\n' ' '");
+    CHECK_STR(ran.out, "0 10 20 ");
+    SH_OK("awk -F, 'NR > 1 {print $1}' log.train | tr '\\n' ' '");
+    CHECK_STR(ran.out, "0 5 10 15 ");
+}
+
+TEST(two_runs_write_the_same_bytes)
+{
+    make_training();
+    SH_OK(TRAIN " && mkdir first && mv snap_iter_* first && " TRAIN);
+    SH_OK("cmp snap_iter_20.caffemodel first/snap_iter_20.caffemodel");
+}
+
+TEST(a_resumed_run_ends_with_the_bytes_of_an_undisturbed_one)
+{
+    make_training();
+    make_solver("snapshot: 7\n");
+    SH_OK(TRAIN " && mv snap_iter_20.caffemodel whole.caffemodel");
+    SH_OK(TRAIN " --snapshot snap_iter_14.solverstate");
+    SH_OK("cmp snap_iter_20.caffemodel whole.caffemodel");
+}
+
+TEST(protoc_reads_what_is_written)
+{
+    make_training();
+    SH_OK(TRAIN);
+    if (sh("command -v protoc") != 0) test_skip("no protoc");
+    SH_OK("protoc -I$SRC/proto --decode=caffe.NetParameter $SRC/proto/caffe.proto "
+          "<snap_iter_20.caffemodel >net.txt");
+    CHECK_HAS(read_file("net.txt"), "type: \"InnerProduct\"");
+    CHECK_HAS(read_file("net.txt"), "blobs {");
+    SH_OK("protoc -I$SRC/proto --decode=caffe.SolverState $SRC/proto/caffe.proto "
+          "<snap_iter_20.solverstate >state.txt");
+    CHECK_HAS(read_file("state.txt"), "iter: 20\n");
+    CHECK_HAS(read_file("state.txt"), "learned_net: \"snap_iter_20.caffemodel\"");
+}
+
+TEST(h5dump_reads_what_is_written)
+{
+    make_training();
+    make_solver("snapshot_format: HDF5\n");
+    if (sh("firecaffe version | grep -q HDF5 && command -v h5dump") != 0)
+        test_skip("no HDF5 or no h5dump");
+    SH_OK(TRAIN);
+    SH_OK("h5dump -H snap_iter_20.caffemodel.h5");
+    CHECK_HAS(ran.out, "GROUP \"ip\"");
+    CHECK_HAS(ran.out, "( 4, 64 ) / ( 4, 64 )");
+    SH_OK("h5dump -d /iter snap_iter_20.solverstate.h5");
+    CHECK_HAS(ran.out, "(0): 20");
+    SH_OK("firecaffe test --model net.prototxt --weights snap_iter_20.caffemodel.h5 "
+          "--iterations 8");
+    CHECK_HAS(ran.err, "accuracy = 1\n");
+}
+
+TEST(a_trained_net_scores_the_same_in_test)
+{
+    make_training();
+    SH_OK(TRAIN);
+    SH_OK("firecaffe test --model net.prototxt --weights snap_iter_20.caffemodel "
+          "--iterations 8");
+    CHECK_HAS(ran.err, "] Running for 8 iterations.\n");
+    CHECK_HAS(ran.err, "] Batch 7, accuracy = 1\n");
+    CHECK_HAS(ran.err, "] Loss: ");
+    CHECK_HAS(ran.err, "] accuracy = 1\n");
+    CHECK_HAS(ran.err, "] loss = ");
+}
+
+TEST(under_caffes_name_its_flags_may_come_first)
+{
+    make_training();
+    SH_OK("caffe -solver solver.prototxt train");
+    CHECK(file_exists("snap_iter_20.caffemodel"));
+}
+
+TEST(time_reports_every_layer)
+{
+    make_training();
+    SH_OK("caffe time -model net.prototxt -iterations 3");
+    CHECK_HAS(ran.err, "] *** Benchmark begins ***\n");
+    CHECK_HAS(ran.err, "]         ip\tforward: ");
+    CHECK_HAS(ran.err, "]         ip\tbackward: ");
+    CHECK_HAS(ran.err, "] Average Forward pass: ");
+    CHECK_HAS(ran.err, "] Average Backward pass: ");
+    CHECK_HAS(ran.err, "] Average Forward-Backward: ");
+    CHECK_HAS(ran.err, "] Total Time: ");
+    CHECK_HAS(ran.err, "] *** Benchmark ends ***\n");
+}
+
+/* ---- signals ---- */
+
+/* Start an endless training, send a signal once it runs, wait for its end. */
+static void train_and_signal(const char *flags, const char *signals)
+{
+    make_training();
+    edit_file("solver.prototxt", "max_iter: 20", "max_iter: 100000000");
+    edit_file("solver.prototxt", "test_interval: 10", "test_interval: 100000000");
+    edit_file("solver.prototxt", "display: 5", "display: 1000");
+    sh(TRAIN " %s 2>log & pid=$!; "
+             "for i in $(seq 500); do grep -q 'Iteration 1000 ' log && break; sleep "
+             "0.02; done; "
+             "%s; wait $pid; echo $? >code",
+       flags, signals);
+}
+
+TEST(ctrl_c_writes_a_snapshot_and_stops)
+{
+    train_and_signal("", "kill -INT $pid");
+    CHECK_STR(read_file("code"), "0\n");
+    CHECK_EQ(count_files("snap_iter_*.caffemodel"), 1);
+    CHECK_EQ(count_files("snap_iter_*.solverstate"), 1);
+    CHECK_HAS(read_file("log"), "Optimization stopped early.");
+}
+
+TEST(a_hangup_writes_a_snapshot_and_goes_on)
+{
+    train_and_signal(
+        "", "kill -HUP $pid; for i in $(seq 500); do ls snap_iter_*.solverstate "
+            "&& break; sleep 0.02; done; ls snap_iter_*.solverstate | wc -l "
+            ">n; kill -INT $pid");
+    CHECK_STR(read_file("n"), "1\n");
+    CHECK_EQ(count_files("snap_iter_*.solverstate"), 2);
+}
+
+TEST(effects_of_signals_can_be_changed)
+{
+    train_and_signal("--sigint_effect=none --sighup_effect=stop",
+                     "kill -INT $pid; sleep 0.2; kill -0 $pid && echo alive >alive; "
+                     "kill -HUP $pid");
+    CHECK(file_exists("alive"));
+    CHECK_STR(read_file("code"), "0\n");
+    CHECK_EQ(count_files("snap_iter_*.solverstate"), 1);
+}
