@@ -53,3 +53,20 @@ target_link_libraries(fire PUBLIC fire_flags ${FIRE_LIBS})
 add_library(fire_shared SHARED $<TARGET_OBJECTS:fire_objects>) # other programs
 set_target_properties(fire_shared PROPERTIES OUTPUT_NAME fire SOVERSION 0)
 target_link_libraries(fire_shared PRIVATE fire_flags ${FIRE_LIBS})
+
+# Export what include/fire marks and nothing else: -fvisibility=hidden does not
+# reach functions that are built for several instruction sets.
+file(GLOB FIRE_HEADERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/fire/*.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${FIRE_HEADERS})
+set(exports "")
+foreach(header IN LISTS FIRE_HEADERS)
+  file(READ ${header} text)
+  string(REGEX MATCHALL "FIRE_(API|CALL)[ \n][^(;#]*fire_[a-z0-9_]+\\(" marks "${text}")
+  foreach(mark IN LISTS marks)
+    string(REGEX REPLACE ".*[^a-z0-9_](fire_[a-z0-9_]+)\\($" "\\1;" name "${mark}")
+    string(APPEND exports "    ${name}\n")
+  endforeach()
+endforeach()
+file(WRITE ${CMAKE_BINARY_DIR}/exports.map "{\n  global:\n${exports}  local: *;\n};\n")
+target_link_options(fire_shared PRIVATE LINKER:--version-script=${CMAKE_BINARY_DIR}/exports.map)
+set_target_properties(fire_shared PROPERTIES LINK_DEPENDS ${CMAKE_BINARY_DIR}/exports.map)
