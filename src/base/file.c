@@ -276,6 +276,24 @@ fire_status_t fire_file_write(const char *path, const void *data, size_t n)
     return st;
 }
 
+fire_status_t fire_dir_make(const char *path)
+{
+    char       *part;
+    struct stat info;
+
+    FIRE_TRY(fire_strdup(path, &part));
+    for (char *at = part[0] != '\0' ? strchr(part + 1, '/') : NULL; at != NULL;
+         at       = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(part, 0777); /* what is wrong shows at the last one */
+        *at = '/';
+    }
+    fire_free(part);
+    if (mkdir(path, 0777) == 0 || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+        return FIRE_OK;
+    return fail_io("make the directory", path);
+}
+
 bool fire_path_has_suffix(const char *path, const char *suffix)
 {
     size_t n = strlen(path), k = strlen(suffix);

@@ -32,5 +32,8 @@ fire_status_t fire_file_write(const char *path, const void *data, size_t n);
 fire_status_t fire_file_temp_name(const char *path, char **temp_p);
 fire_status_t fire_file_replace(const char *temp, const char *path);
 
+/* Make a directory and those above it, where they are missing. */
+fire_status_t fire_dir_make(const char *path);
+
 bool fire_path_has_suffix(const char *path, const char *suffix);
 #endif

@@ -59,6 +59,8 @@ void fire_json_close(fire_json_writer_t *w, char bracket);                 /* } 
 void fire_json_add_string(fire_json_writer_t *w, const char *key, const char *text);
 void fire_json_add_number(fire_json_writer_t *w, const char *key, double value);
 void fire_json_add_float(fire_json_writer_t *w, const char *key, float value);
+void fire_json_add_rounded(fire_json_writer_t *w, const char *key, double value,
+                           int digits); /* significant ones */
 void fire_json_add_int(fire_json_writer_t *w, const char *key, int64_t value);
 void fire_json_add_bool(fire_json_writer_t *w, const char *key, bool value);
 void fire_json_add_null(fire_json_writer_t *w, const char *key);

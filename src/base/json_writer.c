@@ -93,6 +93,15 @@ void fire_json_add_float(fire_json_writer_t *w, const char *key, float value)
     fire_json_add_raw(w, key, isfinite(value) ? digits : "null");
 }
 
+void fire_json_add_rounded(fire_json_writer_t *w, const char *key, double value,
+                           int digits)
+{
+    char text[FIRE_NUMBER_MAX];
+
+    fire_number_print_rounded(value, digits, text);
+    fire_json_add_raw(w, key, isfinite(value) ? text : "null");
+}
+
 void fire_json_add_int(fire_json_writer_t *w, const char *key, int64_t value)
 {
     char digits[FIRE_NUMBER_MAX];

@@ -121,6 +121,11 @@ static bool print_special(double value, char out[FIRE_NUMBER_MAX])
     return true;
 }
 
+void fire_number_print_rounded(double value, int digits, char out[FIRE_NUMBER_MAX])
+{
+    if (!print_special(value, out)) print_digits(value, digits, out);
+}
+
 void fire_number_print(double value, char out[FIRE_NUMBER_MAX])
 {
     double back = 0;

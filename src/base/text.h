@@ -28,6 +28,8 @@ bool fire_number_parse(const char *text, size_t n, double *value_p);
 enum { FIRE_NUMBER_MAX = 32 };
 void fire_number_print(double value, char out[FIRE_NUMBER_MAX]);
 void fire_number_print_float(float value, char out[FIRE_NUMBER_MAX]);
+/* As printf's %.*g: this many significant digits at most. */
+void fire_number_print_rounded(double value, int digits, char out[FIRE_NUMBER_MAX]);
 
 /* The i-th of a list of names, NULL behind the last one. */
 typedef const char *(*fire_name_at_t)(const void *list, int i);

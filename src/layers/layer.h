@@ -79,6 +79,7 @@ struct fire_layer {
     fire_param_kind_t kind;       /* of all its parameters */
     float             stat_decay; /* weight of the past in a statistic */
     double            waited;     /* seconds that forward has waited for data so far */
+    int64_t           records;    /* of the data set behind a source; 0: unknown */
 
     const fire_kernel_t *kernel;
     void                *kernel_state;

@@ -57,6 +57,18 @@ typedef struct fire_profile {
     double clock_zero, began, iteration_began;
 } fire_profile_t;
 
+/* What all workers measured over the last iterations. */
+typedef struct fire_measured {
+    int64_t                        iterations;
+    int                            nworker;
+    const fire_times_t            *times;    /* [nworker] */
+    const int64_t                 *nspan;    /* [nworker], mostly 0 */
+    const fire_work_span_t *const *span;     /* seconds from `zero`, by every clock */
+    double                         zero;     /* Unix time */
+    bool                           timeline; /* spans end with one to show */
+    const fire_profile_t          *own;      /* for the times of layers */
+} fire_measured_t;
+
 /* Begin to measure this net: takes its `watch` hooks until destroy. */
 fire_status_t fire_profile_create(fire_net_t *net, fire_profile_t **profile_p);
 void          fire_profile_destroy(fire_profile_t *p); /* NULL is allowed */

@@ -10,27 +10,38 @@
 #include "net/net.h"
 #include "solver/solver.h"
 #include "train/grads.h"
+#include "train/profile.h"
 
 /* What the user asks for from outside (signals); looked at once per iteration. */
 typedef enum fire_action { FIRE_GO_ON, FIRE_SNAPSHOT, FIRE_STOP } fire_action_t;
 
 typedef enum fire_train_event_kind {
     FIRE_TRAIN_START,
-    FIRE_TRAIN_ITERATION, /* every one */
-    FIRE_TRAIN_DISPLAY,   /* those that are logged: loss and lr are set */
+    FIRE_TRAIN_ITERATION, /* every one: its own loss, lr, seconds */
+    FIRE_TRAIN_DISPLAY,   /* those that are logged: smoothed loss, lr, outputs */
+    FIRE_TRAIN_MEASURED,  /* now and then, if the trainer measures */
     FIRE_TRAIN_TEST,      /* one output of one test net */
     FIRE_TRAIN_SNAPSHOT,
     FIRE_TRAIN_DONE,
 } fire_train_event_kind_t;
 
+typedef struct fire_train_output {
+    const char *name;
+    double      value;
+} fire_train_output_t;
+
 typedef struct fire_train_event {
-    fire_train_event_kind_t kind;
-    int64_t                 iter, max_iter;
-    int64_t                 batch;    /* images per iteration, all workers */
-    double                  loss, lr; /* DISPLAY */
-    int                     test_net; /* TEST */
-    const char             *name;     /* TEST: output; SNAPSHOT: file */
-    double                  value;    /* TEST */
+    fire_train_event_kind_t    kind;
+    int64_t                    iter, max_iter;
+    int64_t                    batch;    /* images per iteration, all workers */
+    double                     loss, lr; /* ITERATION, DISPLAY */
+    double                     seconds;  /* ITERATION */
+    int                        noutput;  /* DISPLAY: of the training net */
+    const fire_train_output_t *output;
+    int                        test_net; /* TEST */
+    const char                *name;     /* TEST: output; SNAPSHOT: file */
+    double                     value;    /* TEST */
+    const fire_measured_t     *measured; /* MEASURED */
 } fire_train_event_t;
 
 typedef struct fire_trainer_options {

@@ -86,6 +86,7 @@ static fire_status_t data_setup(fire_layer_t *l)
     FIRE_TRY(fire_source_open(p->backend == CAFFE__DATA_PARAMETER__DB__LMDB ? "LMDB"
                                                                             : "LEVELDB",
                               p->source, &d->source));
+    l->records = d->source->count;
     d->shuffle = p->shuffle;
     d->color   = d->transform.force_gray                              ? FIRE_COLOR_GRAY
                  : d->transform.force_color || p->force_encoded_color ? FIRE_COLOR_BGR

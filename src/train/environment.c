@@ -1,0 +1,91 @@
+#include "train/environment.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static const char *const libraries[] = {
+    "protobuf-c", "LMDB", "BLAS",
+#ifdef FIRE_HAVE_LEVELDB
+    "LevelDB",
+#endif
+#ifdef FIRE_HAVE_HDF5
+    "HDF5",
+#endif
+#ifdef FIRE_HAVE_JPEG
+    "libjpeg",
+#endif
+#ifdef FIRE_HAVE_PNG
+    "libpng",
+#endif
+#ifdef FIRE_HAVE_ONEDNN
+    "oneDNN",
+#endif
+#ifdef FIRE_HAVE_MPI
+    "MPI",
+#endif
+};
+
+/* The value behind "key : value" in /proc/cpuinfo. */
+static void add_cpu(fire_json_writer_t *w)
+{
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    char  line[512];
+
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+        char *colon = strchr(line, ':');
+
+        if (strncmp(line, "model name", 10) != 0 || colon == NULL) continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        colon[strcspn(colon, "\n")] = '\0';
+        fire_json_add_string(w, "cpu", colon);
+        break;
+    }
+    if (f != NULL) fclose(f);
+}
+
+static void add_system(fire_json_writer_t *w)
+{
+    struct utsname u;
+    char           text[sizeof(u.sysname) + sizeof(u.release) + sizeof(u.machine) + 3];
+
+    if (uname(&u) != 0) return;
+    snprintf(text, sizeof(text), "%s %s %s", u.sysname, u.release, u.machine);
+    fire_json_add_string(w, "host", u.nodename);
+    fire_json_add_string(w, "os", text);
+}
+
+static void add_threads(fire_json_writer_t *w)
+{
+    static const char *const names[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                                        "MKL_NUM_THREADS"};
+
+    fire_json_open(w, "threads", '{');
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (getenv(names[i]) != NULL)
+            fire_json_add_string(w, names[i], getenv(names[i]));
+    fire_json_close(w, '}');
+}
+
+void fire_environment_write(fire_json_writer_t *w)
+{
+    char directory[PATH_MAX];
+
+    fire_json_add_string(w, "program", "firecaffe " FIRE_VERSION);
+    fire_json_open(w, "built_with", '[');
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+        fire_json_add_string(w, NULL, libraries[i]);
+    fire_json_close(w, ']');
+    add_system(w);
+    fire_json_add_int(w, "pid", getpid());
+    add_cpu(w);
+    fire_json_add_int(w, "cores", sysconf(_SC_NPROCESSORS_ONLN));
+    fire_json_add_int(
+        w, "memory", (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE));
+    if (getcwd(directory, sizeof(directory)) != NULL)
+        fire_json_add_string(w, "directory", directory);
+    add_threads(w);
+}

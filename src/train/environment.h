@@ -1,0 +1,9 @@
+/* environment.h - the machine and the program, as far as they may explain a result. */
+#ifndef FIRE_TRAIN_ENVIRONMENT_H
+#define FIRE_TRAIN_ENVIRONMENT_H
+#include "base/json.h"
+
+/* Add members to the open object: program, built_with, host, pid, os, cpu, cores,
+ * memory, directory, threads (variables that set their number). */
+void fire_environment_write(fire_json_writer_t *w);
+#endif
