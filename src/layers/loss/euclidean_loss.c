@@ -8,14 +8,9 @@ typedef struct euclidean {
 
 static fire_status_t euclidean_reshape(fire_layer_t *l)
 {
-    int64_t n = fire_blob_count(l->bottom[0]), m = fire_blob_count(l->bottom[1]);
-
-    FIRE_TRY(fire_loss_reshape(l));
-    if (n != m)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "the bottoms have %lld and %lld elements: they must agree",
-                         (long long)n, (long long)m);
-    return fire_scratch_fit(&FIRE_STATE(l, euclidean_t)->diff, n);
+    FIRE_TRY(fire_loss_reshape_pair(l));
+    return fire_scratch_fit(&FIRE_STATE(l, euclidean_t)->diff,
+                            fire_blob_count(l->bottom[0]));
 }
 
 static fire_status_t euclidean_forward(fire_layer_t *l)

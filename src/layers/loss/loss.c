@@ -29,6 +29,18 @@ fire_status_t fire_loss_reshape(fire_layer_t *l)
     return fire_blob_reshape(l->top[0], 0, NULL);
 }
 
+fire_status_t fire_loss_reshape_pair(fire_layer_t *l)
+{
+    int64_t n = fire_blob_count(l->bottom[0]), m = fire_blob_count(l->bottom[1]);
+
+    FIRE_TRY(fire_loss_reshape(l));
+    if (n != m)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "the bottoms have %lld and %lld elements: they must agree",
+                         (long long)n, (long long)m);
+    return FIRE_OK;
+}
+
 float fire_loss_normalizer(const fire_loss_t *s, int64_t outer, int64_t inner,
                            int64_t valid)
 {

@@ -20,6 +20,9 @@ void fire_loss_init(fire_loss_t *s, const Caffe__LossParameter *p,
 /* As many items in the label as in the prediction; top 0 is a single number. */
 fire_status_t fire_loss_reshape(fire_layer_t *l);
 
+/* The same for losses that compare the bottoms element by element. */
+fire_status_t fire_loss_reshape_pair(fire_layer_t *l);
+
 /* What a sum over outer x inner labels, `valid` of them not ignored, is divided by. */
 float fire_loss_normalizer(const fire_loss_t *s, int64_t outer, int64_t inner,
                            int64_t valid);

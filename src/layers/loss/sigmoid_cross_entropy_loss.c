@@ -20,13 +20,9 @@ static fire_status_t sigmoid_loss_setup(fire_layer_t *l)
 
 static fire_status_t sigmoid_loss_reshape(fire_layer_t *l)
 {
-    int64_t n = fire_blob_count(l->bottom[0]), m = fire_blob_count(l->bottom[1]);
-
-    FIRE_TRY(fire_loss_reshape(l));
-    if (n != m)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "%lld predictions for %lld targets",
-                         (long long)n, (long long)m);
-    return fire_scratch_fit(&FIRE_STATE(l, sigmoid_loss_t)->sigmoid, n);
+    FIRE_TRY(fire_loss_reshape_pair(l));
+    return fire_scratch_fit(&FIRE_STATE(l, sigmoid_loss_t)->sigmoid,
+                            fire_blob_count(l->bottom[0]));
 }
 
 static bool is_ignored(const fire_loss_t *s, float target)

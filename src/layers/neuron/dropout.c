@@ -3,22 +3,10 @@
  *
  * Whether an element stays depends on the seed, the layer, the step and its row in
  * the global batch: the same mask whatever the number of workers. */
-#include "layers/layer.h"
+#include "layers/neuron/dropout.h"
 
-typedef struct dropout {
-    float    scale;
-    uint32_t threshold; /* an element stays if its random number is not below */
-    uint8_t *mask;
-    int64_t  cap;
-} dropout_t;
-
-static fire_status_t dropout_setup(fire_layer_t *l)
+fire_status_t fire_dropout_init(fire_dropout_t *s, float ratio)
 {
-    const Caffe__DropoutParameter *p =
-        FIRE_PARAM(l, dropout_param, CAFFE__DROPOUT_PARAMETER__INIT);
-    dropout_t *s     = l->state;
-    float      ratio = p->dropout_ratio;
-
     if (!(ratio >= 0.0f && ratio < 1.0f))
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "dropout_ratio %g; it must be at least 0 and less than 1",
@@ -28,17 +16,23 @@ static fire_status_t dropout_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static fire_status_t dropout_reshape(fire_layer_t *l)
+fire_status_t fire_dropout_reshape(fire_layer_t *l, int64_t unit)
 {
-    dropout_t *s = l->state;
+    fire_dropout_t *s = l->state;
 
-    if (l->phase == CAFFE__PHASE__TRAIN)
-        FIRE_TRY(fire_grow(&s->mask, &s->cap, fire_blob_count(l->bottom[0]), 1));
+    s->unit = unit;
+    if (l->phase == CAFFE__PHASE__TRAIN && unit > 0)
+        FIRE_TRY(fire_grow(&s->mask, &s->cap, fire_blob_count(l->bottom[0]) / unit, 1));
     return fire_layer_reshape_same(l);
 }
 
+void fire_dropout_teardown(fire_layer_t *l)
+{
+    fire_free(FIRE_STATE(l, fire_dropout_t)->mask);
+}
+
 /* The mask of one row, whose numbers begin at `index` of the sequence. */
-static void draw(const dropout_t *s, fire_rng_key_t key, uint64_t index, int64_t n,
+static void draw(const fire_dropout_t *s, fire_rng_key_t key, uint64_t index, int64_t n,
                  uint8_t *mask)
 {
     uint32_t four[4];
@@ -51,21 +45,22 @@ static void draw(const dropout_t *s, fire_rng_key_t key, uint64_t index, int64_t
 
 static void draw_all(const fire_layer_t *l)
 {
-    const dropout_t   *s    = l->state;
-    const fire_blob_t *x    = l->bottom[0];
-    fire_rng_key_t     key  = fire_layer_rng(l, FIRE_RNG_DROPOUT);
-    int64_t            rows = fire_blob_dim_or_1(x, 0);
-    int64_t            n    = rows > 0 ? fire_blob_count(x) / rows : 0;
+    const fire_dropout_t *s    = l->state;
+    const fire_blob_t    *x    = l->bottom[0];
+    fire_rng_key_t        key  = fire_layer_rng(l, FIRE_RNG_DROPOUT);
+    int64_t               rows = fire_blob_dim_or_1(x, 0);
+    int64_t n = rows > 0 && s->unit > 0 ? fire_blob_count(x) / rows / s->unit : 0;
 
     for (int64_t i = 0; i < rows; i++)
         draw(s, key, (uint64_t)(fire_moment_row(l->moment, rows, i) * n), n,
              s->mask + i * n);
 }
 
-static void apply(const dropout_t *s, int64_t n, const float *x, float *y)
+static void apply(const fire_dropout_t *s, int64_t n, const float *x, float *y)
 {
-    for (int64_t i = 0; i < n; i++)
-        y[i] = x[i] * (float)s->mask[i] * s->scale;
+    for (int64_t i = 0, m = 0; i < n; m++)
+        for (int64_t end = i + s->unit; i < end; i++)
+            y[i] = x[i] * (float)s->mask[m] * s->scale;
 }
 
 static fire_status_t dropout_forward(fire_layer_t *l)
@@ -96,24 +91,32 @@ static fire_status_t dropout_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static void dropout_teardown(fire_layer_t *l)
-{
-    fire_free(FIRE_STATE(l, dropout_t)->mask);
-}
-
-static const fire_kernel_t dropout_kernels[] = {
+const fire_kernel_t fire_dropout_kernels[] = {
     {.name = "ref", .forward = dropout_forward, .backward = dropout_backward},
     {0},
 };
+
+static fire_status_t dropout_setup(fire_layer_t *l)
+{
+    const Caffe__DropoutParameter *p =
+        FIRE_PARAM(l, dropout_param, CAFFE__DROPOUT_PARAMETER__INIT);
+
+    return fire_dropout_init(l->state, p->dropout_ratio);
+}
+
+static fire_status_t dropout_reshape(fire_layer_t *l)
+{
+    return fire_dropout_reshape(l, 1);
+}
 
 const fire_layer_ops_t fire_layer_dropout = {
     .type       = "Dropout",
     .bottoms    = {1, 1},
     .tops       = {1, 1},
     .flags      = FIRE_LAYER_INPLACE,
-    .state_size = sizeof(dropout_t),
+    .state_size = sizeof(fire_dropout_t),
     .setup      = dropout_setup,
     .reshape    = dropout_reshape,
-    .teardown   = dropout_teardown,
-    .kernels    = dropout_kernels,
+    .teardown   = fire_dropout_teardown,
+    .kernels    = fire_dropout_kernels,
 };

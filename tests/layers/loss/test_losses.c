@@ -99,7 +99,7 @@ TEST(sigmoid_cross_entropy_is_stable_for_large_inputs)
     loss_is(&b, (log(2.0) + 0 + 100 + log(1 + exp(1.0)) - 0.5) / 2, "a",
             FLOATS(-0.25f, 0, -0.5f, (1 / (1 + expf(-1)) - 0.5f) / 2));
     BENCH_REFUSES("a:2x2 t:2x3", "loss", "type: \"SigmoidCrossEntropyLoss\"",
-                  "4 predictions for 6 targets");
+                  "the bottoms have 4 and 6 elements");
 }
 
 TEST(sigmoid_cross_entropy_leaves_out_ignored_targets)
@@ -198,4 +198,49 @@ TEST(labels_of_every_classifying_loss_are_checked)
         }
         bench_end(&b);
     }
+}
+
+TEST(l1_loss_pulls_both_bottoms_equally_hard)
+{
+    bench_t b = bench("a:2x2 b:2x2", "loss", "type: \"L1Loss\"", CAFFE__PHASE__TRAIN);
+
+    bench_set(&b, "a", FLOATS(1, 2, 3, -4));
+    bench_set(&b, "b", FLOATS(1, 1, 1, 1));
+    bench_forward(&b);
+    CHECK_NEAR(b.loss, 8.0 / 2, 1e-6);
+    bench_backward(&b);
+    bench_diff_is(&b, "a", FLOATS(0, 0.5f, 0.5f, -0.5f), 0);
+    bench_diff_is(&b, "b", FLOATS(0, -0.5f, -0.5f, 0.5f), 0);
+    bench_end(&b);
+    BENCH_REFUSES("a:2x2 b:2x1", "loss", "type: \"L1Loss\"", "4 and 2 elements");
+}
+
+TEST(smooth_l1_loss_is_quadratic_near_zero)
+{
+    bench_t b = bench("a:1x3 b:1x3", "loss",
+                      "type: \"SmoothL1Loss\" smooth_l1_loss_param { sigma: 2 }",
+                      CAFFE__PHASE__TRAIN);
+
+    bench_set(&b, "a", FLOATS(0.125f, 3, -1));
+    bench_set(&b, "b", FLOATS(0, 0, 0));
+    loss_is(&b, 0.03125 + (3 - 0.125) + (1 - 0.125), "a", FLOATS(0.5f, 1, -1));
+}
+
+TEST(smooth_l1_loss_weighs_inside_and_outside)
+{
+    bench_t b = bench("a:1x2 b:1x2 in:1x2 out:1x2", "loss", "type: \"SmoothL1Loss\"",
+                      CAFFE__PHASE__TRAIN);
+
+    bench_set(&b, "a", FLOATS(0.5f, 2));
+    bench_set(&b, "b", FLOATS(0, 0));
+    bench_set(&b, "in", FLOATS(0.5f, 1));
+    bench_set(&b, "out", FLOATS(4, 3));
+    loss_is(&b, 4 * 0.03125 + 3 * 1.5, "a", FLOATS(0.25f * 0.5f * 4, 3));
+    BENCH_REFUSES("a:1x2 b:1x2 in:1x2", "loss", "type: \"SmoothL1Loss\"",
+                  "give both weights");
+    BENCH_REFUSES("a:1x2 b:1x2 in:1x2 out:1x3", "loss", "type: \"SmoothL1Loss\"",
+                  "3 weights in bottom 3 for 2 predictions");
+    BENCH_REFUSES("a:1x2 b:1x2", "loss",
+                  "type: \"SmoothL1Loss\" smooth_l1_loss_param { sigma: 0 }",
+                  "sigma 0; it must be positive");
 }

@@ -105,3 +105,25 @@ TEST(dropout_of_everything_is_refused)
     BENCH_REFUSES("a:3", "y", "type: \"Dropout\" dropout_param { dropout_ratio: -0.1 }",
                   "dropout_ratio -0.1");
 }
+
+TEST(spatial_dropout_drops_whole_channels)
+{
+    bench_t      b       = bench("a:4x50x3", "y",
+                                 "type: \"SpatialDropout\" spatial_dropout_param { "
+                                            "dropout_ratio: 0.75 }",
+                                 CAFFE__PHASE__TRAIN);
+    const float *y       = ones_through(&b);
+    int          dropped = 0;
+
+    for (int i = 0; i < 200; i++) {
+        CHECK(y[3 * i] == 0.0f || y[3 * i] == 4.0f);
+        CHECK(y[3 * i] == y[3 * i + 1] && y[3 * i] == y[3 * i + 2]);
+        dropped += y[3 * i] == 0.0f;
+    }
+    CHECK(dropped > 120 && dropped < 180); /* 150 expected, sigma 6 */
+    bench_end(&b);
+    BENCH_REFUSES("a:3", "y", "type: \"SpatialDropout\"", "no channel axis");
+    BENCH_REFUSES("a:3x3", "y",
+                  "type: \"SpatialDropout\" dropout_param { dropout_ratio: 2 }",
+                  "dropout_ratio 2");
+}

@@ -1,0 +1,87 @@
+/* axpy.c - y = a x + b with one a for each channel of each item, in one pass over the
+ * data; what SENet puts at the end of a block */
+#include "device/cpu/blas.h"
+#include "layers/layer.h"
+
+typedef struct axpy {
+    int64_t planes, n; /* items x channels, elements of a channel */
+} axpy_t;
+
+static fire_status_t axpy_reshape(fire_layer_t *l)
+{
+    axpy_t            *s = l->state;
+    const fire_blob_t *a = l->bottom[0], *x = l->bottom[1];
+    char               got[FIRE_SHAPE_TEXT], want[FIRE_SHAPE_TEXT];
+
+    if (!fire_blob_same_shape(x, l->bottom[2]) || x->ndim < 2)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "bottom 1 is %s, bottom 2 is %s: both must have one shape with "
+            "channels",
+            fire_blob_shape_string(x, want, sizeof(want)),
+            fire_blob_shape_string(l->bottom[2], got, sizeof(got)));
+    s->planes = x->dim[0] * x->dim[1];
+    s->n      = fire_blob_count_range(x, 2, x->ndim);
+    if (a->ndim < 2 || a->dim[0] != x->dim[0] || a->dim[1] != x->dim[1] ||
+        a->count != s->planes)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "bottom 0 is %s: it must have one value for each channel of %s",
+            fire_blob_shape_string(a, got, sizeof(got)),
+            fire_blob_shape_string(x, want, sizeof(want)));
+    return fire_blob_reshape_like(l->top[0], x);
+}
+
+static fire_status_t axpy_forward(fire_layer_t *l)
+{
+    const axpy_t *s = l->state;
+    const float  *a, *x, *b;
+    float        *y;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &a);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &x);
+    FIRE_IN(l, l->bottom[2], FIRE_DATA, &b);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    fire_copy(s->planes * s->n, b, y);
+    for (int64_t p = 0; p < s->planes; p++)
+        fire_axpy(s->n, a[p], x + p * s->n, y + p * s->n);
+    return FIRE_OK;
+}
+
+static fire_status_t axpy_backward(fire_layer_t *l)
+{
+    const axpy_t *s = l->state;
+    const float  *a, *x, *dy;
+    float        *da, *dx;
+
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
+    if (l->propagate_down[0]) {
+        FIRE_IN(l, l->bottom[1], FIRE_DATA, &x);
+        FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &da);
+        for (int64_t p = 0; p < s->planes; p++)
+            da[p] = fire_dot(s->n, dy + p * s->n, x + p * s->n);
+    }
+    if (l->propagate_down[1]) {
+        FIRE_IN(l, l->bottom[0], FIRE_DATA, &a);
+        FIRE_OUT(l, l->bottom[1], FIRE_DIFF, &dx);
+        for (int64_t p = 0; p < s->planes; p++)
+            for (int64_t i = p * s->n; i < (p + 1) * s->n; i++)
+                dx[i] = a[p] * dy[i];
+    }
+    return l->propagate_down[2] ? fire_blob_copy(l->bottom[2], l->top[0], FIRE_DIFF)
+                                : FIRE_OK;
+}
+
+static const fire_kernel_t axpy_kernels[] = {
+    {.name = "ref", .forward = axpy_forward, .backward = axpy_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_axpy = {
+    .type       = "Axpy",
+    .bottoms    = {3, 3},
+    .tops       = {1, 1},
+    .state_size = sizeof(axpy_t),
+    .reshape    = axpy_reshape,
+    .kernels    = axpy_kernels,
+};
