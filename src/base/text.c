@@ -199,3 +199,18 @@ const char *fire_name_nearest(const char *word, fire_name_at_t name_at,
     }
     return best;
 }
+
+void fire_name_list(fire_name_at_t name_at, const void *list, char *out, size_t size)
+{
+    const char *name;
+    size_t      n = 0;
+
+    out[0] = '\0';
+    for (int i = 0; (name = name_at(list, i)) != NULL; i++) {
+        if (n + strlen(name) + sizeof(", , ...") > size) {
+            snprintf(out + n, size - n, ", ...");
+            return;
+        }
+        n += (size_t)snprintf(out + n, size - n, "%s%s", i > 0 ? ", " : "", name);
+    }
+}

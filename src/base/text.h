@@ -37,4 +37,6 @@ typedef const char *(*fire_name_at_t)(const void *list, int i);
 /* The name that a misspelt word most probably meant; NULL if none is near. */
 const char *fire_name_nearest(const char *word, fire_name_at_t name_at,
                               const void *list);
+/* "a, b, c" for a message, with "..." at the end if `size` bytes do not hold all. */
+void fire_name_list(fire_name_at_t name_at, const void *list, char *out, size_t size);
 #endif

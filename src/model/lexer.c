@@ -158,6 +158,12 @@ bool fire_lexer_is(const fire_lexer_t *lx, char symbol)
     return lx->token.kind == FIRE_TOKEN_SYMBOL && *lx->token.at == symbol;
 }
 
+fire_status_t fire_lexer_accept(fire_lexer_t *lx, char symbol, bool *found_p)
+{
+    *found_p = fire_lexer_is(lx, symbol);
+    return *found_p ? fire_lexer_next(lx) : FIRE_OK;
+}
+
 /* Up to `most` digits of the base, at least `fewest`; *at moves behind them. */
 static bool read_digits(const char **at, const char *end, uint32_t base, int fewest,
                         int most, uint32_t *value_p)

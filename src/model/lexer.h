@@ -30,6 +30,8 @@ fire_status_t fire_lexer_init(fire_lexer_t *lx, const char *file, const char *te
                               size_t n);
 fire_status_t fire_lexer_next(fire_lexer_t *lx);
 bool          fire_lexer_is(const fire_lexer_t *lx, char symbol);
+/* Take the symbol if it is there. */
+fire_status_t fire_lexer_accept(fire_lexer_t *lx, char symbol, bool *found_p);
 
 /* Append the bytes that the string token stands for. */
 fire_status_t fire_lexer_unescape(const fire_lexer_t *lx, fire_str_t *out);

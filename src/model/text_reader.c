@@ -1,13 +1,11 @@
 /* text_reader.c - text format to message, by recursive descent. As protobuf's own
  * reader does, a field that is not repeated may be given only once. */
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include "base/alloc.h"
 #include "model/lexer.h"
 #include "model/text.h"
+#include "model/text_scalar.h"
 
 enum { DEPTH_MAX = 100, KNOWN_MAX = 320 };
 
@@ -32,29 +30,6 @@ static const char *field_name_at(const void *list, int i)
     return (unsigned)i < desc->n_fields ? desc->fields[i].name : NULL;
 }
 
-static const char *enum_name_at(const void *list, int i)
-{
-    const ProtobufCEnumDescriptor *desc = list;
-
-    return (unsigned)i < desc->n_values ? desc->values[i].name : NULL;
-}
-
-/* "a, b, c" as far as there is room. */
-static void list_names(fire_name_at_t name_at, const void *list, char out[KNOWN_MAX])
-{
-    const char *name;
-    size_t      n = 0;
-
-    out[0] = '\0';
-    for (int i = 0; (name = name_at(list, i)) != NULL; i++) {
-        if (n + strlen(name) + 8 > KNOWN_MAX) {
-            strcpy(out + n, ", ...");
-            return;
-        }
-        n += (size_t)sprintf(out + n, "%s%s", i > 0 ? ", " : "", name);
-    }
-}
-
 static fire_status_t fail_field(const reader_t                   *r,
                                 const ProtobufCMessageDescriptor *desc)
 {
@@ -68,186 +43,9 @@ static fire_status_t fail_field(const reader_t                   *r,
         return FIRE_FAIL_AT(lx,
                             "message \"%s\" has no field \"%s\"; did you mean \"%s\"?",
                             desc->short_name, word, near);
-    list_names(field_name_at, desc, known);
+    fire_name_list(field_name_at, desc, known, sizeof(known));
     return FIRE_FAIL_AT(lx, "message \"%s\" has no field \"%s\"; it has: %s",
                         desc->short_name, word, known);
-}
-
-static fire_status_t fail_enum(const reader_t *r, const fire_field_t *field)
-{
-    char known[KNOWN_MAX];
-
-    list_names(enum_name_at, field->descriptor, known);
-    return FIRE_FAIL_AT(&r->lx, "field \"%s\" cannot be \"%.*s\"; known values: %s",
-                        field->name, FIRE_TOKEN_TEXT(&r->lx), known);
-}
-
-static fire_status_t fail_expected(const reader_t *r, const fire_field_t *field,
-                                   const char *what)
-{
-    if (r->lx.token.kind == FIRE_TOKEN_END)
-        return FIRE_FAIL_AT(&r->lx, "field \"%s\" needs %s, but the file ends here",
-                            field->name, what);
-    return FIRE_FAIL_AT(&r->lx, "field \"%s\" needs %s, not \"%.*s\"", field->name,
-                        what, FIRE_TOKEN_TEXT(&r->lx));
-}
-
-/* Take the symbol if it is there. */
-static fire_status_t accept(reader_t *r, char symbol, bool *found_p)
-{
-    *found_p = fire_lexer_is(&r->lx, symbol);
-    return *found_p ? fire_lexer_next(&r->lx) : FIRE_OK;
-}
-
-static bool integer_value(const fire_token_t *t, uint64_t *value_p)
-{
-    const char *at = t->at, *end = t->at + t->n;
-    uint64_t    value = 0, base = 10;
-
-    if (t->kind != FIRE_TOKEN_INTEGER) return false;
-    if (t->n > 1 && at[0] == '0') {
-        base = at[1] == 'x' || at[1] == 'X' ? 16 : 8;
-        at += base == 16 ? 2 : 1;
-    }
-    for (; at < end; at++) {
-        int digit = *at <= '9' ? *at - '0' : (*at | 0x20) - 'a' + 10;
-
-        if (__builtin_mul_overflow(value, base, &value) ||
-            __builtin_add_overflow(value, (uint64_t)digit, &value))
-            return false;
-    }
-    *value_p = value;
-    return true;
-}
-
-/* An integer of [-low, high], as two's complement. */
-static fire_status_t read_integer(reader_t *r, const fire_field_t *field, uint64_t low,
-                                  uint64_t high, uint64_t *value_p)
-{
-    uint64_t value;
-    bool     minus;
-
-    FIRE_TRY(accept(r, '-', &minus));
-    if (r->lx.token.kind != FIRE_TOKEN_INTEGER)
-        return fail_expected(r, field, "an integer");
-    if (!integer_value(&r->lx.token, &value) || value > (minus ? low : high))
-        return FIRE_FAIL_AT(
-            &r->lx, "%s%.*s is out of the range of field \"%s\", %s%llu to %llu",
-            minus ? "-" : "", FIRE_TOKEN_TEXT(&r->lx), field->name, low > 0 ? "-" : "",
-            (unsigned long long)low, (unsigned long long)high);
-    *value_p = minus ? -value : value;
-    return fire_lexer_next(&r->lx);
-}
-
-static bool token_is(const fire_token_t *t, const char *word)
-{
-    return t->n == strlen(word) && strncasecmp(t->at, word, t->n) == 0;
-}
-
-static fire_status_t read_real(reader_t *r, const fire_field_t *field, double *value_p)
-{
-    const fire_token_t *t = &r->lx.token;
-    double              value;
-    bool                minus;
-
-    FIRE_TRY(accept(r, '-', &minus));
-    if (t->kind == FIRE_TOKEN_NAME && token_is(t, "nan")) {
-        value = NAN;
-    } else if (t->kind == FIRE_TOKEN_NAME &&
-               (token_is(t, "inf") || token_is(t, "infinity"))) {
-        value = INFINITY;
-    } else if (t->kind == FIRE_TOKEN_INTEGER || t->kind == FIRE_TOKEN_FLOAT) {
-        bool   suffix = t->kind == FIRE_TOKEN_FLOAT && (t->at[t->n - 1] | 0x20) == 'f';
-        bool   prefix = t->kind == FIRE_TOKEN_INTEGER && t->n > 1 && *t->at == '0';
-        size_t n      = suffix ? t->n - 1 : t->n;
-
-        if (prefix || !fire_number_parse(t->at, n, &value))
-            return fail_expected(r, field, "a decimal number");
-    } else {
-        return fail_expected(r, field, "a number");
-    }
-    *value_p = minus ? -value : value;
-    return fire_lexer_next(&r->lx);
-}
-
-static fire_status_t read_bool(reader_t *r, const fire_field_t *field, void *slot)
-{
-    static const char *const yes[] = {"true", "True", "t", "1"},
-                             *no[] = {"false", "False", "f", "0"};
-    const fire_token_t *t          = &r->lx.token;
-
-    for (int i = 0; i < 4; i++) {
-        bool is = t->n == strlen(yes[i]) && memcmp(t->at, yes[i], t->n) == 0;
-
-        if (!is && !(t->n == strlen(no[i]) && memcmp(t->at, no[i], t->n) == 0))
-            continue;
-        *(protobuf_c_boolean *)slot = is;
-        return fire_lexer_next(&r->lx);
-    }
-    return fail_expected(r, field, "true or false");
-}
-
-static fire_status_t read_enum(reader_t *r, const fire_field_t *field, void *slot)
-{
-    const ProtobufCEnumDescriptor *desc = field->descriptor;
-    const fire_token_t             t    = r->lx.token;
-
-    for (unsigned i = 0; t.kind == FIRE_TOKEN_NAME && i < desc->n_values; i++) {
-        const char *name = desc->values[i].name;
-
-        if (t.n != strlen(name) || memcmp(t.at, name, t.n) != 0) continue;
-        *(int *)slot = desc->values[i].value;
-        return fire_lexer_next(&r->lx);
-    }
-    if (t.kind == FIRE_TOKEN_INTEGER || fire_lexer_is(&r->lx, '-')) {
-        fire_lexer_t before = r->lx;
-        uint64_t     value;
-
-        FIRE_TRY(read_integer(r, field, (uint64_t)INT_MAX + 1, INT_MAX, &value));
-        if (protobuf_c_enum_descriptor_get_value(desc, (int)value) != NULL) {
-            *(int *)slot = (int)value;
-            return FIRE_OK;
-        }
-        r->lx = before;
-    }
-    return fail_enum(r, field);
-}
-
-/* One or more strings in a row are one string. */
-static fire_status_t read_strings(reader_t *r, const fire_field_t *field,
-                                  fire_str_t *out)
-{
-    if (r->lx.token.kind != FIRE_TOKEN_STRING)
-        return fail_expected(r, field, "a text in quotes");
-    while (r->lx.token.kind == FIRE_TOKEN_STRING) {
-        FIRE_TRY(fire_lexer_unescape(&r->lx, out));
-        FIRE_TRY(fire_lexer_next(&r->lx));
-    }
-    return FIRE_OK;
-}
-
-static fire_status_t read_text(reader_t *r, const fire_field_t *field, void *slot)
-{
-    fire_str_t    s     = {0};
-    fire_lexer_t  start = r->lx;
-    fire_status_t st    = read_strings(r, field, &s);
-    size_t        n     = (size_t)s.n;
-    char         *text;
-
-    if (st == FIRE_OK && field->type == PROTOBUF_C_TYPE_STRING && n > 0 &&
-        memchr(s.text, '\0', n) != NULL)
-        st = FIRE_FAIL_AT(&start, "the text of field \"%s\" holds a zero byte",
-                          field->name);
-    if (st == FIRE_OK) st = fire_str_take(&s, &text);
-    if (st < 0) {
-        fire_str_fini(&s);
-        return st;
-    }
-    if (field->type == PROTOBUF_C_TYPE_STRING)
-        *(char **)slot = text;
-    else
-        *(ProtobufCBinaryData *)slot = (ProtobufCBinaryData){n, (uint8_t *)text};
-    return FIRE_OK;
 }
 
 static fire_status_t read_submessage(reader_t *r, const fire_field_t *field, void *slot)
@@ -256,9 +54,9 @@ static fire_status_t read_submessage(reader_t *r, const fire_field_t *field, voi
     char              closing = '}';
     bool              open, angle = false;
 
-    FIRE_TRY(accept(r, '{', &open));
-    if (!open) FIRE_TRY(accept(r, '<', &angle));
-    if (!open && !angle) return fail_expected(r, field, "{ ... }");
+    FIRE_TRY(fire_lexer_accept(&r->lx, '{', &open));
+    if (!open) FIRE_TRY(fire_lexer_accept(&r->lx, '<', &angle));
+    if (!open && !angle) return fire_text_fail_expected(&r->lx, field, "{ ... }");
     if (angle) closing = '>';
     if (r->depth == DEPTH_MAX)
         return FIRE_FAIL_AT(&r->lx, "more than %d messages inside one another",
@@ -271,55 +69,14 @@ static fire_status_t read_submessage(reader_t *r, const fire_field_t *field, voi
     return fire_lexer_next(&r->lx);
 }
 
-static fire_status_t read_number(reader_t *r, const fire_field_t *field, void *slot)
-{
-    uint64_t integer = 0;
-    double   real;
-
-    switch (field->type) {
-    case PROTOBUF_C_TYPE_FLOAT:
-        FIRE_TRY(read_real(r, field, &real));
-        *(float *)slot = (float)real; /* through double, as protobuf rounds */
-        return FIRE_OK;
-    case PROTOBUF_C_TYPE_DOUBLE:
-        return read_real(r, field, slot);
-    case PROTOBUF_C_TYPE_INT64:
-    case PROTOBUF_C_TYPE_SINT64:
-    case PROTOBUF_C_TYPE_SFIXED64:
-        return read_integer(r, field, (uint64_t)INT64_MAX + 1, INT64_MAX, slot);
-    case PROTOBUF_C_TYPE_UINT64:
-    case PROTOBUF_C_TYPE_FIXED64:
-        return read_integer(r, field, 0, UINT64_MAX, slot);
-    case PROTOBUF_C_TYPE_UINT32:
-    case PROTOBUF_C_TYPE_FIXED32:
-        FIRE_TRY(read_integer(r, field, 0, UINT32_MAX, &integer));
-        break;
-    default:
-        FIRE_TRY(read_integer(r, field, (uint64_t)INT32_MAX + 1, INT32_MAX, &integer));
-    }
-    *(uint32_t *)slot = (uint32_t)integer;
-    return FIRE_OK;
-}
-
 static fire_status_t read_value(reader_t *r, frame_t *f, const fire_field_t *field)
 {
     int64_t *cap = &f->cap[field - f->msg->descriptor->fields];
     void    *slot;
 
     FIRE_TRY(fire_message_slot(f->msg, field, cap, &slot));
-    switch (field->type) {
-    case PROTOBUF_C_TYPE_MESSAGE:
-        return read_submessage(r, field, slot);
-    case PROTOBUF_C_TYPE_STRING:
-    case PROTOBUF_C_TYPE_BYTES:
-        return read_text(r, field, slot);
-    case PROTOBUF_C_TYPE_BOOL:
-        return read_bool(r, field, slot);
-    case PROTOBUF_C_TYPE_ENUM:
-        return read_enum(r, field, slot);
-    default:
-        return read_number(r, field, slot);
-    }
+    if (field->type == PROTOBUF_C_TYPE_MESSAGE) return read_submessage(r, field, slot);
+    return fire_text_read_scalar(&r->lx, field, slot);
 }
 
 /* Behind "name:" or "name": one value, or a list of them in brackets. */
@@ -327,15 +84,17 @@ static fire_status_t read_values(reader_t *r, frame_t *f, const fire_field_t *fi
 {
     bool more = false;
 
-    if (field->label == PROTOBUF_C_LABEL_REPEATED) FIRE_TRY(accept(r, '[', &more));
+    if (field->label == PROTOBUF_C_LABEL_REPEATED)
+        FIRE_TRY(fire_lexer_accept(&r->lx, '[', &more));
     if (!more) return read_value(r, f, field);
-    FIRE_TRY(accept(r, ']', &more)); /* [] is an empty list */
+    FIRE_TRY(fire_lexer_accept(&r->lx, ']', &more)); /* [] is an empty list */
     if (more) return FIRE_OK;
     do {
         FIRE_TRY(read_value(r, f, field));
-        FIRE_TRY(accept(r, ',', &more));
+        FIRE_TRY(fire_lexer_accept(&r->lx, ',', &more));
     } while (more);
-    if (!fire_lexer_is(&r->lx, ']')) return fail_expected(r, field, "\",\" or \"]\"");
+    if (!fire_lexer_is(&r->lx, ']'))
+        return fire_text_fail_expected(&r->lx, field, "\",\" or \"]\"");
     return fire_lexer_next(&r->lx);
 }
 
@@ -371,14 +130,14 @@ static fire_status_t read_field(reader_t *r, frame_t *f)
 
     FIRE_TRY(find_field(r, f, &field));
     FIRE_TRY(fire_lexer_next(&r->lx));
-    FIRE_TRY(accept(r, ':', &colon));
+    FIRE_TRY(fire_lexer_accept(&r->lx, ':', &colon));
     if (!colon && field->type != PROTOBUF_C_TYPE_MESSAGE)
-        return fail_expected(r, field, "\":\" and a value");
+        return fire_text_fail_expected(&r->lx, field, "\":\" and a value");
     FIRE_TRY(read_values(r, f, field));
     if (field->label != PROTOBUF_C_LABEL_REPEATED)
         f->cap[field - f->msg->descriptor->fields] = 1;
-    FIRE_TRY(accept(r, ',', &separator));
-    return separator ? FIRE_OK : accept(r, ';', &separator);
+    FIRE_TRY(fire_lexer_accept(&r->lx, ',', &separator));
+    return separator ? FIRE_OK : fire_lexer_accept(&r->lx, ';', &separator);
 }
 
 static fire_status_t check_required(const reader_t *r, const frame_t *f)

@@ -112,6 +112,16 @@ TEST(a_misspelt_word_finds_its_neighbour)
     CHECK(fire_name_nearest("", word_at, words) == NULL);
 }
 
+TEST(names_are_listed_as_far_as_there_is_room)
+{
+    char all[64], some[24];
+
+    fire_name_list(word_at, words, all, sizeof(all));
+    CHECK_STR(all, "layer, layers, input, name");
+    fire_name_list(word_at, words, some, sizeof(some));
+    CHECK_STR(some, "layer, layers, ...");
+}
+
 TEST(a_word_of_any_length_can_be_looked_up)
 {
     char long_word[300];
