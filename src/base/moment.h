@@ -18,11 +18,12 @@ typedef struct fire_moment {
     int64_t  origin; /* step at which data began at record 0 */
     int64_t  batch;  /* global batch of the training net, 0 if unknown */
     int      lane, lanes;
-    /* What this worker will ask for next, so that data can be read ahead: each step
-     * it runs lanes lane_first ... lane_first + lane_count - 1 (count 0: `lane` only),
-     * then goes on by step_stride (0: 1). A wrong guess costs time, nothing else. */
+    /* What this worker will ask for next, so that data can be read ahead: it runs
+     * lane_steps steps (iter_size; 0: 1) with each of its lanes, lane_first ...
+     * lane_first + lane_count - 1 (count 0: `lane` only), then goes on by step_stride
+     * (0: 1). A wrong guess costs time, nothing else. */
     int               lane_first, lane_count;
-    int               step_stride;
+    int               lane_steps, step_stride;
     fire_batch_rule_t rule;
     /* Statistics layers (BatchNorm) leave this lane's contribution in the
      * parameter's diff instead of updating it; the solver combines the lanes. */
@@ -68,12 +69,17 @@ static inline fire_slice_t fire_moment_slice(const fire_moment_t *m, int64_t bat
 /* The moment that this worker runs after m, as far as m tells. */
 static inline fire_moment_t fire_moment_next(fire_moment_t m)
 {
-    if (m.lane_count > 0 && m.lane + 1 < m.lane_first + m.lane_count) {
+    int steps = m.lane_steps > 1 ? m.lane_steps : 1;
+
+    if ((m.step + 1) % steps != 0) {
+        m.step++;
+    } else if (m.lane_count > 0 && m.lane + 1 < m.lane_first + m.lane_count) {
         m.lane++;
-        return m;
+        m.step -= steps - 1;
+    } else {
+        if (m.lane_count > 0) m.lane = m.lane_first;
+        m.step += m.step_stride > 0 ? m.step_stride : 1;
     }
-    if (m.lane_count > 0) m.lane = m.lane_first;
-    m.step += m.step_stride > 0 ? m.step_stride : 1;
     return m;
 }
 

@@ -141,9 +141,10 @@ fire_status_t fire_trainer_make_nets(fire_trainer_t *t)
     m.lane       = t->lane_first;
     m.lane_first = t->lane_first;
     m.lane_count = t->lane_count;
+    m.lane_steps = p->iter_size;
     FIRE_TRY(make_net(t, source, CAFFE__PHASE__TRAIN, p->train_state, &m, &t->net));
     m.lanes = 1;
-    m.lane = m.lane_first = m.lane_count = 0;
+    m.lane = m.lane_first = m.lane_count = m.lane_steps = 0;
     for (int i = 0; i < ntest; i++) {
         if (p->test_iter[i] < 0)
             return FIRE_FAIL(FIRE_ERR_INVALID, "test_iter %d is negative",

@@ -64,3 +64,12 @@ TEST(without_a_plan_the_next_moment_is_the_same_lane_one_step_on)
     m             = fire_moment_next(m);
     CHECK(m.step == 9 && m.lane == 2);
 }
+
+TEST(with_iter_size_each_lane_runs_all_its_steps_before_the_next_lane)
+{
+    static const int want[][2] = {{4, 0}, {5, 0}, {4, 1}, {5, 1}, {6, 0}, {7, 0}};
+    fire_moment_t    m = {.step = 4, .lanes = 2, .lane_count = 2, .lane_steps = 2};
+
+    for (int i = 0; i < 6; i++, m = fire_moment_next(m))
+        CHECK(m.step == want[i][0] && m.lane == want[i][1]);
+}
