@@ -158,9 +158,11 @@ static fire_status_t write_int(fire_str_t *out, int field, int value)
 fire_status_t fire_datum_write(const fire_datum_t *d, const float *floats,
                                fire_str_t *out)
 {
-    FIRE_TRY(write_int(out, CHANNELS, d->channels));
-    FIRE_TRY(write_int(out, HEIGHT, d->height));
-    FIRE_TRY(write_int(out, WIDTH, d->width));
+    if (!d->encoded) {
+        FIRE_TRY(write_int(out, CHANNELS, d->channels));
+        FIRE_TRY(write_int(out, HEIGHT, d->height));
+        FIRE_TRY(write_int(out, WIDTH, d->width));
+    }
     if (d->ndata > 0) {
         FIRE_TRY(write_varint(out, DATA << 3 | BYTES));
         FIRE_TRY(write_varint(out, d->ndata));

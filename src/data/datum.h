@@ -22,7 +22,8 @@ fire_status_t fire_datum_parse(const uint8_t *bytes, size_t n, fire_datum_t *dat
 /* Copy the nfloat floats to dst. */
 void fire_datum_floats(const fire_datum_t *d, float *dst);
 
-/* Append the binary form; floats (d->nfloat of them, or none) come from `floats`. */
+/* Append the binary form; floats (d->nfloat of them, or none) come from `floats`. The
+ * file inside an encoded one knows its size: then none is written, as in Caffe. */
 fire_status_t fire_datum_write(const fire_datum_t *d, const float *floats,
                                fire_str_t *out);
 #endif

@@ -2,6 +2,7 @@
 #ifndef FIRE_DATA_IMAGE_H
 #define FIRE_DATA_IMAGE_H
 #include "base/rng.h"
+#include "base/text.h"
 #include "data/source.h"
 
 typedef struct fire_extent {
@@ -58,7 +59,12 @@ fire_status_t fire_image_decode(const uint8_t *file, size_t n, fire_color_t colo
 fire_status_t fire_image_resize(const fire_pixels_t *in, int height, int width,
                                 fire_buffer_t *b, fire_pixels_t *out_p);
 
-/* ---- for decoders ---- */
+/* Append a file with this image (interleaved, 1 or 3 channels) to out. `kind`: "jpg",
+ * "jpeg" (quality 95, as OpenCV's default) or "png". */
+fire_status_t fire_image_encode(const fire_pixels_t *in, const char *kind,
+                                fire_str_t *out);
+
+/* ---- for decoders and encoders ---- */
 
 /* Room for an image of this extent, which must not be absurd. */
 fire_status_t fire_image_reserve(fire_buffer_t *b, int64_t channels, int64_t height,
@@ -78,4 +84,8 @@ FIRE_IMAGE_DECODER(jpeg); /* where FIRE_HAVE_JPEG */
 FIRE_IMAGE_DECODER(png);  /* where FIRE_HAVE_PNG */
 FIRE_IMAGE_DECODER(bmp);
 FIRE_IMAGE_DECODER(pnm);
+
+typedef fire_status_t (*fire_image_encoder_t)(const fire_pixels_t *in, fire_str_t *out);
+fire_status_t fire_image_encode_jpeg(const fire_pixels_t *in, fire_str_t *out);
+fire_status_t fire_image_encode_png(const fire_pixels_t *in, fire_str_t *out);
 #endif

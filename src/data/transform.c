@@ -1,36 +1,24 @@
 #include "data/transform.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
+#include "model/blob_proto.h"
 #include "model/load.h"
 
-/* Files hold the mean as BlobProto: 1 x C x H x W, in the old form or the new. */
-static fire_status_t mean_extent(const char *path, const Caffe__BlobProto *b,
-                                 fire_extent_t *extent_p)
+/* One image, 1 x C x H x W or C x H x W. */
+static fire_status_t read_mean(fire_transform_t *t, const Caffe__BlobProto *b)
 {
-    int64_t dim[3] = {b->channels, b->height, b->width}, count;
+    int64_t dim[FIRE_MAX_DIMS], count;
+    int     ndim;
 
-    if (b->shape != NULL) {
-        const int64_t *d = b->shape->dim;
-        size_t         n = b->shape->n_dim;
-
-        if (n < 3 || n > 4 || (n == 4 && d[0] != 1))
-            return FIRE_FAIL(FIRE_ERR_INVALID, "mean file \"%s\" holds no single image",
-                             path);
-        memcpy(dim, d + n - 3, sizeof(dim));
-    }
-    for (int i = 0; i < 3; i++)
-        if (dim[i] <= 0 || dim[i] > INT32_MAX)
-            return FIRE_FAIL(FIRE_ERR_PARSE, "mean file \"%s\" has no valid shape",
-                             path);
-    if (__builtin_mul_overflow(dim[0] * dim[1], dim[2], &count) ||
-        (size_t)count != (b->n_data > 0 ? b->n_data : b->n_double_data))
-        return FIRE_FAIL(FIRE_ERR_PARSE,
-                         "mean file \"%s\" is damaged: its values do not fit its shape",
-                         path);
-    *extent_p = (fire_extent_t){(int)dim[0], (int)dim[1], (int)dim[2]};
-    return FIRE_OK;
+    FIRE_TRY(fire_blob_proto_shape(b, t->mean_file, &ndim, dim, &count));
+    if (ndim < 3 || count <= 0 || count > INT32_MAX ||
+        count != dim[ndim - 3] * dim[ndim - 2] * dim[ndim - 1])
+        return FIRE_FAIL(FIRE_ERR_INVALID, "mean file \"%s\" does not hold one image",
+                         t->mean_file);
+    t->mean_extent =
+        (fire_extent_t){(int)dim[ndim - 3], (int)dim[ndim - 2], (int)dim[ndim - 1]};
+    FIRE_TRY(FIRE_NEW(&t->mean, count));
+    return fire_blob_proto_read(b, FIRE_DATA, t->mean_file, count, t->mean);
 }
 
 static fire_status_t load_mean(fire_transform_t *t)
@@ -40,10 +28,7 @@ static fire_status_t load_mean(fire_transform_t *t)
 
     FIRE_TRY(fire_message_load_binary(t->mean_file, &caffe__blob_proto__descriptor,
                                       (ProtobufCMessage **)&b));
-    st = mean_extent(t->mean_file, b, &t->mean_extent);
-    if (st == FIRE_OK) st = FIRE_NEW(&t->mean, fire_extent_count(t->mean_extent));
-    for (int64_t i = 0; st == FIRE_OK && i < fire_extent_count(t->mean_extent); i++)
-        t->mean[i] = b->n_data > 0 ? b->data[i] : (float)b->double_data[i];
+    st = read_mean(t, b);
     fire_message_free(b);
     return st;
 }

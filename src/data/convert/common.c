@@ -1,4 +1,4 @@
-#include "data/convert_common.h"
+#include "data/convert/common.h"
 
 fire_status_t fire_convert_open(fire_convert_t *c, const char *db, const char *backend,
                                 int64_t total, const fire_progress_t *progress)

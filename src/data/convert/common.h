@@ -1,4 +1,4 @@
-/* convert_common.h - what the converters share: Datums into a new database. */
+/* common.h - what the converters share: Datums into a new database. */
 #ifndef FIRE_DATA_CONVERT_COMMON_H
 #define FIRE_DATA_CONVERT_COMMON_H
 #include "data/convert.h"

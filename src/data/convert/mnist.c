@@ -1,10 +1,11 @@
-/* convert_mnist.c - idx files: a magic number, the dimensions, then bytes. */
+/* mnist.c - idx files: a magic number, the dimensions, then bytes. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "data/convert_common.h"
-#include "data/unzip.h"
+#include "base/rng.h"
+#include "data/convert/common.h"
+#include "data/convert/unzip.h"
 
 enum { MAGIC_IMAGES = 0x803, MAGIC_LABELS = 0x801 };
 
@@ -67,27 +68,75 @@ static fire_status_t put_image(fire_convert_t *c, const mnist_t *m, uint32_t i)
     return fire_convert_put(c, key, &d, NULL);
 }
 
-static fire_status_t write_all(const mnist_t *m, const char *db, const char *backend,
-                               const fire_progress_t *progress)
+static fire_status_t write_images(const mnist_t *m, fire_convert_t *c)
 {
-    fire_convert_t c;
-    fire_status_t  st = FIRE_OK;
+    for (uint32_t i = 0; i < m->count; i++)
+        FIRE_TRY(put_image(c, m, i));
+    return FIRE_OK;
+}
 
-    FIRE_TRY(fire_convert_open(&c, db, backend, m->count, progress));
+/* Two random images, one in each channel. */
+static fire_status_t put_pair(fire_convert_t *c, const mnist_t *m, uint64_t seed,
+                              uint32_t i, uint8_t *pixels)
+{
+    fire_rng_key_t key  = fire_rng_key(seed, FIRE_RNG_SHUFFLE, 0, i);
+    size_t         area = (size_t)m->height * m->width;
+    uint64_t       a    = fire_rng_below(key, 0, m->count);
+    uint64_t       b    = fire_rng_below(key, 1, m->count);
+    fire_datum_t   d    = {.channels = 2,
+                           .height   = (int)m->height,
+                           .width    = (int)m->width,
+                           .label    = m->labels[a] == m->labels[b],
+                           .data     = pixels,
+                           .ndata    = 2 * area};
+    char           name[16];
+
+    memcpy(pixels, m->pixels + a * area, area);
+    memcpy(pixels + area, m->pixels + b * area, area);
+    snprintf(name, sizeof(name), "%08u", i);
+    return fire_convert_put(c, name, &d, NULL);
+}
+
+static fire_status_t write_pairs(const mnist_t *m, fire_convert_t *c, uint64_t seed)
+{
+    uint8_t      *pixels;
+    fire_status_t st = FIRE_NEW(&pixels, 2 * (size_t)m->height * m->width);
+
+    if (st < 0) return st;
     for (uint32_t i = 0; st == FIRE_OK && i < m->count; i++)
-        st = put_image(&c, m, i);
-    return fire_convert_close(&c, st);
+        st = put_pair(c, m, seed, i, pixels);
+    fire_free(pixels);
+    return st;
+}
+
+static fire_status_t convert(const char *images, const char *labels, const char *db,
+                             const char *backend, const fire_progress_t *progress,
+                             const uint64_t *pair_seed)
+{
+    mnist_t        m = {0};
+    fire_convert_t c;
+    fire_status_t  st = read_images(&m, images);
+
+    if (st == FIRE_OK) st = read_labels(&m, labels);
+    if (st == FIRE_OK) st = fire_convert_open(&c, db, backend, m.count, progress);
+    if (st == FIRE_OK)
+        st = fire_convert_close(&c, pair_seed != NULL ? write_pairs(&m, &c, *pair_seed)
+                                                      : write_images(&m, &c));
+    fire_free(m.image_file);
+    fire_free(m.label_file);
+    return st;
 }
 
 fire_status_t fire_convert_mnist(const char *images, const char *labels, const char *db,
                                  const char *backend, const fire_progress_t *progress)
 {
-    mnist_t       m  = {0};
-    fire_status_t st = read_images(&m, images);
+    return convert(images, labels, db, backend, progress, NULL);
+}
 
-    if (st == FIRE_OK) st = read_labels(&m, labels);
-    if (st == FIRE_OK) st = write_all(&m, db, backend, progress);
-    fire_free(m.image_file);
-    fire_free(m.label_file);
-    return st;
+fire_status_t fire_convert_mnist_siamese(const char *images, const char *labels,
+                                         uint64_t seed, const char *db,
+                                         const char            *backend,
+                                         const fire_progress_t *progress)
+{
+    return convert(images, labels, db, backend, progress, &seed);
 }

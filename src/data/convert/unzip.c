@@ -1,4 +1,4 @@
-#include "data/unzip.h"
+#include "data/convert/unzip.h"
 
 #ifdef FIRE_HAVE_ZLIB
 #    include <zlib.h>

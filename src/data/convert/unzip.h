@@ -1,6 +1,6 @@
 /* unzip.h - files that may be compressed. */
-#ifndef FIRE_DATA_UNZIP_H
-#define FIRE_DATA_UNZIP_H
+#ifndef FIRE_DATA_CONVERT_UNZIP_H
+#define FIRE_DATA_CONVERT_UNZIP_H
 #include "base/error.h"
 
 /* The contents of a file, unpacked if it is a gzip file. End *bytes_p with

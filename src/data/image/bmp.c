@@ -1,4 +1,4 @@
-/* image_bmp.c - uncompressed Windows bitmaps with 8, 24 or 32 bits per pixel. */
+/* bmp.c - uncompressed Windows bitmaps with 8, 24 or 32 bits per pixel. */
 #include "data/image.h"
 
 typedef struct bitmap {

@@ -1,6 +1,7 @@
 #include "data/image.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 
@@ -13,9 +14,11 @@ typedef struct format {
 
 #ifndef FIRE_HAVE_JPEG
 #    define fire_image_decode_jpeg NULL
+#    define fire_image_encode_jpeg NULL
 #endif
 #ifndef FIRE_HAVE_PNG
 #    define fire_image_decode_png NULL
+#    define fire_image_encode_png NULL
 #endif
 
 static const format_t formats[] = {
@@ -41,6 +44,20 @@ fire_status_t fire_image_decode(const uint8_t *file, size_t n, fire_color_t colo
     }
     return FIRE_FAIL(FIRE_ERR_PARSE, "not an image that can be read (JPEG, PNG, BMP, "
                                      "PGM, PPM)");
+}
+
+fire_status_t fire_image_encode(const fire_pixels_t *in, const char *kind,
+                                fire_str_t *out)
+{
+    fire_image_encoder_t encode = NULL;
+
+    if (strcasecmp(kind, "jpg") == 0 || strcasecmp(kind, "jpeg") == 0)
+        encode = fire_image_encode_jpeg;
+    if (strcasecmp(kind, "png") == 0) encode = fire_image_encode_png;
+    if (encode == NULL)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "this build cannot write images of type \"%s\"", kind);
+    return encode(in, out);
 }
 
 fire_status_t fire_image_reserve(fire_buffer_t *b, int64_t channels, int64_t height,

@@ -1,11 +1,14 @@
-/* image_jpeg.c - JPEG through libjpeg-turbo. A file that ends early is an error here:
+/* jpeg.c - JPEG through libjpeg-turbo. A file that ends early is an error here:
  * the library would fill the rest with grey and say nothing. */
 #include <setjmp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <jpeglib.h>
 #include <jerror.h>
 
 #include "data/image.h"
+
+enum { QUALITY = 95 };
 
 typedef struct failure {
     struct jpeg_error_mgr base;
@@ -93,7 +96,7 @@ static fire_status_t decode(struct jpeg_decompress_struct *c, fire_color_t color
 
 FIRE_IMAGE_DECODER(jpeg)
 {
-    struct jpeg_decompress_struct c;
+    struct jpeg_decompress_struct c = {0};
     failure_t                     failure;
     fire_status_t                 st;
 
@@ -109,5 +112,46 @@ FIRE_IMAGE_DECODER(jpeg)
     jpeg_read_header(&c, TRUE);
     st = decode(&c, color, b, pixels_p);
     jpeg_destroy_decompress(&c);
+    return st;
+}
+
+/* The library allocates the file that it writes, and must free it. */
+static void encode(struct jpeg_compress_struct *c, const fire_pixels_t *in)
+{
+    c->image_width      = (JDIMENSION)in->extent.width;
+    c->image_height     = (JDIMENSION)in->extent.height;
+    c->input_components = in->extent.channels;
+    c->in_color_space   = in->extent.channels == 1 ? JCS_GRAYSCALE : JCS_EXT_BGR;
+    jpeg_set_defaults(c);
+    jpeg_set_quality(c, QUALITY, TRUE);
+    jpeg_start_compress(c, TRUE);
+    while (c->next_scanline < c->image_height) {
+        JSAMPROW line = (JSAMPROW)(in->bytes + c->next_scanline * in->step_y);
+
+        jpeg_write_scanlines(c, &line, 1);
+    }
+    jpeg_finish_compress(c);
+}
+
+fire_status_t fire_image_encode_jpeg(const fire_pixels_t *in, fire_str_t *out)
+{
+    struct jpeg_compress_struct c = {0};
+    failure_t                   failure;
+    unsigned char *volatile file = NULL;
+    unsigned long n              = 0;
+    fire_status_t st;
+
+    c.err                   = jpeg_std_error(&failure.base);
+    failure.base.error_exit = on_error;
+    if (setjmp(failure.back) != 0) {
+        st = FIRE_FAIL(FIRE_ERR_INVALID, "cannot write a JPEG: %s", failure.text);
+    } else {
+        jpeg_create_compress(&c);
+        jpeg_mem_dest(&c, (unsigned char **)&file, &n);
+        encode(&c, in);
+        st = fire_str_add(out, (const void *)file, n);
+    }
+    jpeg_destroy_compress(&c);
+    free((void *)file);
     return st;
 }

@@ -1,4 +1,4 @@
-/* image_png.c - PNG through libpng, with the conversions that OpenCV asks it for. */
+/* png.c - PNG through libpng, with the conversions that OpenCV asks it for. */
 #include <png.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,5 +100,50 @@ FIRE_IMAGE_DECODER(png)
         st = decode(png, info, &job, color, b, pixels_p);
     png_destroy_read_struct(&png, &info, NULL);
     fire_free(job.line);
+    return st;
+}
+
+static void on_write(png_structp png, png_bytep bytes, size_t n)
+{
+    if (fire_str_add(png_get_io_ptr(png), bytes, n) < 0)
+        png_error(png, "out of memory");
+}
+
+static void on_flush(png_structp png)
+{
+    (void)png;
+}
+
+static void encode(png_structp png, png_infop info, const fire_pixels_t *in)
+{
+    png_set_IHDR(
+        png, info, (png_uint_32)in->extent.width, (png_uint_32)in->extent.height, 8,
+        in->extent.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB,
+        PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    png_set_bgr(png);
+    for (int y = 0; y < in->extent.height; y++)
+        png_write_row(png, in->bytes + y * in->step_y);
+    png_write_end(png, info);
+}
+
+fire_status_t fire_image_encode_png(const fire_pixels_t *in, fire_str_t *out)
+{
+    job_t       job = {0};
+    png_structp png =
+        png_create_write_struct(PNG_LIBPNG_VER_STRING, &job, on_error, on_warning);
+    png_infop     info = png != NULL ? png_create_info_struct(png) : NULL;
+    fire_status_t st   = FIRE_OK;
+
+    if (info == NULL) {
+        png_destroy_write_struct(&png, NULL);
+        return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory in libpng");
+    }
+    png_set_write_fn(png, out, on_write, on_flush);
+    if (setjmp(png_jmpbuf(png)) != 0)
+        st = FIRE_FAIL(FIRE_ERR_INVALID, "cannot write a PNG: %s", job.text);
+    else
+        encode(png, info, in);
+    png_destroy_write_struct(&png, &info);
     return st;
 }

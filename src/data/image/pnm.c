@@ -1,4 +1,4 @@
-/* image_pnm.c - binary PGM (P5) and PPM (P6) with 8 bits per value. */
+/* pnm.c - binary PGM (P5) and PPM (P6) with 8 bits per value. */
 #include <ctype.h>
 #include <string.h>
 

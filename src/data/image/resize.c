@@ -1,4 +1,4 @@
-/* image_resize.c - bilinear resizing in OpenCV's fixed-point arithmetic: weights have
+/* resize.c - bilinear resizing in OpenCV's fixed-point arithmetic: weights have
  * 11 bits, lines are blended after dropping 4, and halving both sides is an average of
  * four (there OpenCV takes its area filter). Pixel centres, no smoothing. */
 #include <math.h>
@@ -15,17 +15,19 @@ typedef struct tap {
     short wa, wb;
 } tap_t;
 
-static tap_t tap_at(int i, int from, int to)
+/* Beyond the edges the edge goes on. In a line OpenCV gives it the whole weight there;
+ * between lines it keeps both weights and takes the same line twice, which rounds
+ * otherwise. */
+static tap_t tap_at(int i, int from, int to, bool in_line)
 {
     double scale = (double)from / to;
     float  at    = (float)((i + 0.5) * scale - 0.5);
     int    a     = (int)floorf(at);
     float  part  = at - (float)a;
 
-    if (a < 0) a = 0, part = 0;
-    if (a >= from - 1) a = from - 1, part = 0;
-    return (tap_t){.a  = a,
-                   .b  = a + 1 < from ? a + 1 : a,
+    if (in_line && (a < 0 || a >= from - 1)) part = 0;
+    return (tap_t){.a  = a < 0 ? 0 : a,
+                   .b  = a + 1 < from ? a + 1 : from - 1,
                    .wa = (short)lrintf((1.0f - part) * ONE),
                    .wb = (short)lrintf(part * ONE)};
 }
@@ -71,7 +73,7 @@ static void resize(const fire_pixels_t *in, const fire_pixels_t *out, const tap_
     int held[2] = {-1, -1};
 
     for (int y = 0; y < out->extent.height; y++) {
-        tap_t t       = tap_at(y, in->extent.height, out->extent.height);
+        tap_t t       = tap_at(y, in->extent.height, out->extent.height, false);
         int   want[2] = {t.a, t.b};
 
         for (int k = 0; k < 2; k++) {
@@ -101,7 +103,7 @@ fire_status_t fire_image_resize(const fire_pixels_t *in, int height, int width,
     out = fire_pixels_interleaved(b->bytes, e);
     tap = (tap_t *)(b->bytes + image);
     for (int x = 0; x < width; x++)
-        tap[x] = tap_at(x, in->extent.width, width);
+        tap[x] = tap_at(x, in->extent.width, width, true);
     if (in->extent.height == 2 * height && in->extent.width == 2 * width)
         halve(in, &out, b->bytes);
     else

@@ -1,4 +1,4 @@
-/* source_leveldb.c - a LevelDB, its keys listed once. A directory can be open only once
+/* leveldb.c - a LevelDB, its keys listed once. A directory can be open only once
  * in a process (and by one process at a time), yet several nets and workers may read
  * it: those in this process share one open data set. */
 #include <leveldb/c.h>

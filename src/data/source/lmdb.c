@@ -1,4 +1,4 @@
-/* source_lmdb.c - an LMDB, indexed once. A read-only transaction stays open, so that
+/* lmdb.c - an LMDB, indexed once. A read-only transaction stays open, so that
  * keys and values keep their places in the mapped file: the index is two pointers per
  * record, and a read is a look into it without lock, search or copy. Building it walks
  * the leaves of the tree; values on pages of their own (images) are not touched. */

@@ -10,12 +10,12 @@
 #include "base/log.h"
 
 #define FIRE_SOURCE(file) extern const fire_source_ops_t fire_source_##file;
-#include "data/sources.def"
+#include "data/source/sources.def"
 #undef FIRE_SOURCE
 
 #define FIRE_SOURCE(file) &fire_source_##file,
 static const fire_source_ops_t *const table[] = {
-#include "data/sources.def"
+#include "data/source/sources.def"
 };
 #undef FIRE_SOURCE
 

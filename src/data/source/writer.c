@@ -12,12 +12,12 @@
 #include "base/file.h"
 
 #define FIRE_SOURCE(file) extern const fire_writer_ops_t fire_writer_##file;
-#include "data/sources.def"
+#include "data/source/sources.def"
 #undef FIRE_SOURCE
 
 #define FIRE_SOURCE(file) &fire_writer_##file,
 static const fire_writer_ops_t *const table[] = {
-#include "data/sources.def"
+#include "data/source/sources.def"
 };
 #undef FIRE_SOURCE
 

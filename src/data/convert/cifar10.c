@@ -1,0 +1,79 @@
+/* cifar10.c - CIFAR-10's binary batches: 10000 times a label and 3 x 32 x 32
+ * bytes, red plane first. */
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "data/convert/common.h"
+
+enum { SIDE = 32, BYTES = 3 * SIDE * SIDE, PER_FILE = 10000, TRAIN_FILES = 5 };
+
+static fire_status_t put_file(fire_convert_t *c, const uint8_t *bytes, int n, int first)
+{
+    for (int i = 0; i < n; i++, bytes += 1 + BYTES) {
+        fire_datum_t d = {.channels = 3,
+                          .height   = SIDE,
+                          .width    = SIDE,
+                          .label    = bytes[0],
+                          .data     = bytes + 1,
+                          .ndata    = BYTES};
+        char         key[16];
+
+        snprintf(key, sizeof(key), "%05d", first + i);
+        FIRE_TRY(fire_convert_put(c, key, &d, NULL));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t convert_file(fire_convert_t *c, const char *folder,
+                                  const char *name, int first)
+{
+    char         *path, *bytes;
+    size_t        n = 0;
+    fire_status_t st;
+
+    FIRE_TRY(fire_asprintf(&path, "%s/%s.bin", folder, name));
+    FIRE_TRY_GOTO(st, fire_file_read(path, &bytes, &n), err_path);
+    if (n > 0 && n % (1 + BYTES) == 0 && n <= (size_t)PER_FILE * (1 + BYTES))
+        st = put_file(c, (const uint8_t *)bytes, (int)(n / (1 + BYTES)), first);
+    else
+        st =
+            FIRE_FAIL(FIRE_ERR_PARSE,
+                      "%s: %zu bytes; a CIFAR-10 batch has %d, a label and %d for each "
+                      "image",
+                      path, n, PER_FILE * (1 + BYTES), BYTES);
+    fire_free(bytes);
+
+err_path:
+    fire_free(path);
+    return st;
+}
+
+static fire_status_t convert_set(const char *folder, const char *out, const char *set,
+                                 int nfile, const char *backend,
+                                 const fire_progress_t *progress)
+{
+    fire_convert_t c;
+    char          *db;
+    fire_status_t  st;
+
+    FIRE_TRY(fire_asprintf(&db, "%s/cifar10_%s_%s", out, set, backend));
+    st = fire_convert_open(&c, db, backend, (int64_t)nfile * PER_FILE, progress);
+    fire_free(db);
+    if (st < 0) return st;
+    for (int i = 0; st == FIRE_OK && i < nfile; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), nfile == 1 ? "test_batch" : "data_batch_%d",
+                 i + 1);
+        st = convert_file(&c, folder, name, i * PER_FILE);
+    }
+    return fire_convert_close(&c, st);
+}
+
+fire_status_t fire_convert_cifar10(const char *folder, const char *out,
+                                   const char *backend, const fire_progress_t *progress)
+{
+    FIRE_TRY(convert_set(folder, out, "train", TRAIN_FILES, backend, progress));
+    return convert_set(folder, out, "test", 1, backend, progress);
+}
