@@ -54,10 +54,10 @@ void rig_close(rig_t *r)
 
 static char *next_text(void)
 {
-    static char text[8][4096];
+    static char text[64][4096];
     static int  turn;
 
-    return text[turn++ % 8];
+    return text[turn++ % 64];
 }
 
 const char *tmp_path(const char *name)

@@ -19,7 +19,7 @@ fire_status_t rig_forward(rig_t *r); /* at r->moment */
 const float  *rig_top(rig_t *r, int i);
 void          rig_close(rig_t *r);
 
-/* A name in the test's own directory; valid until the eighth next call. */
+/* A name in the test's own directory; valid for the next 63 calls. */
 const char *tmp_path(const char *name);
 /* printf for prototxts; the same lifetime. */
 const char *format(const char *text, ...) FIRE_PRINTF(1, 2);

@@ -61,3 +61,50 @@ TEST(a_database_that_exists_is_not_overwritten)
     CHECK_FAILS(convert(sizeof(images) - 1, sizeof(labels) - 1), FIRE_ERR_INVALID,
                 "exists already");
 }
+
+TEST(pairs_of_mnist_images_tell_whether_they_show_the_same_digit)
+{
+    fire_source_t *s;
+    fire_record_t  record;
+    fire_datum_t   d;
+
+    CHECK_OK(
+        fire_convert_mnist_siamese(write_file("images", images, sizeof(images) - 1),
+                                   write_file("labels", labels, sizeof(labels) - 1), 5,
+                                   tmp_path("db"), "lmdb", NULL));
+    CHECK_OK(fire_source_open("LMDB", tmp_path("db"), &s));
+    CHECK_EQ(s->count, 2);
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(fire_source_read(s, i, NULL, &record));
+        CHECK_OK(fire_datum_parse(record.bytes, record.n, &d));
+        CHECK(d.channels == 2 && d.ndata == 12);
+        CHECK_EQ(d.label, d.data[0] == d.data[6]); /* the two digits differ */
+    }
+    fire_source_close(s);
+}
+
+#ifdef FIRE_HAVE_ZLIB
+#    include <zlib.h>
+
+TEST(gzipped_files_are_unpacked_on_the_way)
+{
+    const char    *path = tmp_path("images.gz");
+    gzFile         file = gzopen(path, "wb");
+    fire_source_t *s;
+
+    CHECK_EQ(gzwrite(file, images, sizeof(images) - 1), sizeof(images) - 1);
+    CHECK_EQ(gzclose(file), Z_OK);
+    CHECK_OK(fire_convert_mnist(path, write_file("labels", labels, sizeof(labels) - 1),
+                                tmp_path("db"), "lmdb", NULL));
+    CHECK_OK(fire_source_open("LMDB", tmp_path("db"), &s));
+    CHECK_EQ(s->count, 2);
+    fire_source_close(s);
+}
+
+TEST(a_damaged_gzip_file_is_named)
+{
+    CHECK_FAILS(fire_convert_mnist(write_file("x.gz", "\x1f\x8b nonsense", 11), "y",
+                                   tmp_path("db"), "lmdb", NULL),
+                FIRE_ERR_PARSE, "x.gz: damaged");
+}
+#endif

@@ -5,6 +5,8 @@
 #include "data/prefetch.h"
 #include "layers/layer.h"
 
+enum { FIRE_FEED_DEPTH = 4 }; /* batches ahead, where no setting says */
+
 /* At the head of such a layer's state. */
 typedef struct fire_feed {
     fire_prefetch_options_t options; /* set by the layer's setup */

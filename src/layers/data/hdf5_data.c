@@ -1,0 +1,93 @@
+/* hdf5_data.c - HDF5Data: each top is the dataset of its name, from a list of files. */
+#include <string.h>
+
+#include "data/hdf5_rows.h"
+#include "layers/layer.h"
+
+typedef struct hdf5_data {
+    fire_rows_t  *rows;
+    const float **row; /* [ntop] */
+} hdf5_data_t;
+
+static fire_status_t hdf5_setup(fire_layer_t *l)
+{
+    const Caffe__HDF5DataParameter *p = l->param->hdf5_data_param;
+    hdf5_data_t                    *d = FIRE_STATE(l, hdf5_data_t);
+
+    if (l->param->transform_param != NULL)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "HDF5Data does not transform data: remove transform_param");
+    if (p == NULL || p->source == NULL || p->batch_size == 0)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "hdf5_data_param needs a `source` and a positive `batch_size`");
+    FIRE_LOG(INFO, "Loading list of HDF5 filenames from: %s", p->source);
+    FIRE_TRY(fire_rows_open(p->source, l->param->top, l->ntop, &d->rows));
+    return FIRE_NEW(&d->row, l->ntop);
+}
+
+static fire_status_t hdf5_reshape(fire_layer_t *l)
+{
+    hdf5_data_t *d = FIRE_STATE(l, hdf5_data_t);
+    int64_t n = fire_moment_slice(l->moment, l->param->hdf5_data_param->batch_size).n;
+
+    for (int i = 0; i < l->ntop; i++) {
+        const fire_rows_set_t *set                = fire_rows_set(d->rows, i);
+        int64_t                dim[FIRE_MAX_DIMS] = {n};
+
+        memcpy(dim + 1, set->dim, (size_t)set->ndim * sizeof(*dim));
+        FIRE_TRY(fire_blob_reshape(l->top[i], set->ndim + 1, dim));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t copy_row(fire_layer_t *l, int64_t sample, int64_t to)
+{
+    hdf5_data_t *d = FIRE_STATE(l, hdf5_data_t);
+
+    FIRE_TRY(fire_rows_read(d->rows, l->moment->seed,
+                            l->param->hdf5_data_param->shuffle, sample, d->row));
+    for (int i = 0; i < l->ntop; i++) {
+        int64_t n = fire_rows_set(d->rows, i)->count;
+        float  *out;
+
+        FIRE_INOUT(l, l->top[i], FIRE_DATA, &out);
+        memcpy(out + to * n, d->row[i], (size_t)n * sizeof(*out));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t hdf5_forward(fire_layer_t *l)
+{
+    fire_slice_t s =
+        fire_moment_slice(l->moment, l->param->hdf5_data_param->batch_size);
+
+    for (int64_t i = 0; i < s.n; i++)
+        FIRE_TRY(copy_row(l, s.first + i * s.stride, i));
+    return FIRE_OK;
+}
+
+static void hdf5_teardown(fire_layer_t *l)
+{
+    hdf5_data_t *d = FIRE_STATE(l, hdf5_data_t);
+
+    fire_rows_close(d->rows);
+    fire_free(d->row);
+}
+
+static const fire_kernel_t hdf5_kernels[] = {
+    {.name = "ref", .forward = hdf5_forward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_hdf5_data = {
+    .type       = "HDF5Data",
+    .bottoms    = {0, 0},
+    .tops       = {1, -1},
+    .flags      = FIRE_LAYER_SOURCE,
+    .state_size = sizeof(hdf5_data_t),
+    .setup      = hdf5_setup,
+    .reshape    = hdf5_reshape,
+    .teardown   = hdf5_teardown,
+    .kernels    = hdf5_kernels,
+};

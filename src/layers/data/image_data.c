@@ -1,0 +1,144 @@
+/* image_data.c - ImageData: images and labels from a list of files. */
+#include <stdio.h>
+
+#include "data/image_list.h"
+#include "data/order.h"
+#include "data/transform.h"
+#include "layers/data/feed.h"
+
+typedef struct image_data {
+    fire_feed_t                      feed; /* first */
+    const Caffe__ImageDataParameter *param;
+    fire_transform_t                 transform;
+    fire_image_list_t                list;
+    int64_t                          skip; /* samples left out at the start */
+} image_data_t;
+
+static fire_status_t read_pixels(const image_data_t *d, const fire_image_item_t *item,
+                                 fire_scratch_t *scratch, fire_pixels_t *pixels_p,
+                                 fire_extent_t *extent_p)
+{
+    const Caffe__ImageDataParameter *p = d->param;
+    char                             path[4096];
+    fire_status_t                    st;
+
+    if (snprintf(path, sizeof(path), "%s%s", p->root_folder, item->path) >=
+        (int)sizeof(path))
+        return FIRE_FAIL(FIRE_ERR_INVALID, "the path of \"%s\" is too long",
+                         item->path);
+    FIRE_TRY(fire_image_file_decode(
+        path, p->is_color ? FIRE_COLOR_BGR : FIRE_COLOR_GRAY, (int)p->new_height,
+        (int)p->new_width, scratch, pixels_p));
+    st = fire_transform_extent(&d->transform, pixels_p->extent, extent_p);
+    return st < 0 ? fire_error_prefix(st, "%s", path) : FIRE_OK;
+}
+
+static const fire_image_item_t *item_of(const image_data_t *d, uint64_t seed,
+                                        int64_t sample)
+{
+    return &d->list.item[fire_order_record(seed, d->param->shuffle, d->list.count,
+                                           sample + d->skip)];
+}
+
+static fire_status_t load_row(void *arg, fire_scratch_t *scratch, fire_batch_t *batch,
+                              int64_t row)
+{
+    image_data_t            *d      = arg;
+    uint64_t                 seed   = batch->moment.seed;
+    int64_t                  sample = batch->slice.first + row * batch->slice.stride;
+    const fire_image_item_t *item   = item_of(d, seed, sample);
+    fire_pixels_t            pixels;
+    fire_extent_t            extent;
+    float                   *out;
+    fire_status_t            st;
+
+    FIRE_TRY(read_pixels(d, item, scratch, &pixels, &extent));
+    st = fire_batch_row(batch, row, extent, &out);
+    if (st < 0) return fire_error_prefix(st, "%s", item->path);
+    fire_transform_apply(&d->transform, &pixels, seed, sample, out);
+    batch->label[row] = (float)item->label;
+    return FIRE_OK;
+}
+
+static fire_status_t check_param(const Caffe__ImageDataParameter *p)
+{
+    if (p == NULL || p->source == NULL)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "image_data_param needs a `source`");
+    if (p->batch_size == 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "image_data_param needs a positive `batch_size`");
+    if ((p->new_height == 0) != (p->new_width == 0) || p->new_height > INT32_MAX ||
+        p->new_width > INT32_MAX)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "image_data_param needs both new_height and new_width, or none");
+    return FIRE_OK;
+}
+
+static fire_status_t choose_skip(image_data_t *d, const fire_layer_t *l)
+{
+    fire_rng_key_t key = fire_rng_key(l->moment->seed, FIRE_RNG_SHUFFLE,
+                                      fire_rng_name(l->param->name), 0);
+
+    if (d->param->rand_skip == 0) return FIRE_OK;
+    if (d->param->rand_skip > d->list.count)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "rand_skip %u for only %lld images",
+                         d->param->rand_skip, (long long)d->list.count);
+    d->skip = (int64_t)fire_rng_below(key, 0, d->param->rand_skip);
+    FIRE_LOG(INFO, "Skipping first %lld data points.", (long long)d->skip);
+    return FIRE_OK;
+}
+
+/* The first image tells the shape of all. */
+static fire_status_t infer_extent(const image_data_t *d, uint64_t seed,
+                                  fire_extent_t *extent_p)
+{
+    fire_scratch_t scratch = {0};
+    fire_pixels_t  pixels;
+    fire_status_t st = read_pixels(d, item_of(d, seed, 0), &scratch, &pixels, extent_p);
+
+    fire_scratch_fini(&scratch);
+    return st;
+}
+
+static fire_status_t image_data_setup(fire_layer_t *l)
+{
+    image_data_t            *d = FIRE_STATE(l, image_data_t);
+    fire_prefetch_options_t *o = &d->feed.options;
+
+    d->param = l->param->image_data_param;
+    FIRE_TRY(check_param(d->param));
+    FIRE_TRY(fire_transform_init(&d->transform, l->param->transform_param, l->phase,
+                                 l->param->name));
+    FIRE_LOG(INFO, "Opening file %s", d->param->source);
+    FIRE_TRY(fire_image_list_load(d->param->source, &d->list));
+    FIRE_LOG(INFO, "A total of %lld images.", (long long)d->list.count);
+    FIRE_TRY(choose_skip(d, l));
+    *o = (fire_prefetch_options_t){.load       = load_row,
+                                   .arg        = d,
+                                   .batch_size = d->param->batch_size,
+                                   .depth      = FIRE_FEED_DEPTH};
+    FIRE_TRY(infer_extent(d, l->moment->seed, &o->extent));
+    return fire_feed_setup(l);
+}
+
+static void image_data_teardown(fire_layer_t *l)
+{
+    image_data_t *d = FIRE_STATE(l, image_data_t);
+
+    fire_feed_teardown(l);
+    fire_image_list_fini(&d->list);
+    fire_transform_fini(&d->transform);
+}
+
+const fire_layer_ops_t fire_layer_image_data = {
+    .type       = "ImageData",
+    .bottoms    = {0, 0},
+    .tops       = {2, 2},
+    .flags      = FIRE_LAYER_SOURCE,
+    .state_size = sizeof(image_data_t),
+    .setup      = image_data_setup,
+    .reshape    = fire_feed_reshape,
+    .teardown   = image_data_teardown,
+    .kernels    = fire_feed_kernels,
+};

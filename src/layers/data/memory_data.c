@@ -1,0 +1,98 @@
+/* memory_data.c - MemoryData: samples from arrays that the caller provides. */
+#include "layers/data/memory_data.h"
+
+#include <string.h>
+
+typedef struct memory_data {
+    int64_t      batch_size, row; /* row: floats per sample */
+    int64_t      dim[3];
+    const float *data, *labels;
+    int64_t      n;
+    bool         begun;
+    int64_t      origin; /* step of the first pass over these arrays */
+} memory_data_t;
+
+fire_status_t fire_memory_data_set(fire_layer_t *l, const float *data,
+                                   const float *labels, int64_t n)
+{
+    memory_data_t *d = FIRE_STATE(l, memory_data_t);
+
+    if (n <= 0 || n % d->batch_size != 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%lld samples are not a multiple of batch_size %lld",
+                         (long long)n, (long long)d->batch_size);
+    d->data   = data;
+    d->labels = labels;
+    d->n      = n;
+    d->begun  = false;
+    return FIRE_OK;
+}
+
+static fire_status_t memory_setup(fire_layer_t *l)
+{
+    const Caffe__MemoryDataParameter *p = l->param->memory_data_param;
+    memory_data_t                    *d = FIRE_STATE(l, memory_data_t);
+
+    if (p == NULL || p->batch_size == 0 || p->channels == 0 || p->height == 0 ||
+        p->width == 0)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "memory_data_param needs positive batch_size, channels, height and width");
+    *d = (memory_data_t){.batch_size = p->batch_size,
+                         .dim        = {p->channels, p->height, p->width}};
+    if (__builtin_mul_overflow(d->dim[0] * d->dim[1], d->dim[2], &d->row))
+        return FIRE_FAIL(FIRE_ERR_INVALID, "memory_data_param: too large");
+    return FIRE_OK;
+}
+
+static fire_status_t memory_reshape(fire_layer_t *l)
+{
+    const memory_data_t *d = FIRE_STATE(l, memory_data_t);
+    int64_t              n = fire_moment_slice(l->moment, d->batch_size).n;
+
+    FIRE_TRY(fire_blob_reshape(l->top[0], 4,
+                               (int64_t[]){n, d->dim[0], d->dim[1], d->dim[2]}));
+    return fire_blob_reshape(l->top[1], 4, (int64_t[]){n, 1, 1, 1});
+}
+
+static fire_status_t memory_forward(fire_layer_t *l)
+{
+    memory_data_t *d = FIRE_STATE(l, memory_data_t);
+    fire_moment_t  m = *l->moment;
+    fire_slice_t   s;
+    float         *data, *label;
+
+    if (d->data == NULL)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "a MemoryData layer must be given arrays before it runs");
+    if (!d->begun) d->origin = m.step;
+    d->begun = true;
+    m.origin = d->origin;
+    s        = fire_moment_slice(&m, d->batch_size);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &data);
+    FIRE_OUT(l, l->top[1], FIRE_DATA, &label);
+    for (int64_t i = 0; i < s.n; i++) {
+        int64_t at = (s.first + i * s.stride) % d->n;
+
+        memcpy(data + i * d->row, d->data + at * d->row,
+               (size_t)d->row * sizeof(*data));
+        label[i] = d->labels[at];
+    }
+    return FIRE_OK;
+}
+
+static const fire_kernel_t memory_kernels[] = {
+    {.name = "ref", .forward = memory_forward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_memory_data = {
+    .type       = "MemoryData",
+    .bottoms    = {0, 0},
+    .tops       = {2, 2},
+    .flags      = FIRE_LAYER_SOURCE,
+    .state_size = sizeof(memory_data_t),
+    .setup      = memory_setup,
+    .reshape    = memory_reshape,
+    .kernels    = memory_kernels,
+};

@@ -1,0 +1,198 @@
+#include "rig.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "data/datum.h"
+#include "data/source.h"
+
+static const char *const backends[] = {"LMDB", "LEVELDB"};
+
+#ifdef FIRE_HAVE_LEVELDB
+enum { NBACKENDS = 2 };
+#else
+enum { NBACKENDS = 1 };
+#endif
+
+static void check_record(fire_source_t *s, int64_t i, fire_buffer_t *b)
+{
+    fire_record_t r;
+    fire_datum_t  d;
+
+    CHECK_OK(fire_source_read(s, i, b, &r));
+    CHECK_OK(fire_datum_parse(r.bytes, r.n, &d));
+    CHECK_EQ(d.label, i);
+    CHECK_EQ(d.data[3], (i * 7 + 3) % 256);
+}
+
+TEST(records_are_read_back_in_any_order)
+{
+    for (int k = 0; k < NBACKENDS; k++) {
+        fire_source_t *s;
+        fire_buffer_t  b = {0};
+
+        CHECK_OK(fire_source_open(
+            backends[k], make_db(backends[k], backends[k], 2500, 1, 2, 3), &s));
+        CHECK_EQ(s->count, 2500);
+        for (int64_t i = 0; i < 2500; i++)
+            check_record(s, i * 1237 % 2500, &b);
+        fire_buffer_fini(&b);
+        fire_source_close(s);
+    }
+}
+
+static void *read_many(void *source)
+{
+    fire_buffer_t b = {0};
+
+    for (int64_t i = 0; i < 2000; i++)
+        check_record(source, i * 31 % 100, &b);
+    fire_buffer_fini(&b);
+    return NULL;
+}
+
+TEST(several_threads_read_one_source_at_once)
+{
+    for (int k = 0; k < NBACKENDS; k++) {
+        fire_source_t *s;
+        pthread_t      thread[4];
+
+        CHECK_OK(fire_source_open(backends[k],
+                                  make_db(backends[k], backends[k], 100, 1, 2, 3), &s));
+        for (int i = 0; i < 4; i++)
+            CHECK_EQ(pthread_create(&thread[i], NULL, read_many, s), 0);
+        for (int i = 0; i < 4; i++)
+            pthread_join(thread[i], NULL);
+        fire_source_close(s);
+    }
+}
+
+TEST(one_process_can_open_a_source_more_than_once)
+{
+    for (int k = 0; k < NBACKENDS; k++) {
+        const char    *path = make_db(backends[k], backends[k], 3, 1, 2, 3);
+        fire_source_t *a, *b, *c;
+        fire_buffer_t  buffer = {0};
+
+        CHECK_OK(fire_source_open(backends[k], path, &a));
+        CHECK_OK(fire_source_open(backends[k], path, &b));
+        fire_source_close(a);
+        check_record(b, 2, &buffer);
+        fire_source_close(b);
+        CHECK_OK(fire_source_open(backends[k], path, &c));
+        check_record(c, 1, &buffer);
+        fire_source_close(c);
+        fire_buffer_fini(&buffer);
+    }
+}
+
+TEST(a_source_that_is_missing_or_empty_is_named)
+{
+    for (int k = 0; k < NBACKENDS; k++) {
+        const char    *path = tmp_path(format("empty%d", k));
+        fire_writer_t *w;
+        fire_source_t *s;
+
+        CHECK_FAILS(fire_source_open(backends[k], "/no/such/place", &s), FIRE_ERR_IO,
+                    "/no/such/place");
+        CHECK_OK(fire_writer_open(backends[k], path, &w));
+        CHECK_OK(fire_writer_commit(w));
+        CHECK_FAILS(fire_source_open(backends[k], path, &s), FIRE_ERR_INVALID,
+                    "holds no records");
+    }
+}
+
+TEST(the_wrong_backend_is_found_out_by_looking)
+{
+    fire_source_t *s;
+
+    CHECK_FAILS(fire_source_open("nosql", "x", &s), FIRE_ERR_UNSUPPORTED, "nosql");
+    if (NBACKENDS < 2) test_skip("built without LevelDB");
+    CHECK_FAILS(fire_source_open("LEVELDB", make_db("lmdb", "a", 1, 1, 1, 1), &s),
+                FIRE_ERR_INVALID, "set `backend: LMDB`");
+    CHECK_FAILS(fire_source_open("LMDB", make_db("leveldb", "b", 1, 1, 1, 1), &s),
+                FIRE_ERR_INVALID, "set `backend: LEVELDB`");
+}
+
+TEST(a_file_that_is_no_lmdb_is_refused)
+{
+    const char    *path = tmp_path("text");
+    char           page[8192];
+    fire_source_t *s;
+
+    memset(page, 'x', sizeof(page));
+    CHECK_EQ(mkdir(path, 0777), 0);
+    CHECK_OK(fire_file_write(format("%s/data.mdb", path), page, sizeof(page)));
+    CHECK_FAILS(fire_source_open("LMDB", path, &s), FIRE_ERR_PARSE, "not an LMDB");
+}
+
+TEST(an_lmdb_that_was_cut_short_is_refused)
+{
+    const char    *path = make_db("lmdb", "db", 300, 3, 20, 20);
+    const char    *file = format("%s/data.mdb", path);
+    struct stat    info;
+    fire_source_t *s;
+
+    CHECK_EQ(stat(file, &info), 0);
+    CHECK_EQ(truncate(file, info.st_size / 2), 0);
+    CHECK_FAILS(fire_source_open("LMDB", path, &s), FIRE_ERR_PARSE, "cut short");
+}
+
+TEST(an_aborted_writer_leaves_nothing)
+{
+    for (int k = 0; k < NBACKENDS; k++) {
+        const char    *path = tmp_path(format("gone%d", k));
+        fire_writer_t *w;
+
+        CHECK_OK(fire_writer_open(backends[k], path, &w));
+        put_raw(w, "a", 0, 1, 2, 2, 0);
+        fire_writer_abort(w);
+        CHECK(access(path, F_OK) != 0);
+    }
+    CHECK_EQ(rmdir(test_tmpdir()), 0); /* nothing beside it either */
+    CHECK_EQ(mkdir(test_tmpdir(), 0777), 0);
+}
+
+TEST(a_writer_refuses_places_it_cannot_or_must_not_use)
+{
+    fire_writer_t *w;
+
+    CHECK_FAILS(fire_writer_open("lmdb", "/no/such/place", &w), FIRE_ERR_IO,
+                "/no/such/place");
+    CHECK_FAILS(fire_writer_open("lmdb", test_tmpdir(), &w), FIRE_ERR_INVALID,
+                "exists already");
+    CHECK_FAILS(fire_writer_open("csv", tmp_path("x"), &w), FIRE_ERR_UNSUPPORTED,
+                "\"csv\"");
+}
+
+/* The map of an LMDB begins with 64 MB; this needs more. */
+TEST(an_lmdb_grows_beyond_its_first_map)
+{
+    char           path[600], key[8];
+    fire_writer_t *w;
+    fire_source_t *s;
+    fire_record_t  r;
+    char          *value = NULL;
+    const size_t   n     = 1 << 20;
+
+    snprintf(path, sizeof(path), "%s/large", test_tmpdir());
+    CHECK_OK(fire_alloc(n, 1, "value", (void **)&value));
+    CHECK_OK(fire_writer_open("lmdb", path, &w));
+    for (int i = 0; i < 80; i++) {
+        value[0] = (char)i;
+        snprintf(key, sizeof(key), "%03d", i);
+        CHECK_OK(fire_writer_put(w, key, value, n));
+    }
+    CHECK_OK(fire_writer_commit(w));
+    CHECK_OK(fire_source_open("LMDB", path, &s));
+    CHECK_EQ(s->count, 80);
+    for (int i = 0; i < 80; i++) {
+        CHECK_OK(fire_source_read(s, i, NULL, &r));
+        CHECK(r.n == n && r.bytes[0] == i);
+    }
+    fire_source_close(s);
+    fire_free(value);
+}
