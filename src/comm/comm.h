@@ -7,6 +7,7 @@
 #define FIRE_COMM_H
 #include "comm/algo/algo.h"
 #include "comm/codec/codec.h"
+#include "comm/transport/cluster.h"
 #include "comm/transport/threads.h"
 
 typedef struct fire_comm       fire_comm_t;
@@ -15,6 +16,7 @@ typedef struct fire_collective fire_collective_t;
 typedef struct fire_comm_options {
     double      timeout;        /* seconds without movement before a wait fails */
     int         ranks_per_node; /* 0: as it is; else pretend that they sit so */
+    bool        onesided;       /* open_cluster: write and notify between ranks */
     const char *tuning;         /* path of a tuning table for `auto`, or NULL */
 } fire_comm_options_t;
 
@@ -25,6 +27,9 @@ fire_status_t fire_comm_open(fire_transport_t *tp, const fire_comm_options_t *op
                              fire_comm_t **comm_p);
 fire_status_t fire_comm_open_threads(fire_team_t *team, int rank,
                                      const fire_comm_options_t *options,
+                                     fire_comm_t              **comm_p);
+/* The processes of an MPI job; FIRE_ERR_UNSUPPORTED if built without MPI. */
+fire_status_t fire_comm_open_cluster(const fire_comm_options_t *options,
                                      fire_comm_t              **comm_p);
 void          fire_comm_close(fire_comm_t *c);
 

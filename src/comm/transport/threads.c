@@ -10,31 +10,28 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "comm/transport/queue.h"
 
 enum { POSTED, TAKEN, DONE, WITHDRAWN }; /* states of a message */
 
 typedef struct slot {
-    struct slot *next;
-    int          index, peer, tag;
+    fire_item_t  item;
+    int          index, peer;
     bool         out;
     void        *memory;
     size_t       len;
     _Atomic int  state;
-    struct slot *lender; /* receive: the message whose bytes it works in */
+    struct slot *lender, *next_free; /* receive: the message whose bytes it uses */
 } slot_t;
-
-typedef struct queue {
-    slot_t *first, **end;
-} queue_t;
 
 typedef struct endpoint {
     fire_transport_t base;
     fire_team_t     *team;
     pthread_mutex_t  lock; /* of the inbox, which others fill */
-    queue_t          inbox;
+    fire_queue_t     inbox;
     _Atomic bool     mail;
-    queue_t         *early;   /* by source: messages nobody waits for yet */
-    queue_t         *waiting; /* by source: receives without a message */
+    fire_queue_t    *early;   /* by source: messages nobody waits for yet */
+    fire_queue_t    *waiting; /* by source: receives without a message */
     slot_t         **slot, *free;
     int64_t          nslot, cap;
     int              reserved;
@@ -61,40 +58,6 @@ static endpoint_t *endpoint(fire_transport_t *tp)
     return (endpoint_t *)tp; /* base comes first */
 }
 
-static void queue_init(queue_t *q)
-{
-    q->first = NULL;
-    q->end   = &q->first;
-}
-
-static void queue_add(queue_t *q, slot_t *s)
-{
-    s->next = NULL;
-    *q->end = s;
-    q->end  = &s->next;
-}
-
-static void queue_cut(queue_t *q, slot_t **at)
-{
-    slot_t *s = *at;
-
-    *at = s->next;
-    if (q->end == &s->next) q->end = at;
-}
-
-/* Take the first with this tag; NULL if there is none. */
-static slot_t *queue_take(queue_t *q, int tag)
-{
-    for (slot_t **at = &q->first; *at != NULL; at = &(*at)->next)
-        if ((*at)->tag == tag) {
-            slot_t *s = *at;
-
-            queue_cut(q, at);
-            return s;
-        }
-    return NULL;
-}
-
 static fire_status_t threads_reserve(fire_transport_t *tp, int more)
 {
     endpoint_t *e = endpoint(tp);
@@ -106,10 +69,10 @@ static fire_status_t threads_reserve(fire_transport_t *tp, int more)
         FIRE_TRY(fire_alloc(1, sizeof(*b) + (size_t)n * sizeof(b->slot[0]),
                             "message slots", (void **)&b));
         for (int i = 0; i < n; i++) {
-            b->slot[i].index    = (int)e->nslot;
-            b->slot[i].next     = e->free;
-            e->free             = &b->slot[i];
-            e->slot[e->nslot++] = &b->slot[i];
+            b->slot[i].index     = (int)e->nslot;
+            b->slot[i].next_free = e->free;
+            e->free              = &b->slot[i];
+            e->slot[e->nslot++]  = &b->slot[i];
         }
         pthread_mutex_lock(&e->team->lock);
         b->next         = e->team->blocks;
@@ -132,13 +95,13 @@ static slot_t *new_slot(endpoint_t *e, bool out, int peer, int tag, void *memory
     slot_t *s = e->free;
 
     if (s == NULL) return NULL;
-    e->free   = s->next;
-    s->out    = out;
-    s->peer   = peer;
-    s->tag    = tag;
-    s->memory = memory;
-    s->len    = len;
-    s->lender = NULL;
+    e->free     = s->next_free;
+    s->item.tag = tag;
+    s->out      = out;
+    s->peer     = peer;
+    s->memory   = memory;
+    s->len      = len;
+    s->lender   = NULL;
     atomic_store_explicit(&s->state, POSTED, memory_order_relaxed);
     return s;
 }
@@ -150,8 +113,8 @@ static fire_status_t no_slot(const fire_transport_t *tp)
 
 static void free_slot(endpoint_t *e, slot_t *s)
 {
-    s->next = e->free;
-    e->free = s;
+    s->next_free = e->free;
+    e->free      = s;
 }
 
 static fire_status_t threads_send(fire_transport_t *tp, int peer, int tag, void *memory,
@@ -164,7 +127,7 @@ static fire_status_t threads_send(fire_transport_t *tp, int peer, int tag, void 
     if (s == NULL) return no_slot(tp);
     *req_p = s->index;
     pthread_mutex_lock(&to->lock);
-    queue_add(&to->inbox, s);
+    fire_queue_add(&to->inbox, s);
     atomic_store_explicit(&to->mail, true, memory_order_release);
     pthread_mutex_unlock(&to->lock);
     return FIRE_OK;
@@ -199,28 +162,28 @@ static fire_status_t threads_recv(fire_transport_t *tp, int peer, int tag, void 
 
     if (s == NULL) return no_slot(tp);
     *req_p = s->index;
-    while ((message = queue_take(&e->early[peer], tag)) != NULL)
+    while ((message = fire_queue_take(&e->early[peer], tag)) != NULL)
         if (match(s, message)) return FIRE_OK;
-    queue_add(&e->waiting[peer], s);
+    fire_queue_add(&e->waiting[peer], s);
     return FIRE_OK;
 }
 
 static void deliver(endpoint_t *e, slot_t *message)
 {
     int     from    = message->peer;
-    slot_t *receive = queue_take(&e->waiting[from], message->tag);
+    slot_t *receive = fire_queue_take(&e->waiting[from], message->item.tag);
 
     if (receive == NULL)
-        queue_add(&e->early[from], message);
+        fire_queue_add(&e->early[from], message);
     else if (!match(receive, message))
-        queue_add(&e->waiting[from], receive); /* the sender is giving up */
+        fire_queue_add(&e->waiting[from], receive); /* the sender is giving up */
 }
 
 static fire_status_t threads_poll(fire_transport_t *tp)
 {
     endpoint_t  *e    = endpoint(tp);
     fire_team_t *team = e->team;
-    slot_t      *mail, *next;
+    fire_item_t *mail, *next;
 
     atomic_store_explicit(&e->seen, fire_clock_now(), memory_order_relaxed);
     if (atomic_load_explicit(&team->failed, memory_order_acquire) &&
@@ -229,12 +192,12 @@ static fire_status_t threads_poll(fire_transport_t *tp)
     if (!atomic_load_explicit(&e->mail, memory_order_acquire)) return FIRE_OK;
     pthread_mutex_lock(&e->lock);
     mail = e->inbox.first;
-    queue_init(&e->inbox);
+    fire_queue_init(&e->inbox);
     atomic_store_explicit(&e->mail, false, memory_order_relaxed);
     pthread_mutex_unlock(&e->lock);
     for (; mail != NULL; mail = next) {
         next = mail->next;
-        deliver(e, mail);
+        deliver(e, (slot_t *)mail); /* item comes first */
     }
     return FIRE_OK;
 }
@@ -270,22 +233,13 @@ static bool withdraw(slot_t *s)
     return true;
 }
 
-static void stop_waiting(queue_t *q, slot_t *s)
-{
-    slot_t **at = &q->first;
-
-    while (*at != s)
-        at = &(*at)->next;
-    queue_cut(q, at);
-}
-
 static void threads_release(fire_transport_t *tp, fire_req_t req)
 {
     endpoint_t *e = endpoint(tp);
     slot_t     *s = e->slot[req];
 
     if (s->out && !is_done(s) && !withdraw(s)) return; /* others still link to it */
-    if (!s->out && !is_done(s)) stop_waiting(&e->waiting[s->peer], s);
+    if (!s->out && !is_done(s)) fire_queue_drop(&e->waiting[s->peer], s);
     if (s->lender != NULL)
         atomic_store_explicit(&s->lender->state, DONE, memory_order_release);
     free_slot(e, s);
@@ -365,7 +319,7 @@ fire_status_t fire_team_create(int size, fire_team_t **team_p)
     pthread_mutex_init(&team->lock, NULL);
     for (int r = 0; r < size; r++) {
         pthread_mutex_init(&team->rank[r].lock, NULL);
-        queue_init(&team->rank[r].inbox);
+        fire_queue_init(&team->rank[r].inbox);
     }
     *team_p = team;
     return FIRE_OK;
@@ -398,7 +352,7 @@ fire_status_t fire_threads_open(fire_team_t *team, int rank, fire_transport_t **
     }
     e->waiting = e->early + team->size;
     for (int r = 0; r < 2 * team->size; r++)
-        queue_init(&e->early[r]);
+        fire_queue_init(&e->early[r]);
     e->team         = team;
     e->base.ops     = &threads_ops;
     e->base.rank    = rank;

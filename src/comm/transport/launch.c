@@ -1,0 +1,14 @@
+#include <stdlib.h>
+
+#include "comm/transport/cluster.h"
+
+bool fire_cluster_launched(void)
+{
+    /* Open MPI, MPICH and its kin (also under srun --mpi=pmi2), PMIx. */
+    static const char *const marks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK",
+                                        "MPI_LOCALNRANKS"};
+
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        if (getenv(marks[i]) != NULL) return true;
+    return false;
+}

@@ -1,0 +1,113 @@
+/* share_mpi.c - memory windows that the processes of a node have in common. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "comm/transport/job_mpi.h"
+
+static fire_status_t open_window(const fire_job_t *job, fire_share_t *s)
+{
+    MPI_Info info;
+    MPI_Aint bytes;
+    int      unit;
+
+    FIRE_TRY(FIRE_MPI(MPI_Info_create(&info)));
+    FIRE_TRY(FIRE_MPI(MPI_Info_set(info, "alloc_shared_noncontig", "true")));
+    FIRE_TRY(FIRE_MPI(MPI_Win_allocate_shared((MPI_Aint)s->bytes, 1, info, job->node,
+                                              &s->base, &s->win)));
+    FIRE_TRY(FIRE_MPI(MPI_Info_free(&info)));
+    for (int r = 0; r < job->node_size; r++)
+        FIRE_TRY(FIRE_MPI(MPI_Win_shared_query(s->win, r, &bytes, &unit, &s->peer[r])));
+    FIRE_TRY(FIRE_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, s->win)));
+    memset(s->base, 0, s->bytes);
+    return FIRE_OK;
+}
+
+static void close_window(fire_share_t *s)
+{
+    MPI_Win_unlock_all(s->win);
+    MPI_Win_free(&s->win);
+    s->win = MPI_WIN_NULL;
+}
+
+/* The whole node gets a window, or nobody does: both ends of a message must think
+ * the same of it. */
+static fire_status_t try_window(const fire_job_t *job, fire_share_t *s)
+{
+    fire_status_t st = open_window(job, s);
+    int           ok = st == FIRE_OK;
+
+    FIRE_TRY(
+        FIRE_MPI(MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, job->node)));
+    if (ok) return FIRE_OK;
+    FIRE_LOG(WARNING, "no shared memory of %zu bytes, exchange will be slower: %s",
+             s->bytes, st < 0 ? fire_last_error() : "another rank got none");
+    if (st == FIRE_OK) close_window(s);
+    s->win = MPI_WIN_NULL;
+    return FIRE_OK;
+}
+
+static fire_status_t fill(const fire_job_t *job, fire_share_t *s)
+{
+    FIRE_TRY(FIRE_NEW(&s->peer, job->node_size));
+    if (job->node_size > 1) FIRE_TRY(try_window(job, s));
+    if (s->win != MPI_WIN_NULL) return FIRE_OK;
+    return fire_alloc(s->bytes, 1, "exchange buffer", (void **)&s->base);
+}
+
+fire_status_t fire_share_alloc(fire_job_t *job, size_t bytes, void **memory_p)
+{
+    fire_share_t *s;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&s, 1));
+    s->number = job->nshare++;
+    s->win    = MPI_WIN_NULL;
+    s->bytes  = bytes > 0 ? bytes : 1;
+    st        = fill(job, s);
+    if (st < 0) {
+        fire_free(s->peer);
+        fire_free(s);
+        return st;
+    }
+    s->next     = job->shares;
+    job->shares = s;
+    *memory_p   = s->base;
+    return FIRE_OK;
+}
+
+void fire_share_free(fire_job_t *job, void *memory)
+{
+    for (fire_share_t **at = &job->shares; *at != NULL; at = &(*at)->next) {
+        fire_share_t *s = *at;
+
+        if (s->base != memory) continue;
+        *at = s->next;
+        if (s->win != MPI_WIN_NULL)
+            close_window(s);
+        else
+            fire_free(s->base);
+        fire_free(s->peer);
+        fire_free(s);
+        return;
+    }
+}
+
+const fire_share_t *fire_share_find(const fire_job_t *job, const void *memory)
+{
+    const char *at = memory;
+
+    for (const fire_share_t *s = job->shares; s != NULL; s = s->next)
+        if (s->win != MPI_WIN_NULL && at >= s->base && at < s->base + s->bytes)
+            return s;
+    return NULL;
+}
+
+const fire_share_t *fire_share_number(const fire_job_t *job, int number)
+{
+    const fire_share_t *s = job->shares;
+
+    while (s != NULL && s->number != number)
+        s = s->next;
+    return s;
+}

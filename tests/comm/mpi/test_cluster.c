@@ -1,0 +1,77 @@
+/* test_cluster.c - processes under mpirun. MPI can be started only once in a
+ * process, so there is one test; run by hand it is a job of one rank. */
+#include "sums.h"
+#include "test.h"
+
+#include "base/alloc.h"
+
+#ifdef FIRE_HAVE_MPI
+static void check_with(fire_comm_t *c, float *buf)
+{
+    static const size_t counts[] = {0, 1, 7, 1000, 1000003};
+
+    for (int k = 0; k < 5; k++)
+        check_sums(c, buf, counts[k], k < 4 ? 200 : 0);
+}
+
+/* In memory that the node shares, and in memory that it does not. */
+static void check_transport(fire_comm_t *c)
+{
+    const size_t bytes = 1000003 * sizeof(float);
+    void        *shared, *plain;
+
+    CHECK_OK(fire_comm_alloc(c, bytes, &shared));
+    check_with(c, shared);
+    fire_comm_free(c, shared);
+    CHECK_OK(fire_alloc(bytes, 1, "buffer", &plain));
+    check_with(c, plain);
+    fire_free(plain);
+}
+
+static void check_library(fire_comm_t *c)
+{
+    float x[100];
+
+    contribute(fire_comm_rank(c), x, 100);
+    CHECK_OK(fire_comm_allreduce(c, "mpi", x, 100));
+    for (size_t i = 0; i < 100; i++)
+        CHECK_NEAR(x[i], exact_sum(fire_comm_size(c), i), 1e-4);
+}
+
+static void check_agreement(fire_comm_t *c)
+{
+    int           last = fire_comm_size(c) - 1;
+    fire_status_t st   = FIRE_OK;
+
+    CHECK_OK(fire_comm_agree(c, FIRE_OK));
+    if (fire_comm_rank(c) == last)
+        CHECK_FAILS(fire_comm_agree(c, FIRE_FAIL(FIRE_ERR_IO, "disk full")),
+                    FIRE_ERR_IO, "disk full");
+    else
+        CHECK_FAILS(fire_comm_agree(c, st), FIRE_ERR_PEER, "disk full");
+}
+
+TEST(everything_holds_between_processes)
+{
+    fire_comm_options_t o = FIRE_COMM_OPTIONS_INIT;
+    fire_comm_t        *two_sided, *one_sided;
+
+    CHECK_OK(fire_comm_open_cluster(&o, &two_sided));
+    check_transport(two_sided);
+    check_library(two_sided);
+    check_agreement(two_sided);
+    o.onesided = true;
+    CHECK_OK(fire_comm_open_cluster(&o, &one_sided));
+    check_transport(one_sided);
+    fire_comm_close(one_sided);
+    fire_comm_close(two_sided);
+}
+#else
+TEST(without_mpi_a_cluster_is_refused_with_advice)
+{
+    fire_comm_t *c;
+
+    CHECK_FAILS(fire_comm_open_cluster(&FIRE_COMM_OPTIONS_INIT, &c),
+                FIRE_ERR_UNSUPPORTED, "libopenmpi-dev");
+}
+#endif

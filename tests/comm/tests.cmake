@@ -1,0 +1,16 @@
+# The cluster test as an MPI job of 1..8 processes.
+target_sources(test_comm_mpi PRIVATE ${CMAKE_SOURCE_DIR}/tests/comm/ranks.c
+  ${CMAKE_SOURCE_DIR}/tests/comm/sums.c)
+target_include_directories(test_comm_mpi PRIVATE ${CMAKE_SOURCE_DIR}/tests/comm)
+if(FIRE_HAVE_MPI AND MPIEXEC_EXECUTABLE)
+  execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE mpi_kind ERROR_QUIET)
+  set(mpi_run ${MPIEXEC_EXECUTABLE})
+  if(mpi_kind MATCHES "Open MPI|OpenRTE")
+    list(APPEND mpi_run --allow-run-as-root --oversubscribe)
+  endif()
+  foreach(n RANGE 1 8)
+    add_test(NAME comm/mpi/cluster_${n} COMMAND ${mpi_run} -n ${n} $<TARGET_FILE:test_comm_mpi> --here)
+    set_tests_properties(comm/mpi/cluster_${n} PROPERTIES LABELS mpi TIMEOUT 300
+      ENVIRONMENT "OPENBLAS_NUM_THREADS=1")
+  endforeach()
+endif()
