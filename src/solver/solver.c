@@ -99,11 +99,10 @@ static double sum_of_squares(const float *x, int64_t n)
 }
 
 /* Clipping sees the gradient as it is, still summed over iter_size passes. */
-static fire_status_t clip(fire_solver_t *s)
+fire_status_t fire_solver_clip(fire_solver_t *s)
 {
     double sum = 0, norm;
 
-    s->clip_scale = 1;
     if (s->param->clip_gradients < 0) return FIRE_OK;
     for (int i = 0; i < s->net->nparam; i++) {
         fire_blob_t *b = s->net->learn[i].blob;
@@ -126,8 +125,12 @@ static fire_status_t clip(fire_solver_t *s)
 
 fire_status_t fire_solver_begin(fire_solver_t *s)
 {
-    FIRE_TRY(fire_solver_rate(s, &s->rate));
-    return clip(s);
+    double t = (double)(s->iter + 1);
+
+    s->clip_scale = 1;
+    s->correction = (float)(sqrt(1.0 - pow((double)s->param->momentum2, t)) /
+                            (1.0 - pow((double)s->param->momentum, t)));
+    return fire_solver_rate(s, &s->rate);
 }
 
 /* Lanes left their part of a running statistic in the diff: decay^iter_size of the old
@@ -153,7 +156,6 @@ fire_status_t fire_solver_update(fire_solver_t *s, int param, int64_t first, int
     const Caffe__SolverParameter *sp = s->param;
     const fire_param_t           *p  = &s->net->learn[param];
     fire_update_t                 u  = {.n = n};
-    double                        t  = (double)(s->iter + 1);
 
     if (p->kind == FIRE_PARAM_STATISTIC) return update_statistic(s, p, first, n);
     u.rate       = s->rate * p->lr_mult;
@@ -164,8 +166,7 @@ fire_status_t fire_solver_update(fire_solver_t *s, int param, int64_t first, int
     u.momentum2  = sp->momentum2;
     u.rms_decay  = sp->rms_decay;
     u.delta      = sp->delta;
-    u.correction = (float)(sqrt(1.0 - pow((double)sp->momentum2, t)) /
-                           (1.0 - pow((double)sp->momentum, t)));
+    u.correction = s->correction;
     FIRE_TRY(fire_blob_update(p->blob, FIRE_DATA, FIRE_CPU, &u.w));
     FIRE_TRY(fire_blob_update(p->blob, FIRE_DIFF, FIRE_CPU, &u.g));
     u.w += first;

@@ -39,8 +39,9 @@ struct fire_solver {
     int                           current_step; /* of the multistep policy */
     float                         rate;         /* of this iteration */
     float                         clip_scale;
-    fire_blob_t                 **history; /* [rule->nhistory][net->nparam] */
-    int                           lanes;   /* that statistics are averaged over */
+    float                         correction; /* Adam's, of this iteration */
+    fire_blob_t                 **history;    /* [rule->nhistory][net->nparam] */
+    int                           lanes;      /* that statistics are averaged over */
 };
 
 fire_status_t fire_rule_find(const char *type, const fire_rule_t **rule_p);
@@ -53,8 +54,10 @@ void          fire_solver_destroy(fire_solver_t *solver); /* NULL is allowed */
 /* The learning rate of iteration solver->iter (before lr_mult). */
 fire_status_t fire_solver_rate(fire_solver_t *solver, float *rate_p);
 
-/* Settle rate and clipping. With clip_gradients all gradients must be final. */
+/* Settle the rate. clip(), where clip_gradients asks for it, comes before the first
+ * update and wants all gradients final. */
 fire_status_t fire_solver_begin(fire_solver_t *solver);
+fire_status_t fire_solver_clip(fire_solver_t *solver);
 fire_status_t fire_solver_update(fire_solver_t *solver, int param, int64_t first,
                                  int64_t n);
 void          fire_solver_end(fire_solver_t *solver);

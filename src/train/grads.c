@@ -27,11 +27,11 @@ static fire_status_t sort_params(fire_grads_t *g)
 
 static int64_t count_scalars(const fire_net_t *net)
 {
-    int64_t n = 1; /* the loss */
+    int64_t n = FIRE_SCALAR_OUTPUTS;
 
     for (int i = 0; i < net->noutput; i++)
         n += fire_blob_count(net->blob[net->output[i]].blob);
-    return n > FIRE_MAX_SCALARS ? 1 : n;
+    return n > FIRE_MAX_SCALARS ? FIRE_SCALAR_OUTPUTS : n;
 }
 
 /* Parameters begin on cache lines of their own. */
@@ -40,43 +40,78 @@ static int64_t padded(int64_t n)
     return (n + 15) / 16 * 16;
 }
 
-static fire_status_t lay_out(fire_grads_t *g)
+static void place_params(fire_grads_t *g)
 {
     g->nscalar = count_scalars(g->net);
     g->n       = padded(g->nscalar);
     for (int i = 0; i < g->net->nparam; i++) {
-        int p = g->order[i];
+        int          p = g->order[i];
+        fire_span_t *s = &g->span[g->net->learn[p].first_use];
 
         g->offset[p] = g->n;
         g->n += padded(fire_blob_count(g->net->learn[p].blob));
+        if (s->len == 0) s->off = (size_t)g->offset[p];
+        s->len = (size_t)g->n - s->off;
     }
-    FIRE_TRY(FIRE_NEW(&g->sum, g->n));
+}
+
+static fire_status_t get_memory(fire_grads_t *g, float **memory_p)
+{
+    if (g->comm == NULL) return FIRE_NEW(memory_p, g->n);
+    return fire_comm_alloc(g->comm, (size_t)g->n * sizeof(float), (void **)memory_p);
+}
+
+static void free_memory(fire_grads_t *g, float *memory)
+{
+    if (g->comm == NULL)
+        fire_free(memory);
+    else if (memory != NULL)
+        fire_comm_free(g->comm, memory);
+}
+
+static fire_status_t bind(fire_grads_t *g, fire_part_t part, float *memory)
+{
     for (int i = 0; i < g->net->nparam; i++) {
         fire_blob_t *b = g->net->learn[i].blob;
 
-        FIRE_TRY(fire_storage_bind(b->part[FIRE_DIFF], g->sum + g->offset[i],
+        FIRE_TRY(fire_storage_bind(b->part[part], memory + g->offset[i],
                                    (size_t)b->count * sizeof(float)));
     }
     return FIRE_OK;
 }
 
-fire_status_t fire_grads_create(fire_net_t *net, int lanes, fire_grads_t **grads_p)
+static fire_status_t lay_out(fire_grads_t *g, const fire_grads_options_t *o)
+{
+    FIRE_TRY(FIRE_NEW(&g->span, g->net->nlayer));
+    FIRE_TRY(sort_params(g));
+    place_params(g);
+    FIRE_TRY(get_memory(g, &g->sum));
+    FIRE_TRY(bind(g, FIRE_DIFF, g->sum));
+    if (o->weights) {
+        FIRE_TRY(get_memory(g, &g->weights));
+        FIRE_TRY(bind(g, FIRE_DATA, g->weights));
+    }
+    for (int k = 0; (1 << k) < o->lanes; k++)
+        FIRE_TRY(FIRE_NEW(&g->level[k], g->n));
+    return FIRE_OK;
+}
+
+fire_status_t fire_grads_create(fire_net_t *net, const fire_grads_options_t *options,
+                                fire_grads_t **grads_p)
 {
     fire_grads_t *g;
     fire_status_t st;
 
     FIRE_TRY(FIRE_NEW(&g, 1));
-    g->net = net;
-    FIRE_TRY_GOTO(st, sort_params(g), err_grads);
-    FIRE_TRY_GOTO(st, lay_out(g), err_grads);
-    for (int k = 0; (1 << k) < lanes; k++)
-        FIRE_TRY_GOTO(st, FIRE_NEW(&g->level[k], g->n), err_grads);
+    g->net  = net;
+    g->comm = options->comm;
+    st      = lay_out(g, options);
+    if (st < 0) {
+        fire_grads_destroy(g);
+        return st;
+    }
     *grads_p = g;
     return FIRE_OK;
-
-err_grads:
-    fire_grads_destroy(g);
-    return st;
 }
 
 void fire_grads_destroy(fire_grads_t *g)
@@ -84,15 +119,31 @@ void fire_grads_destroy(fire_grads_t *g)
     if (g == NULL) return;
     for (int k = 0; k < FIRE_MAX_LEVELS; k++)
         fire_free(g->level[k]);
-    fire_free(g->sum);
+    free_memory(g, g->sum);
+    free_memory(g, g->weights);
     fire_free(g->order);
     fire_free(g->offset);
+    fire_free(g->span);
     fire_free(g);
 }
 
-void fire_grads_clear(fire_grads_t *g)
+fire_status_t fire_grads_cuts(const fire_grads_t *g, int64_t **cut_p, int *n_p)
 {
-    memset(g->sum, 0, (size_t)g->n * sizeof(*g->sum));
+    int      n = 0;
+    int64_t *cut;
+
+    FIRE_TRY(FIRE_NEW(&cut, g->net->nlayer + 1));
+    cut[n++] = padded(g->nscalar);
+    for (int i = g->net->nlayer - 1; i >= 0; i--)
+        if (g->span[i].len > 0) cut[n++] = (int64_t)(g->span[i].off + g->span[i].len);
+    *cut_p = cut;
+    *n_p   = n;
+    return FIRE_OK;
+}
+
+void fire_grads_clear(fire_grads_t *g, int64_t first, int64_t n)
+{
+    memset(g->sum + first, 0, (size_t)n * sizeof(*g->sum));
 }
 
 /* dst = left + dst: the left operand is always the lower lanes. */

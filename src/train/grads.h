@@ -10,25 +10,47 @@
  * ((0+1)+(2+3))+((4+5)+...) whatever their number, in log2(lanes) buffers. */
 #ifndef FIRE_TRAIN_GRADS_H
 #define FIRE_TRAIN_GRADS_H
+#include "comm/comm.h"
 #include "net/net.h"
 
 enum { FIRE_MAX_SCALARS = 4096, FIRE_MAX_LEVELS = 20 };
 
+/* The first scalars; outputs of the net follow. */
+typedef enum fire_scalar {
+    FIRE_SCALAR_LOSS,
+    FIRE_SCALAR_STOP,     /* how many workers were asked to stop */
+    FIRE_SCALAR_SNAPSHOT, /* ... or for a snapshot */
+    FIRE_SCALAR_OUTPUTS,
+} fire_scalar_t;
+
 typedef struct fire_grads {
-    fire_net_t *net;
-    int64_t     n;       /* floats in all */
-    int64_t     nscalar; /* at the head */
-    int        *order;   /* parameters as they lie in memory */
-    int64_t    *offset;  /* [nparam] of each parameter, by its number */
-    float      *sum;     /* the net's gradients; after the last lane, their sum */
-    float      *level[FIRE_MAX_LEVELS]; /* sums of 1, 2, 4 ... lanes that wait */
+    fire_net_t  *net;
+    fire_comm_t *comm;    /* whose memory it is, or NULL */
+    int64_t      n;       /* floats in all */
+    int64_t      nscalar; /* at the head */
+    int         *order;   /* parameters as they lie in memory */
+    int64_t     *offset;  /* [nparam] of each parameter, by its number */
+    fire_span_t *span;    /* [nlayer] gradients that are final after its backward */
+    float       *sum;     /* the net's gradients; after the last lane, their sum */
+    float       *weights; /* laid out alike, for a sharded update; else NULL */
+    float       *level[FIRE_MAX_LEVELS]; /* sums of 1, 2, 4 ... lanes that wait */
 } fire_grads_t;
 
-/* Lay the net's parameter diffs into one stretch. lanes: how many this worker runs. */
-fire_status_t fire_grads_create(fire_net_t *net, int lanes, fire_grads_t **grads_p);
+typedef struct fire_grads_options {
+    fire_comm_t *comm;    /* NULL: one worker */
+    int          lanes;   /* that this worker runs */
+    bool         weights; /* also lay out the weights */
+} fire_grads_options_t;
+
+/* Lay the net's parameter diffs (and data) into one stretch. */
+fire_status_t fire_grads_create(fire_net_t *net, const fire_grads_options_t *options,
+                                fire_grads_t **grads_p);
 void          fire_grads_destroy(fire_grads_t *grads); /* NULL is allowed */
 
-void fire_grads_clear(fire_grads_t *grads);
+/* Offsets behind which a bucket may end, ascending; *n_p of them, for the caller to
+ * free. */
+fire_status_t fire_grads_cuts(const fire_grads_t *grads, int64_t **cut_p, int *n_p);
+void          fire_grads_clear(fire_grads_t *grads, int64_t first, int64_t n);
 /* Lane `lane` (0, 1 ... lanes-1, this worker's) is complete from `first` on for n
  * floats: add or keep. Before the last lane, sum is left to be cleared; after it, that
  * span of sum holds the total. */

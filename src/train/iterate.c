@@ -1,5 +1,9 @@
 /* iterate.c - one iteration: every lane of this worker forward and backward, their
- * gradients added, weights updated. */
+ * gradients added here and across workers, weights updated.
+ *
+ * In the last lane's last backward pass gradients become final layer by layer, from
+ * the top down; from then on they are exchanged and updated behind the trainer's back.
+ * The next forward waits for each layer's weights just before that layer runs. */
 #include <string.h>
 
 #include "train/trainer.h"
@@ -22,10 +26,10 @@ static fire_status_t add_scalars(fire_trainer_t *t, float loss)
 {
     fire_grads_t *g     = t->grads;
     float         share = t->net->loss_scale / (float)t->param->iter_size;
-    float        *at    = g->sum;
+    float        *at    = g->sum + FIRE_SCALAR_OUTPUTS;
 
-    *at++ += share * loss;
-    for (int i = 0; i < t->net->noutput && g->nscalar > 1; i++) {
+    g->sum[FIRE_SCALAR_LOSS] += share * loss;
+    for (int i = 0; i < t->net->noutput && g->nscalar > FIRE_SCALAR_OUTPUTS; i++) {
         fire_blob_t *b = t->net->blob[t->net->output[i]].blob;
         const float *x;
 
@@ -36,35 +40,106 @@ static fire_status_t add_scalars(fire_trainer_t *t, float loss)
     return FIRE_OK;
 }
 
-static fire_status_t run_lane(fire_trainer_t *t, int lane)
+/* Weights of the layer must be new, and its gradients start from zero. */
+static fire_status_t before_forward(void *arg, int layer)
 {
-    fire_net_t *net       = t->net;
-    int         iter_size = t->param->iter_size;
-    float       loss;
+    fire_trainer_t *t = arg;
+    fire_span_t     s = t->grads->span[layer];
 
-    fire_grads_clear(t->grads);
+    if (!t->first_pass || s.len == 0) return FIRE_OK;
+    if (t->exchange != NULL)
+        FIRE_TRY(fire_exchange_wait(t->exchange, (int64_t)s.off, (int64_t)s.len));
+    fire_grads_clear(t->grads, (int64_t)s.off, (int64_t)s.len);
+    return FIRE_OK;
+}
+
+/* After the lane's last pass the layer's gradients are complete: add them to those of
+ * the lanes before; after the last lane they are this worker's sum. */
+static fire_status_t after_backward(void *arg, int layer)
+{
+    fire_trainer_t *t = arg;
+    fire_span_t     s = t->grads->span[layer];
+
+    if (!t->last_pass || s.len == 0) return FIRE_OK;
+    fire_grads_add_lane(t->grads, t->lane, t->lane_count, (int64_t)s.off,
+                        (int64_t)s.len);
+    if (t->exchange == NULL || t->lane < t->lane_count - 1) return FIRE_OK;
+    return fire_exchange_ready(t->exchange, (int64_t)(s.off + s.len));
+}
+
+/* All forward passes are done, so all updates of the iteration before are: from here
+ * on the solver's settings are this iteration's. */
+static fire_status_t begin_update(fire_trainer_t *t)
+{
+    FIRE_TRY(fire_solver_begin(t->solver));
+    return t->exchange != NULL ? fire_exchange_begin(t->exchange) : FIRE_OK;
+}
+
+static fire_status_t start_lane(fire_trainer_t *t, int lane)
+{
+    fire_net_t *net = t->net;
+
+    t->lane          = lane;
     net->moment.lane = t->lane_first + lane;
     net->loss_scale  = lane_share(t, net->moment.lane);
-    for (int k = 0; k < iter_size; k++) {
-        net->moment.step = t->solver->iter * iter_size + k;
-        FIRE_TRY(fire_net_forward(net, 0, -1, &loss));
+    net->hooks       = (fire_net_hooks_t){
+              .arg = t, .before_forward = before_forward, .after_backward = after_backward};
+    if (t->exchange != NULL)
+        FIRE_TRY(fire_exchange_wait(t->exchange, 0, t->grads->nscalar));
+    fire_grads_clear(t->grads, 0, t->grads->nscalar);
+    t->grads->sum[FIRE_SCALAR_STOP]     = lane == 0 && t->wish == FIRE_STOP;
+    t->grads->sum[FIRE_SCALAR_SNAPSHOT] = lane == 0 && t->wish == FIRE_SNAPSHOT;
+    return FIRE_OK;
+}
+
+static fire_status_t run_lane(fire_trainer_t *t, int lane)
+{
+    int   passes = t->param->iter_size;
+    float loss;
+
+    FIRE_TRY(start_lane(t, lane));
+    for (int k = 0; k < passes; k++) {
+        t->first_pass       = k == 0;
+        t->last_pass        = k == passes - 1;
+        t->net->moment.step = t->solver->iter * passes + k;
+        FIRE_TRY(fire_net_forward(t->net, 0, -1, &loss));
         FIRE_TRY(add_scalars(t, loss));
-        FIRE_TRY(fire_net_backward(net, -1, 0));
+        if (t->last_pass) {
+            fire_grads_add_lane(t->grads, lane, t->lane_count, 0, t->grads->nscalar);
+            if (lane == t->lane_count - 1) FIRE_TRY(begin_update(t));
+        }
+        FIRE_TRY(fire_net_backward(t->net, -1, 0));
     }
-    fire_grads_add_lane(t->grads, lane, t->lane_count, 0, t->grads->n);
+    return FIRE_OK;
+}
+
+static fire_status_t update_alone(fire_trainer_t *t)
+{
+    FIRE_TRY(fire_solver_clip(t->solver));
+    for (int i = 0; i < t->net->nparam; i++)
+        FIRE_TRY(fire_solver_update(t->solver, i, 0,
+                                    fire_blob_count(t->net->learn[i].blob)));
     return FIRE_OK;
 }
 
 fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)
 {
-    fire_solver_t *s = t->solver;
+    fire_status_t st = FIRE_OK;
 
-    for (int lane = 0; lane < t->lane_count; lane++)
-        FIRE_TRY(run_lane(t, lane));
-    *loss_p = (double)t->grads->sum[0];
-    FIRE_TRY(fire_solver_begin(s));
-    for (int i = 0; i < t->net->nparam; i++)
-        FIRE_TRY(fire_solver_update(s, i, 0, fire_blob_count(t->net->learn[i].blob)));
-    fire_solver_end(s);
+    for (int lane = 0; lane < t->lane_count && st >= 0; lane++)
+        st = run_lane(t, lane);
+    t->net->hooks = (fire_net_hooks_t){0};
+    FIRE_TRY(st);
+    if (t->exchange == NULL)
+        FIRE_TRY(update_alone(t));
+    else
+        FIRE_TRY(fire_exchange_wait(t->exchange, 0, t->grads->nscalar));
+    *loss_p = (double)t->grads->sum[FIRE_SCALAR_LOSS];
+    fire_solver_end(t->solver);
     return FIRE_OK;
+}
+
+fire_status_t fire_trainer_sync(fire_trainer_t *t)
+{
+    return t->exchange != NULL ? fire_exchange_finish(t->exchange) : FIRE_OK;
 }

@@ -23,10 +23,10 @@ static void smooth(fire_trainer_t *t, double loss)
 static void display_outputs(const fire_trainer_t *t)
 {
     const fire_net_t *net   = t->net;
-    const float      *value = t->grads->sum + 1;
+    const float      *value = t->grads->sum + FIRE_SCALAR_OUTPUTS;
     int               k     = 0;
 
-    for (int i = 0; i < net->noutput && t->grads->nscalar > 1; i++) {
+    for (int i = 0; i < net->noutput && t->grads->nscalar > FIRE_SCALAR_OUTPUTS; i++) {
         const fire_net_blob_t *b      = &net->blob[net->output[i]];
         float                  weight = fire_net_loss_weight(net, net->output[i]);
 
@@ -73,10 +73,9 @@ static fire_status_t test_all(fire_trainer_t *t)
 
 static fire_status_t one(fire_trainer_t *t)
 {
-    const Caffe__SolverParameter *p       = t->param;
-    int64_t                       iter    = t->solver->iter;
-    bool                          shown   = is_due(iter, p->display);
-    fire_action_t                 request = FIRE_GO_ON;
+    const Caffe__SolverParameter *p     = t->param;
+    int64_t                       iter  = t->solver->iter;
+    bool                          shown = is_due(iter, p->display);
     double                        loss;
 
     if (is_due(iter, p->test_interval) && (iter > 0 || p->test_initialization)) {
@@ -84,15 +83,16 @@ static fire_status_t one(fire_trainer_t *t)
         if (t->stopped) return FIRE_OK;
     }
     t->net->debug_info = shown && p->debug_info;
+    if (t->options.action != NULL) t->wish = t->options.action(t->options.arg);
     FIRE_TRY(fire_trainer_iterate(t, &loss));
     smooth(t, loss);
     if (shown) display(t, iter);
     fire_trainer_emit(t,
                       (fire_train_event_t){.kind = FIRE_TRAIN_ITERATION, .loss = loss});
-    if (t->options.action != NULL) request = t->options.action(t->options.arg);
-    if (is_due(t->solver->iter, p->snapshot) || request == FIRE_SNAPSHOT)
+    /* What any worker's user asked for went along with the gradients: all see it. */
+    if (is_due(t->solver->iter, p->snapshot) || t->grads->sum[FIRE_SCALAR_SNAPSHOT] > 0)
         FIRE_TRY(fire_trainer_snapshot(t));
-    t->stopped = request == FIRE_STOP;
+    t->stopped = t->grads->sum[FIRE_SCALAR_STOP] > 0;
     return FIRE_OK;
 }
 
@@ -115,27 +115,29 @@ fire_status_t fire_trainer_step(fire_trainer_t *t, int64_t iterations)
 static fire_status_t final_loss(fire_trainer_t *t)
 {
     bool  defer = t->net->moment.defer_stats;
-    float loss;
+    float loss, mean = 0;
 
+    FIRE_TRY(fire_trainer_sync(t));
     t->net->moment.defer_stats = true;
     t->net->moment.step        = t->solver->iter * t->param->iter_size;
-    t->net->moment.lane        = t->lane_first;
-    FIRE_TRY(fire_net_forward(t->net, 0, -1, &loss));
+    for (int i = 0; i < t->lane_count; i++) {
+        t->net->moment.lane = t->lane_first + i;
+        FIRE_TRY(fire_net_forward(t->net, 0, -1, &loss));
+        mean += loss / (float)t->lanes;
+    }
     t->net->moment.defer_stats = defer;
-    smooth(t, (double)loss);
+    if (t->exchange != NULL)
+        FIRE_TRY(fire_comm_allreduce(t->options.comm, "tree", &mean, 1));
+    smooth(t, (double)mean);
     FIRE_LOG(INFO, "Iteration %lld, loss = %g", (long long)t->solver->iter,
              t->smoothed_loss);
     return FIRE_OK;
 }
 
-fire_status_t fire_trainer_solve(fire_trainer_t *t)
+static fire_status_t solve(fire_trainer_t *t)
 {
     const Caffe__SolverParameter *p = t->param;
 
-    FIRE_LOG(INFO, "Solving %s",
-             t->net->param->name != NULL ? t->net->param->name : "");
-    FIRE_LOG(INFO, "Learning Rate Policy: %s", p->lr_policy);
-    fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_START});
     FIRE_TRY(fire_trainer_step(t, p->max_iter - t->solver->iter));
     if (p->snapshot_after_train && !is_due(t->solver->iter, p->snapshot))
         FIRE_TRY(fire_trainer_snapshot(t));
@@ -145,7 +147,22 @@ fire_status_t fire_trainer_solve(fire_trainer_t *t)
     }
     if (is_due(t->solver->iter, p->display)) FIRE_TRY(final_loss(t));
     if (is_due(t->solver->iter, p->test_interval)) FIRE_TRY(test_all(t));
+    FIRE_TRY(fire_trainer_sync(t));
     FIRE_LOG(INFO, "Optimization Done.");
     fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_DONE});
     return FIRE_OK;
+}
+
+/* A worker that fails tells the others, who would wait for it otherwise. */
+fire_status_t fire_trainer_solve(fire_trainer_t *t)
+{
+    fire_status_t st;
+
+    FIRE_LOG(INFO, "Solving %s",
+             t->net->param->name != NULL ? t->net->param->name : "");
+    FIRE_LOG(INFO, "Learning Rate Policy: %s", t->param->lr_policy);
+    fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_START});
+    st = solve(t);
+    if (st < 0 && t->options.comm != NULL) fire_comm_fail(t->options.comm);
+    return st;
 }

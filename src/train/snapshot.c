@@ -86,7 +86,7 @@ out:
     return st;
 }
 
-fire_status_t fire_trainer_snapshot(fire_trainer_t *t)
+static fire_status_t write_files(fire_trainer_t *t)
 {
     char         *model = NULL, *state = NULL;
     fire_status_t st;
@@ -101,6 +101,29 @@ out:
     fire_free(model);
     fire_free(state);
     return st;
+}
+
+/* With a sharded update each worker holds the history of its own share only. */
+static fire_status_t gather_history(fire_trainer_t *t)
+{
+    if (t->grads->weights == NULL) return FIRE_OK;
+    for (int i = 0; i < t->solver->rule->nhistory * t->net->nparam; i++) {
+        fire_blob_t *h     = t->solver->history[i];
+        int64_t      first = t->grads->offset[i % t->net->nparam];
+        float       *x;
+
+        FIRE_TRY(fire_blob_update(h, FIRE_DATA, FIRE_CPU, &x));
+        FIRE_TRY(fire_exchange_gather(t->exchange, first, h->count, x));
+    }
+    return FIRE_OK;
+}
+
+/* The first worker writes; all go on only when it is done, or know that it failed. */
+fire_status_t fire_trainer_snapshot(fire_trainer_t *t)
+{
+    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(gather_history(t));
+    return fire_trainer_agree(t, fire_trainer_rank(t) == 0 ? write_files(t) : FIRE_OK);
 }
 
 /* The state names its model relative to where it was written from; if that is not
@@ -138,7 +161,7 @@ static void restore_position(fire_trainer_t *t, const Caffe__FireState *ours)
                  ours->lanes, t->lanes, ours->lanes);
 }
 
-fire_status_t fire_trainer_restore(fire_trainer_t *t, const char *path)
+static fire_status_t restore(fire_trainer_t *t, const char *path)
 {
     Caffe__SolverState *state;
     char               *model = NULL;
@@ -155,4 +178,10 @@ out:
     fire_free(model);
     fire_message_free(state);
     return st;
+}
+
+fire_status_t fire_trainer_restore(fire_trainer_t *t, const char *path)
+{
+    FIRE_TRY(fire_trainer_sync(t));
+    return fire_trainer_agree(t, restore(t, path));
 }

@@ -1,5 +1,6 @@
 /* test.c - the test phase: outputs of a test net, averaged over test_iter batches. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -14,15 +15,15 @@ static int64_t count_outputs(const fire_net_t *net)
     return n;
 }
 
-static fire_status_t add_outputs(const fire_net_t *net, float *sum)
+static fire_status_t read_outputs(const fire_net_t *net, float *out)
 {
     for (int i = 0; i < net->noutput; i++) {
         fire_blob_t *b = net->blob[net->output[i]].blob;
         const float *x;
 
         FIRE_TRY(fire_blob_read(b, FIRE_DATA, FIRE_CPU, &x));
-        for (int64_t k = 0; k < b->count; k++)
-            *sum++ += x[k];
+        memcpy(out, x, (size_t)b->count * sizeof(*x));
+        out += b->count;
     }
     return FIRE_OK;
 }
@@ -64,44 +65,59 @@ static int64_t first_step(const fire_trainer_t *t, int which)
     return nth * t->test[which].iterations;
 }
 
-static fire_status_t run(fire_trainer_t *t, int which, float *sum, double *loss)
+/* Workers take turns at the batches. Each batch has a row of its own (outputs, then
+ * loss), zero with all but one of them, so that sums are exact and rows can be added
+ * in the order of the batches whoever made them. */
+static fire_status_t run(fire_trainer_t *t, int which, float *row, int64_t width)
 {
     fire_net_t *net  = t->test[which].net;
     int64_t     step = first_step(t, which);
-    float       one;
+    int         n    = t->test[which].iterations;
 
-    for (int i = 0; i < t->test[which].iterations && !t->stopped; i++) {
+    net->moment.step_stride = fire_trainer_size(t);
+    for (int i = fire_trainer_rank(t); i < n; i += fire_trainer_size(t)) {
         net->moment.step = step + i;
-        FIRE_TRY(fire_net_forward(net, 0, -1, &one));
-        FIRE_TRY(add_outputs(net, sum));
-        *loss += (double)one;
-        if (t->options.action != NULL) {
-            fire_action_t request = t->options.action(t->options.arg);
-
-            if (request == FIRE_SNAPSHOT) FIRE_TRY(fire_trainer_snapshot(t));
-            t->stopped = request == FIRE_STOP;
-        }
+        FIRE_TRY(fire_net_forward(net, 0, -1, &row[i * width + width - 1]));
+        FIRE_TRY(read_outputs(net, row + i * width));
+        if (t->options.action == NULL || t->exchange != NULL) continue;
+        t->stopped = t->options.action(t->options.arg) == FIRE_STOP;
+        if (t->stopped) break;
     }
+    return FIRE_OK;
+}
+
+static fire_status_t test(fire_trainer_t *t, int which, float *row, int64_t width)
+{
+    int n = t->test[which].iterations;
+
+    FIRE_TRY(run(t, which, row, width));
+    if (t->stopped) {
+        FIRE_LOG(INFO, "Test interrupted.");
+        return FIRE_OK;
+    }
+    if (t->exchange != NULL)
+        FIRE_TRY(
+            fire_comm_allreduce(t->options.comm, "tree", row, (size_t)(n * width)));
+    for (int i = 1; i < n; i++)
+        for (int64_t k = 0; k < width; k++)
+            row[k] += row[i * width + k];
+    if (t->param->test_compute_loss)
+        FIRE_LOG(INFO, "Test loss: %g", (double)(row[width - 1] / (float)n));
+    report(t, which, row);
     return FIRE_OK;
 }
 
 fire_status_t fire_trainer_test(fire_trainer_t *t, int which)
 {
-    double        loss = 0;
-    float        *sum;
+    int64_t       width = count_outputs(t->test[which].net) + 1;
+    float        *row;
     fire_status_t st;
 
     FIRE_LOG(INFO, "Iteration %lld, Testing net (#%d)", (long long)t->solver->iter,
              which);
-    FIRE_TRY(FIRE_NEW(&sum, count_outputs(t->test[which].net)));
-    st = run(t, which, sum, &loss);
-    if (st >= 0 && t->stopped)
-        FIRE_LOG(INFO, "Test interrupted.");
-    else if (st >= 0) {
-        if (t->param->test_compute_loss)
-            FIRE_LOG(INFO, "Test loss: %g", loss / t->test[which].iterations);
-        report(t, which, sum);
-    }
-    fire_free(sum);
+    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(FIRE_NEW(&row, (t->test[which].iterations + 1) * width));
+    st = test(t, which, row, width);
+    fire_free(row);
     return st;
 }

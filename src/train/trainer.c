@@ -47,6 +47,18 @@ static fire_status_t settle_batch(fire_trainer_t *t)
     return FIRE_OK;
 }
 
+static fire_status_t set_up(fire_trainer_t *t)
+{
+    int window = t->param->average_loss > 0 ? t->param->average_loss : 1;
+
+    FIRE_TRY(fire_trainer_take_lanes(t));
+    if (fire_trainer_rank(t) == 0) FIRE_TRY(fire_trainer_check_prefix(t));
+    FIRE_TRY(fire_trainer_make_nets(t));
+    FIRE_TRY(fire_solver_create(t->param, t->net, &t->solver));
+    FIRE_TRY(settle_batch(t));
+    return FIRE_NEW(&t->window, window);
+}
+
 fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
                                   const fire_trainer_options_t *options,
                                   fire_trainer_t              **trainer_p)
@@ -57,17 +69,10 @@ fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
     FIRE_TRY(FIRE_NEW(&t, 1));
     t->param   = param;
     t->options = *options;
-    t->lanes =
-        param->fire != NULL && param->fire->lanes > 0 ? (int)param->fire->lanes : 1;
-    t->lane_count = t->lanes;
-    FIRE_TRY_GOTO(st, fire_trainer_check_prefix(t), err_trainer);
-    FIRE_TRY_GOTO(st, fire_trainer_make_nets(t), err_trainer);
-    FIRE_TRY_GOTO(st, fire_solver_create(param, t->net, &t->solver), err_trainer);
-    FIRE_TRY_GOTO(st, settle_batch(t), err_trainer);
-    FIRE_TRY_GOTO(st, fire_grads_create(t->net, t->lane_count, &t->grads), err_trainer);
-    FIRE_TRY_GOTO(
-        st, FIRE_NEW(&t->window, param->average_loss > 0 ? param->average_loss : 1),
-        err_trainer);
+    /* Workers agree before they do anything together. */
+    FIRE_TRY_GOTO(st, fire_trainer_agree(t, set_up(t)), err_trainer);
+    FIRE_TRY_GOTO(st, fire_trainer_agree(t, fire_trainer_make_exchange(t)),
+                  err_trainer);
     FIRE_LOG(INFO, "Solver scaffolding done.");
     *trainer_p = t;
     return FIRE_OK;
@@ -80,11 +85,12 @@ err_trainer:
 void fire_trainer_destroy(fire_trainer_t *t)
 {
     if (t == NULL) return;
+    fire_exchange_destroy(t->exchange);
     for (int i = 0; i < t->ntest; i++)
         fire_net_destroy(t->test[i].net);
     fire_solver_destroy(t->solver);
     fire_net_destroy(t->net);
-    fire_grads_destroy(t->grads); /* after the net, whose diffs lie in it */
+    fire_grads_destroy(t->grads); /* after the net, whose parameters lie in it */
     fire_free(t->test);
     fire_free(t->window);
     fire_free(t);
@@ -95,6 +101,7 @@ fire_status_t fire_trainer_load_weights(fire_trainer_t *t, const char *paths)
     char         *copy, *rest;
     fire_status_t st = FIRE_OK;
 
+    FIRE_TRY(fire_trainer_sync(t));
     FIRE_TRY(fire_strdup(paths, &copy));
     for (char *path = strtok_r(copy, ",", &rest); path != NULL && st >= 0;
          path       = strtok_r(NULL, ",", &rest)) {
@@ -105,7 +112,7 @@ fire_status_t fire_trainer_load_weights(fire_trainer_t *t, const char *paths)
             st = fire_net_load_file(t->test[i].net, path);
     }
     fire_free(copy);
-    return st;
+    return fire_trainer_agree(t, st);
 }
 
 void fire_trainer_emit(fire_trainer_t *t, fire_train_event_t e)

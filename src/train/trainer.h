@@ -9,6 +9,7 @@
 #define FIRE_TRAIN_TRAINER_H
 #include "net/net.h"
 #include "solver/solver.h"
+#include "train/exchange.h"
 #include "train/grads.h"
 #include "train/profile.h"
 
@@ -46,6 +47,7 @@ typedef struct fire_train_event {
 
 typedef struct fire_trainer_options {
     fire_ctx_t   ctx;
+    fire_comm_t *comm;  /* the workers; NULL: this one alone. The caller owns it */
     int          level; /* of the training net, from the command line */
     int          nstage;
     const char **stage;
@@ -69,8 +71,12 @@ typedef struct fire_trainer {
     int                           ntest;
     fire_test_net_t              *test;
     fire_grads_t                 *grads;
+    fire_exchange_t              *exchange; /* NULL: one worker */
     int                           lanes, lane_first, lane_count;
     int64_t                       batch; /* global */
+    int                           lane;  /* being run, this worker's 0, 1 ... */
+    bool                          first_pass, last_pass; /* of the lane */
+    fire_action_t                 wish;                  /* of this worker's user */
 
     double *window; /* the last average_loss losses */
     int64_t nwindow;
@@ -97,11 +103,20 @@ fire_status_t fire_trainer_solve(fire_trainer_t *trainer); /* up to max_iter */
 fire_status_t fire_trainer_step(fire_trainer_t *trainer, int64_t iterations);
 fire_status_t fire_trainer_test(fire_trainer_t *trainer, int test_net);
 
-/* One iteration without display, test or snapshot; its loss. */
+/* One iteration without display, test or snapshot; its loss. Updates may still be
+ * under way when it returns: sync() before looking at weights. */
 fire_status_t fire_trainer_iterate(fire_trainer_t *trainer, double *loss_p);
+fire_status_t fire_trainer_sync(fire_trainer_t *trainer);
+
+int fire_trainer_rank(const fire_trainer_t *trainer);
+int fire_trainer_size(const fire_trainer_t *trainer); /* workers */
 
 /* ---- parts of the trainer, one file each ---- */
 fire_status_t fire_trainer_make_nets(fire_trainer_t *trainer);
+fire_status_t fire_trainer_take_lanes(fire_trainer_t *trainer);
+fire_status_t fire_trainer_make_exchange(fire_trainer_t *trainer);
+/* Every worker's status becomes everybody's. */
+fire_status_t fire_trainer_agree(fire_trainer_t *trainer, fire_status_t mine);
 fire_status_t fire_trainer_check_prefix(const fire_trainer_t *trainer);
 void          fire_trainer_emit(fire_trainer_t *trainer, fire_train_event_t e);
 #endif

@@ -1,0 +1,310 @@
+#include "train/exchange.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "train/exchange_state.h"
+
+/* Cut [0, n) into buckets of about bucket_bytes that end at parameter borders; a
+ * parameter larger than that has one of its own. */
+static fire_status_t cut_buckets(fire_exchange_t *x, const int64_t *cut, int ncut)
+{
+    int64_t most = (int64_t)(x->o.bucket_bytes / sizeof(float)), first = 0;
+
+    FIRE_TRY(FIRE_NEW(&x->bucket, ncut));
+    for (int i = 0; i < ncut; i++) {
+        bool last = i == ncut - 1;
+
+        if (!last && cut[i + 1] - first <= most) continue;
+        x->bucket[x->nbucket++] = (bucket_t){.first = first, .n = cut[i] - first};
+        first                   = cut[i];
+    }
+    return FIRE_OK;
+}
+
+/* Not every algorithm comes in halves; rhd does, with the same sums as a tree. */
+static const char *algo_for(const fire_exchange_t *x, fire_coll_op_t op)
+{
+    const fire_algo_t *algo = NULL;
+
+    if (strcmp(x->o.algo, "auto") == 0 || fire_algo_find(x->o.algo, &algo) < 0 ||
+        (algo->ops >> op & 1))
+        return x->o.algo;
+    return "rhd";
+}
+
+static fire_status_t make_collectives(fire_exchange_t *x, bucket_t *b)
+{
+    fire_collective_options_t o = {
+        .op        = FIRE_ALLREDUCE,
+        .algo      = x->o.algo,
+        .canonical = x->o.canonical,
+        .colors    = x->o.colors,
+        .compress  = x->o.compress,
+        .residual  = x->residual ? x->residual + x->n + b->first : NULL};
+
+    if (x->o.sharded) {
+        o.op   = FIRE_REDUCE_SCATTER;
+        o.algo = algo_for(x, o.op);
+    }
+    FIRE_TRY(fire_collective_create(x->comm, &o, x->grads + b->first, (size_t)b->n,
+                                    &b->sum));
+    if (!x->o.sharded) return FIRE_OK;
+    o = (fire_collective_options_t){.op = FIRE_ALLGATHER, .algo = o.algo};
+    return fire_collective_create(x->comm, &o, x->weights + b->first, (size_t)b->n,
+                                  &b->gather);
+}
+
+fire_status_t fire_exchange_create(fire_comm_t *comm, float *grads, float *weights,
+                                   const int64_t *cut, int ncut,
+                                   const fire_exchange_options_t *options,
+                                   fire_exchange_t              **exchange_p)
+{
+    fire_exchange_t *x;
+    fire_status_t    st;
+
+    FIRE_TRY(FIRE_NEW(&x, 1));
+    x->comm    = comm;
+    x->o       = *options;
+    x->grads   = grads;
+    x->weights = weights;
+    x->n       = cut[ncut - 1];
+    if (options->compress != NULL)
+        FIRE_TRY_GOTO(st, fire_codec_find(options->compress, &x->codec, &x->codec_arg),
+                      err_exchange);
+    if (x->codec != NULL)
+        FIRE_TRY_GOTO(st, FIRE_NEW(&x->residual, 2 * x->n), err_exchange);
+    FIRE_TRY_GOTO(st, cut_buckets(x, cut, ncut), err_exchange);
+    for (int i = 0; i < x->nbucket; i++) {
+        FIRE_TRY_GOTO(st, make_collectives(x, &x->bucket[i]), err_exchange);
+        x->bucket[i].state = DONE;
+    }
+    x->ndone = x->nbucket;
+    if (options->overlap == FIRE_OVERLAP_THREAD)
+        FIRE_TRY_GOTO(st, fire_exchange_thread_start(x), err_exchange);
+    *exchange_p = x;
+    return FIRE_OK;
+
+err_exchange:
+    fire_exchange_destroy(x);
+    return st;
+}
+
+void fire_exchange_destroy(fire_exchange_t *x)
+{
+    if (x == NULL) return;
+    if (x->threaded) fire_exchange_thread_stop(x);
+    for (int i = 0; i < x->nbucket; i++) {
+        fire_collective_destroy(x->bucket[i].sum);
+        fire_collective_destroy(x->bucket[i].gather);
+    }
+    fire_free(x->bucket);
+    fire_free(x->residual);
+    fire_free(x);
+}
+
+/* Error feedback: send what the codec can express of gradient + what was left over,
+ * and keep the rest for the next time. */
+static void quantize(fire_exchange_t *x, const bucket_t *b)
+{
+    float *g = x->grads + b->first, *rest = x->residual + b->first;
+
+    for (int64_t i = 0; i < b->n; i++)
+        rest[i] = g[i] = g[i] + rest[i];
+    x->codec->quantize(x->codec_arg, g, (size_t)b->n);
+    for (int64_t i = 0; i < b->n; i++)
+        rest[i] -= g[i];
+}
+
+static fire_status_t start_ready(fire_exchange_t *x, bool *moved)
+{
+    while (x->nstarted < x->nbucket) {
+        bucket_t *b = &x->bucket[x->nstarted];
+
+        if (b->first + b->n > x->upto) break;
+        if (x->nstarted == 0) x->busy_since = fire_clock_now();
+        if (x->codec != NULL) quantize(x, b);
+        FIRE_TRY(fire_collective_start(b->sum));
+        b->state = SUMMING;
+        x->nstarted++;
+        *moved = true;
+    }
+    return FIRE_OK;
+}
+
+static void set_done(fire_exchange_t *x, bucket_t *b)
+{
+    b->state = DONE;
+    if (++x->ndone == x->nbucket && x->busy_since > 0) {
+        x->account.busy += fire_clock_now() - x->busy_since;
+        x->busy_since = 0;
+    }
+}
+
+/* The sum is there: update, all of the bucket or this worker's share. */
+static fire_status_t update(fire_exchange_t *x, bucket_t *b)
+{
+    double      start = fire_clock_now();
+    fire_span_t own   = {0, (size_t)b->n};
+
+    if (x->o.sharded) own = fire_collective_own(b->sum);
+    if (own.len > 0)
+        FIRE_TRY(
+            x->o.complete(x->o.arg, b->first + (int64_t)own.off, (int64_t)own.len));
+    x->account.update += fire_clock_now() - start;
+    if (!x->o.sharded) {
+        set_done(x, b);
+        return FIRE_OK;
+    }
+    b->state = GATHERING;
+    return fire_collective_start(b->gather);
+}
+
+static fire_status_t test_bucket(fire_exchange_t *x, bucket_t *b, bool *moved)
+{
+    fire_collective_t *c  = b->state == SUMMING ? b->sum : b->gather;
+    fire_status_t      st = fire_collective_test(c);
+
+    FIRE_TRY(st);
+    *moved |= fire_collective_moved(c);
+    if (st == FIRE_IN_PROGRESS) return FIRE_OK;
+    *moved = true;
+    if (b->state == GATHERING) {
+        set_done(x, b);
+        return FIRE_OK;
+    }
+    b->state = SUMMED;
+    x->nsummed++;
+    return x->o.hold ? FIRE_OK : update(x, b);
+}
+
+static fire_status_t update_held(fire_exchange_t *x)
+{
+    if (x->o.all_summed != NULL) FIRE_TRY(x->o.all_summed(x->o.arg));
+    for (int i = x->nbucket - 1; i >= 0; i--)
+        FIRE_TRY(update(x, &x->bucket[i]));
+    return FIRE_OK;
+}
+
+/* Later buckets hold lower layers, which the next forward needs first: they are
+ * looked at first. */
+fire_status_t fire_exchange_step(fire_exchange_t *x, bool *moved_p)
+{
+    *moved_p = false;
+    FIRE_TRY(start_ready(x, moved_p));
+    for (int i = x->nstarted - 1; i >= 0; i--) {
+        bucket_t *b = &x->bucket[i];
+
+        if (b->state == SUMMING || b->state == GATHERING)
+            FIRE_TRY(test_bucket(x, b, moved_p));
+    }
+    if (x->o.hold && x->nsummed == x->nbucket && x->bucket[0].state == SUMMED)
+        FIRE_TRY(update_held(x));
+    return FIRE_OK;
+}
+
+bool fire_exchange_is_updated(const fire_exchange_t *x, int64_t first, int64_t n)
+{
+    for (int i = 0; i < x->nbucket; i++) {
+        const bucket_t *b = &x->bucket[i];
+
+        if (b->state != DONE && b->first < first + n && first < b->first + b->n)
+            return false;
+    }
+    return true;
+}
+
+fire_status_t fire_exchange_begin(fire_exchange_t *x)
+{
+    FIRE_TRY(fire_exchange_finish(x));
+    if (x->threaded) fire_exchange_thread_idle(x);
+    for (int i = 0; i < x->nbucket; i++)
+        x->bucket[i].state = WAITING;
+    x->nstarted = x->nsummed = x->ndone = 0;
+    atomic_store(&x->upto, 0);
+    return FIRE_OK;
+}
+
+fire_status_t fire_exchange_ready(fire_exchange_t *x, int64_t upto)
+{
+    bool moved;
+
+    if (x->threaded) return fire_exchange_thread_ready(x, upto);
+    x->upto = upto;
+    return x->o.overlap == FIRE_OVERLAP_POLL ? fire_exchange_step(x, &moved) : FIRE_OK;
+}
+
+static fire_status_t drive(fire_exchange_t *x, int64_t first, int64_t n)
+{
+    fire_pause_t idle = {0};
+    bool         moved;
+
+    while (!fire_exchange_is_updated(x, first, n)) {
+        FIRE_TRY(fire_exchange_step(x, &moved));
+        if (moved)
+            idle = (fire_pause_t){0};
+        else
+            fire_pause(&idle);
+    }
+    return FIRE_OK;
+}
+
+fire_status_t fire_exchange_wait(fire_exchange_t *x, int64_t first, int64_t n)
+{
+    double        start = fire_clock_now();
+    fire_status_t st;
+
+    st = x->threaded ? fire_exchange_thread_wait(x, first, n) : drive(x, first, n);
+    x->account.exposed += fire_clock_now() - start;
+    return st;
+}
+
+fire_status_t fire_exchange_finish(fire_exchange_t *x)
+{
+    return fire_exchange_wait(x, 0, x->n);
+}
+
+/* What others own is zeroed here, so that a sum is exact and brings it. */
+fire_status_t fire_exchange_gather(fire_exchange_t *x, int64_t first, int64_t n,
+                                   float *values)
+{
+    for (int i = 0; i < x->nbucket; i++) {
+        const bucket_t *b   = &x->bucket[i];
+        fire_span_t     own = fire_collective_own(b->sum);
+        int64_t         lo = b->first - first, mine = lo + (int64_t)own.off;
+
+        for (int64_t k = lo < 0 ? 0 : lo; k < n && k < lo + b->n; k++)
+            if (k < mine || k >= mine + (int64_t)own.len) values[k] = 0;
+    }
+    return fire_comm_allreduce(x->comm, "tree", values, (size_t)n);
+}
+
+fire_exchange_account_t fire_exchange_account(fire_exchange_t *x)
+{
+    fire_exchange_account_t a;
+    int64_t                 bytes = 0;
+
+    if (x->threaded) fire_exchange_thread_idle(x);
+    a = x->account;
+    for (int i = 0; i < x->nbucket; i++) {
+        bytes += fire_collective_bytes(x->bucket[i].sum);
+        if (x->bucket[i].gather != NULL)
+            bytes += fire_collective_bytes(x->bucket[i].gather);
+    }
+    a.bytes         = bytes - x->bytes_before;
+    x->bytes_before = bytes;
+    x->account      = (fire_exchange_account_t){0};
+    return a;
+}
+
+int fire_exchange_nbucket(const fire_exchange_t *x)
+{
+    return x->nbucket;
+}
+
+float *fire_exchange_residual(fire_exchange_t *x, int64_t *n_p)
+{
+    *n_p = 2 * x->n;
+    return x->residual;
+}

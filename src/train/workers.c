@@ -1,0 +1,131 @@
+/* workers.c - how a trainer is tied to the other workers: which lanes are its own, how
+ * gradients are exchanged, what a finished sum does to the weights. */
+#include <string.h>
+
+#include "base/log.h"
+#include "train/trainer.h"
+
+int fire_trainer_rank(const fire_trainer_t *t)
+{
+    return t->options.comm != NULL ? fire_comm_rank(t->options.comm) : 0;
+}
+
+int fire_trainer_size(const fire_trainer_t *t)
+{
+    return t->options.comm != NULL ? fire_comm_size(t->options.comm) : 1;
+}
+
+fire_status_t fire_trainer_agree(fire_trainer_t *t, fire_status_t mine)
+{
+    return t->options.comm != NULL ? fire_comm_agree(t->options.comm, mine) : mine;
+}
+
+/* Aligned blocks of lanes keep the canonical tree whole: each worker's is a power of
+ * two, or there is one worker. */
+fire_status_t fire_trainer_take_lanes(fire_trainer_t *t)
+{
+    const Caffe__FireParameter *f    = t->param->fire;
+    int                         size = fire_trainer_size(t);
+
+    t->lanes      = f != NULL && f->lanes > 0 ? (int)f->lanes : size;
+    t->lane_count = t->lanes / size;
+    t->lane_first = t->lane_count * fire_trainer_rank(t);
+    if (t->lanes % size != 0 ||
+        (size > 1 && (t->lane_count & (t->lane_count - 1)) != 0))
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%d lanes cannot be shared by %d workers: each needs the same "
+                         "number, a power of two",
+                         t->lanes, size);
+    return FIRE_OK;
+}
+
+/* The part of parameter i that lies in [first, first + n) of the gradients. */
+static fire_span_t part_in(const fire_grads_t *g, int i, int64_t first, int64_t n)
+{
+    int64_t at  = g->offset[i];
+    int64_t lo  = first > at ? first - at : 0;
+    int64_t end = at + fire_blob_count(g->net->learn[i].blob);
+    int64_t hi  = (first + n < end ? first + n : end) - at;
+
+    return (fire_span_t){(size_t)lo, hi > lo ? (size_t)(hi - lo) : 0};
+}
+
+static fire_status_t complete(void *arg, int64_t first, int64_t n)
+{
+    fire_trainer_t *t = arg;
+
+    for (int k = 0; k < t->net->nparam; k++) {
+        int         i = t->grads->order[k];
+        fire_span_t s = part_in(t->grads, i, first, n);
+
+        if (s.len > 0)
+            FIRE_TRY(fire_solver_update(t->solver, i, (int64_t)s.off, (int64_t)s.len));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t all_summed(void *arg)
+{
+    return fire_solver_clip(((fire_trainer_t *)arg)->solver);
+}
+
+static fire_status_t parse_overlap(const char *name, fire_overlap_t *overlap_p)
+{
+    static const char *const names[] = {"thread", "poll", "off"};
+
+    for (int i = 0; i < 3; i++)
+        if (strcmp(names[i], name) == 0) {
+            *overlap_p = (fire_overlap_t)i;
+            return FIRE_OK;
+        }
+    return FIRE_FAIL(FIRE_ERR_INVALID,
+                     "unknown overlap \"%s\"; known are thread, poll, off", name);
+}
+
+static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options_t *o)
+{
+    static const Caffe__FireParameter defaults = CAFFE__FIRE_PARAMETER__INIT;
+    const Caffe__FireParameter *f = t->param->fire != NULL ? t->param->fire : &defaults;
+    bool                        clips = t->param->clip_gradients >= 0;
+
+    FIRE_TRY(parse_overlap(f->overlap, &o->overlap));
+    if (strcmp(f->update, "replicated") != 0 && strcmp(f->update, "sharded") != 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "unknown update \"%s\"; known are replicated, sharded",
+                         f->update);
+    o->algo         = f->comm;
+    o->colors       = (int)f->colors;
+    o->bucket_bytes = (size_t)((double)f->bucket_mb * 1e6);
+    o->compress     = f->compress;
+    o->hold         = clips;
+    o->sharded      = strcmp(f->update, "sharded") == 0 && !clips;
+    o->canonical    = t->lanes > fire_trainer_size(t) || f->has_lanes;
+    if (clips && strcmp(f->update, "sharded") == 0)
+        FIRE_LOG(INFO, "clip_gradients needs the whole gradient: update is replicated");
+    return FIRE_OK;
+}
+
+fire_status_t fire_trainer_make_exchange(fire_trainer_t *t)
+{
+    fire_exchange_options_t o = {
+        .arg = t, .complete = complete, .all_summed = all_summed};
+    fire_grads_options_t g = {.comm = t->options.comm, .lanes = t->lane_count};
+    int64_t             *cut;
+    int                  ncut;
+    fire_status_t        st;
+
+    FIRE_TRY(read_options(t, &o));
+    g.weights = o.sharded && fire_trainer_size(t) > 1;
+    FIRE_TRY(fire_grads_create(t->net, &g, &t->grads));
+    if (fire_trainer_size(t) == 1) return FIRE_OK;
+    FIRE_TRY(fire_grads_cuts(t->grads, &cut, &ncut));
+    st = fire_exchange_create(t->options.comm, t->grads->sum, t->grads->weights, cut,
+                              ncut, &o, &t->exchange);
+    fire_free(cut);
+    FIRE_TRY(st);
+    FIRE_LOG(INFO, "%d workers, %d lanes of a global batch of %lld; %d buckets, %s, %s",
+             fire_trainer_size(t), t->lanes, (long long)t->batch,
+             fire_exchange_nbucket(t->exchange), o.algo,
+             o.sharded ? "sharded" : "replicated");
+    return FIRE_OK;
+}

@@ -1,0 +1,150 @@
+#include "run.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "data/writer.h"
+#include "model/load.h"
+#include "model/text.h"
+
+double run_losses[4096];
+
+const char *run_file(const char *name, const char *text)
+{
+    static char path[4][600];
+    static int  turn;
+    char       *p = path[turn++ % 4];
+    FILE       *f;
+
+    snprintf(p, sizeof(path[0]), "%s/%s", test_tmpdir(), name);
+    f = fopen(p, "w");
+    CHECK(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
+    return p;
+}
+
+/* Images whose brightness depends on the label, with noise: something to learn. */
+static void put_image(fire_writer_t *w, int i, int channels, int size)
+{
+    fire_rng_key_t key = fire_rng_key(5, FIRE_RNG_TEST, 0, (uint64_t)i);
+    Caffe__Datum   d   = CAFFE__DATUM__INIT;
+    int            n   = channels * size * size;
+    unsigned char *pixel, *packed;
+    char           name[16];
+
+    CHECK_OK(FIRE_NEW(&pixel, n));
+    d.has_channels = d.has_height = d.has_width = d.has_data = d.has_label = 1;
+    d.channels                                                             = channels;
+    d.height = d.width = size;
+    d.label            = (int)fire_rng_below(key, 0, 10);
+    for (int k = 0; k < n; k++)
+        pixel[k] = (unsigned char)(d.label * 20 +
+                                   (int)fire_rng_below(key, (uint64_t)k + 1, 50));
+    d.data = (ProtobufCBinaryData){(size_t)n, pixel};
+    CHECK_OK(FIRE_NEW(&packed, caffe__datum__get_packed_size(&d)));
+    snprintf(name, sizeof(name), "%08d", i);
+    CHECK_OK(fire_writer_put(w, name, packed, caffe__datum__pack(&d, packed)));
+    fire_free(pixel);
+    fire_free(packed);
+}
+
+const char *run_data(int n, int channels, int size)
+{
+    static char    path[600];
+    fire_writer_t *w;
+
+    snprintf(path, sizeof(path), "%s/data", test_tmpdir());
+    CHECK_OK(fire_writer_open("lmdb", path, &w));
+    for (int i = 0; i < n; i++)
+        put_image(w, i, channels, size);
+    CHECK_OK(fire_writer_commit(w));
+    return path;
+}
+
+typedef struct worker {
+    const run_t *run;
+    fire_team_t *team;
+    int          rank;
+    uint64_t     hash;
+} worker_t;
+
+static uint64_t hash_weights(const fire_net_t *net)
+{
+    uint64_t h = 14695981039346656037u;
+
+    for (int i = 0; i < net->nparam; i++) {
+        const float         *w;
+        const unsigned char *byte;
+
+        CHECK_OK(fire_blob_read(net->learn[i].blob, FIRE_DATA, FIRE_CPU, &w));
+        byte = (const unsigned char *)w;
+        for (int64_t k = 0; k < fire_blob_count(net->learn[i].blob) * 4; k++)
+            h = (h ^ byte[k]) * 1099511628211u;
+    }
+    return h;
+}
+
+static void iterate(fire_trainer_t *t, const worker_t *w)
+{
+    int64_t stop = w->run->stop_at > 0 ? w->run->stop_at : t->param->max_iter;
+
+    if (w->run->solve) {
+        CHECK_OK(fire_trainer_solve(t));
+        return;
+    }
+    while (t->solver->iter < stop) {
+        int64_t i = t->solver->iter;
+        double  loss;
+
+        CHECK_OK(fire_trainer_iterate(t, &loss));
+        if (w->rank == 0) run_losses[i] = loss;
+    }
+    CHECK_OK(fire_trainer_sync(t));
+}
+
+static void *work(void *arg)
+{
+    worker_t               *w = arg;
+    fire_trainer_options_t  o = FIRE_TRAINER_OPTIONS_INIT;
+    fire_comm_options_t     c = FIRE_COMM_OPTIONS_INIT;
+    Caffe__SolverParameter *p;
+    fire_trainer_t         *t;
+    char                    text[4096];
+    int n = snprintf(text, sizeof(text), w->run->solver, test_tmpdir(), test_tmpdir());
+
+    CHECK_OK(fire_text_parse(text, (size_t)n, "solver",
+                             &caffe__solver_parameter__descriptor,
+                             (ProtobufCMessage **)&p));
+    if (w->team != NULL)
+        CHECK_OK(fire_comm_open_threads(w->team, w->rank, &c, &o.comm));
+    CHECK_OK(fire_trainer_create(p, &o, &t));
+    if (w->run->resume != NULL) {
+        snprintf(text, sizeof(text), "%s/snap_iter_%s.solverstate", test_tmpdir(),
+                 w->run->resume);
+        CHECK_OK(fire_trainer_restore(t, text));
+    }
+    iterate(t, w);
+    w->hash = hash_weights(t->net);
+    fire_trainer_destroy(t);
+    fire_comm_close(o.comm);
+    fire_message_free(p);
+    return NULL;
+}
+
+uint64_t run_train(const run_t *r)
+{
+    pthread_t    thread[64];
+    worker_t     w[64];
+    fire_team_t *team = NULL;
+
+    if (r->workers > 1) CHECK_OK(fire_team_create(r->workers, &team));
+    for (int i = 0; i < r->workers; i++) {
+        w[i] = (worker_t){.run = r, .team = team, .rank = i};
+        CHECK(pthread_create(&thread[i], NULL, work, &w[i]) == 0);
+    }
+    for (int i = 0; i < r->workers; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 1; i < r->workers; i++)
+        CHECK(w[i].hash == w[0].hash);
+    fire_team_destroy(team);
+    return w[0].hash;
+}

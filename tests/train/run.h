@@ -1,0 +1,26 @@
+/* run.h - whole training runs inside a test: data, net and solver as text, workers as
+ * threads. */
+#ifndef FIRE_TESTS_TRAIN_RUN_H
+#define FIRE_TESTS_TRAIN_RUN_H
+#include "test.h"
+#include "train/trainer.h"
+
+typedef struct run {
+    const char *solver; /* text; %s stands for the test's directory */
+    int         workers;
+    int64_t     stop_at; /* iterate up to here; 0: max_iter, with solve() */
+    const char *resume;  /* iteration whose snapshot to go on from, or NULL */
+    bool        solve;   /* with tests and snapshots in between */
+} run_t;
+
+/* An LMDB of n images with labels 0..9, the same each time. Returns its path. */
+const char *run_data(int n, int channels, int size);
+/* Write text to a file of the test's directory; its path. */
+const char *run_file(const char *name, const char *text);
+
+/* Train; a checksum over all bits of the weights of worker 0. Every worker must end
+ * with the same. */
+uint64_t run_train(const run_t *r);
+/* Losses of the last run, one per iteration. */
+extern double run_losses[4096];
+#endif

@@ -1,0 +1,139 @@
+/* test_identity.c - the promise of design decision 3: with a given number of lanes,
+ * results are the same to the last bit on any number of workers, with any canonical
+ * exchange, also after a stop and a resume elsewhere. */
+#include "run.h"
+
+#define DATA                                                                   \
+    "layer { name: 'data' type: 'Data' top: 'data' top: 'label' data_param { " \
+    "source: '%s/data' backend: LMDB batch_size: 16 shuffle: true } "          \
+    "transform_param { scale: 0.00390625 mirror: true crop_size: 10 } }"
+#define CONV(n, bottom)                                                         \
+    "layer { name: '" n "' type: 'Convolution' bottom: '" bottom "' top: '" n   \
+    "' convolution_param { num_output: 8 kernel_size: 3 weight_filler { type: " \
+    "'xavier' } } }"
+#define LOSS                                                                     \
+    "layer { name: 'ip' type: 'InnerProduct' bottom: 'x' top: 'ip' "             \
+    "inner_product_param { num_output: 10 weight_filler { type: 'xavier' } } }"  \
+    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' " \
+    "top: 'loss' }"
+
+/* Plain and pooled, as LeNet is; and everything that tempts a result to depend on the
+ * number of workers: running statistics, random masks, crops, mirrors, shuffling. */
+static const char plain[] =
+    DATA CONV("conv", "data") "layer { name: 'x' type: 'Pooling' bottom: 'conv' top: "
+                              "'x' pooling_param { pool: MAX "
+                              "kernel_size: 2 stride: 2 } }" LOSS;
+static const char tempting[] = DATA CONV(
+    "conv", "data") "layer { name: 'bn' type: 'BatchNorm' bottom: 'conv' top: 'bn' }"
+                    "layer { name: 'scale' type: 'Scale' bottom: 'bn' top: 'bn' "
+                    "scale_param { bias_term: "
+                    "true } }"
+                    "layer { name: 'relu' type: 'ReLU' bottom: 'bn' top: 'bn' }"
+                    "layer { name: 'x' type: 'Dropout' bottom: 'bn' top: 'x' }" LOSS;
+
+#define PLACE                                                                      \
+    "net: '%s/net.prototxt' base_lr: 0.01 lr_policy: 'fixed' weight_decay: 0.001 " \
+    "max_iter: 30 snapshot_prefix: '%s/snap' random_seed: 7 "
+#define SOLVER PLACE "momentum: 0.9 "
+
+static void prepare(const char *net)
+{
+    char text[4096];
+
+    run_data(100, 3, 12);
+    snprintf(text, sizeof(text), net, test_tmpdir());
+    run_file("net.prototxt", text);
+}
+
+static void check_same(uint64_t want, int workers, const char *fire)
+{
+    char  solver[2048];
+    run_t r = {.solver = solver, .workers = workers};
+
+    snprintf(solver, sizeof(solver), "%s fire { lanes: 8 bucket_mb: 0.004 %s }", SOLVER,
+             fire);
+    if (run_train(&r) != want)
+        test_fail(__FILE__, __LINE__, "%d workers, %s: other bits", workers, fire);
+}
+
+static uint64_t on_one(void)
+{
+    run_t r = {.solver = SOLVER "fire { lanes: 8 }", .workers = 1};
+
+    return run_train(&r);
+}
+
+static void check_all_modes(void)
+{
+    static const char *const modes[] = {
+        "comm: 'tree' overlap: 'thread'",
+        "comm: 'rhd' overlap: 'poll'",
+        "comm: 'rhd' overlap: 'off' update: 'sharded'",
+        "comm: 'tree' overlap: 'thread' update: 'sharded'",
+    };
+    uint64_t want = on_one();
+
+    for (int workers = 2; workers <= 8; workers *= 2)
+        for (int m = 0; m < 4; m++)
+            check_same(want, workers, modes[m]);
+}
+
+TEST(a_plain_net_gives_the_same_bits_on_1_2_4_and_8_workers)
+{
+    prepare(plain);
+    check_all_modes();
+}
+
+TEST(batchnorm_dropout_crops_and_shuffling_give_the_same_bits_too)
+{
+    prepare(tempting);
+    check_all_modes();
+}
+
+TEST(the_number_of_lanes_does_matter_so_the_comparison_can_fail)
+{
+    run_t r = {.solver = SOLVER "fire { lanes: 4 }", .workers = 1};
+
+    prepare(tempting);
+    CHECK(run_train(&r) != on_one());
+}
+
+TEST(every_solver_clipping_and_iter_size_give_the_same_bits)
+{
+    static const char *const rule[] = {
+        "type: 'Nesterov' momentum: 0.9 iter_size: 2",
+        "type: 'Adam' momentum: 0.9 clip_gradients: 0.5",
+        "type: 'AdaGrad' iter_size: 3 clip_gradients: 0.1",
+        "type: 'RMSProp'",
+        "type: 'AdaDelta' momentum: 0.9 regularization_type: 'L1'",
+    };
+
+    prepare(tempting);
+    for (int i = 0; i < 5; i++) {
+        static char one[2048], four[2048];
+        run_t       alone = {.solver = one, .workers = 1};
+        run_t       team  = {.solver = four, .workers = 4};
+
+        snprintf(one, sizeof(one), "%s %s fire { lanes: 8 }", PLACE, rule[i]);
+        snprintf(four, sizeof(four),
+                 "%s %s fire { lanes: 8 update: 'sharded' comm: 'tree' }", PLACE,
+                 rule[i]);
+        if (run_train(&alone) != run_train(&team))
+            test_fail(__FILE__, __LINE__, "%s: other bits on 4 workers", rule[i]);
+    }
+}
+
+TEST(a_run_resumed_on_another_number_of_workers_ends_with_the_same_bits)
+{
+    static char solver[2048];
+    run_t       first = {.solver = solver, .workers = 4, .solve = true};
+    run_t       then  = {.solver = solver, .workers = 2, .resume = "11"};
+    uint64_t    want;
+
+    prepare(tempting);
+    want = on_one();
+    snprintf(solver, sizeof(solver),
+             "%s snapshot: 11 fire { lanes: 8 comm: 'rhd' update: 'sharded' }", SOLVER);
+    CHECK(run_train(&first) == want);
+    CHECK(run_train(&then) == want);
+}
