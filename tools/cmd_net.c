@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "base/log.h"
 #include "command.h"
 #include "net_flags.h"
 
@@ -94,24 +96,51 @@ static fire_status_t become_input(Caffe__LayerParameter *l, const shape_t *s)
     return FIRE_OK;
 }
 
+static fire_status_t apply_shape(Caffe__NetParameter *param, const shape_t *s)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < param->n_layer; i++)
+        if (makes(param->layer[i], s->blob)) {
+            FIRE_TRY(become_input(param->layer[i], s));
+            found = true;
+        }
+    if (!found)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--shape: no layer of %s brings in \"%s\"",
+                         net_flags.model, s->blob);
+    return FIRE_OK;
+}
+
+/* Data that are not on this machine: crop_size tells the shape of colour images. */
+static fire_status_t assume_shape(Caffe__LayerParameter *l)
+{
+    const Caffe__TransformationParameter *t = l->transform_param;
+    shape_t                               s = {.ndim = 4};
+
+    if (l->data_param == NULL || l->data_param->source == NULL || l->n_top == 0 ||
+        access(l->data_param->source, F_OK) == 0 || t == NULL || t->crop_size == 0)
+        return FIRE_OK;
+    snprintf(s.blob, sizeof(s.blob), "%s", l->top[0]);
+    s.dim[0] = l->data_param->batch_size;
+    s.dim[1] = t->has_force_gray && t->force_gray ? 1 : 3;
+    s.dim[2] = s.dim[3] = t->crop_size;
+    FIRE_LOG(WARNING, "layer \"%s\": %s is not there; taking %lld x %lld x %lld x %lld",
+             l->name, l->data_param->source, (long long)s.dim[0], (long long)s.dim[1],
+             (long long)s.dim[2], (long long)s.dim[3]);
+    return become_input(l, &s);
+}
+
 static fire_status_t apply_shapes(void *arg, Caffe__NetParameter *param)
 {
     (void)arg;
     for (int64_t k = 0; k < flags.shape.n; k++) {
         shape_t s;
-        bool    found = false;
 
         FIRE_TRY(parse_shape(flags.shape.text[k], &s));
-        for (size_t i = 0; i < param->n_layer; i++)
-            if (makes(param->layer[i], s.blob)) {
-                FIRE_TRY(become_input(param->layer[i], &s));
-                found = true;
-            }
-        if (!found)
-            return FIRE_FAIL(FIRE_ERR_INVALID,
-                             "--shape: no layer of %s brings in \"%s\"",
-                             net_flags.model, s.blob);
+        FIRE_TRY(apply_shape(param, &s));
     }
+    for (size_t i = 0; i < param->n_layer; i++)
+        FIRE_TRY(assume_shape(param->layer[i]));
     return FIRE_OK;
 }
 
@@ -307,22 +336,22 @@ const command_t command_net = {
     .name      = "net",
     .arguments = "FILE",
     .summary   = "show a net: shapes, parameters, arithmetic, kernels",
-    .help =
-        "Builds the net (phase TEST unless --phase=TRAIN) and prints a line per "
-        "layer:\n"
-        "shape of its first output, parameters, FLOP of a forward pass (a "
-        "multiply-add\n"
-        "is two), and for convolution and inner product layers |W|, the bytes of "
-        "their\n"
-        "weights, and |D|, the bytes of their inputs. A data layer needs its data, or\n"
-        "--shape in its place.\n"
-        "\n"
-        "Examples:\n"
-        "  firecaffe net models/alexnet/deploy.prototxt --batch 1024\n"
-        "  firecaffe net models/lenet/train_val.prototxt --shape data=64,1,28,28\n"
-        "  firecaffe net models/resnet50/deploy.prototxt --explain\n"
-        "  firecaffe net --coverage\n",
-    .groups   = groups,
+    .help   = "Builds the net (phase TEST unless --phase=TRAIN) and prints a line per "
+              "layer:\n"
+              "shape of its first output, parameters, FLOP of a forward pass (a "
+              "multiply-add\n"
+              "is two), and for convolution and inner product layers |W|, the bytes of "
+              "their\n"
+              "weights, and |D|, the bytes of their inputs. Where the data of a Data "
+              "layer are\n"
+              "missing, --shape or the layer's crop_size tells their shape.\n"
+              "\n"
+              "Examples:\n"
+              "  firecaffe net models/alexnet/deploy.prototxt --batch 1024\n"
+              "  firecaffe net models/lenet/train_val.prototxt --shape data=64,1,28,28\n"
+              "  firecaffe net models/resnet50/deploy.prototxt --explain\n"
+              "  firecaffe net --coverage\n",
+    .groups = groups,
     .max_args = 1,
     .run      = run,
 };

@@ -9,10 +9,12 @@
 #include "fire_flags.h"
 #include "model/load.h"
 #include "net_flags.h"
+#include "train/runlog.h"
 #include "train/trainer.h"
 
 typedef struct flags {
     const char *solver, *snapshot, *weights, *sigint_effect, *sighup_effect;
+    const char *run_log, *trace, *tensorboard;
 } flags_t;
 
 static flags_t             flags;
@@ -26,6 +28,12 @@ static const fire_option_t options[] = {
                 "on Ctrl-C: snapshot, stop (with a snapshot) or none"),
     FIRE_OPTION(flags_t, sighup_effect, STRING, "snapshot", "WHAT",
                 "on SIGHUP: snapshot, stop or none"),
+    FIRE_OPTION(flags_t, run_log, STRING, NULL, "FILE",
+                "write losses, times and accuracies here, as JSON lines"),
+    FIRE_OPTION(flags_t, trace, STRING, NULL, "FILE",
+                "write a timeline for chrome://tracing or ui.perfetto.dev"),
+    FIRE_OPTION(flags_t, tensorboard, STRING, NULL, "DIR",
+                "write events for TensorBoard"),
     {0},
 };
 
@@ -63,16 +71,22 @@ static fire_status_t effect_of(const char *flag, const char *text,
                      flag, text);
 }
 
-typedef struct effects {
-    fire_action_t sigint, sighup;
-} effects_t;
+/* What the trainer's callbacks need. */
+typedef struct session {
+    fire_action_t  sigint, sighup;
+    fire_runlog_t *log; /* NULL until the trainer is ready, or if not wanted */
+    double         began;
+    int64_t        first; /* iteration at which it began */
+    double         loss;
+    bool           has_loss;
+} session_t;
 
-static fire_status_t catch_signals(effects_t *e)
+static fire_status_t catch_signals(session_t *s)
 {
     struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
-    FIRE_TRY(effect_of("sigint_effect", flags.sigint_effect, &e->sigint));
-    FIRE_TRY(effect_of("sighup_effect", flags.sighup_effect, &e->sighup));
+    FIRE_TRY(effect_of("sigint_effect", flags.sigint_effect, &s->sigint));
+    FIRE_TRY(effect_of("sighup_effect", flags.sighup_effect, &s->sighup));
     sigfillset(&act.sa_mask);
     if (sigaction(SIGINT, &act, NULL) != 0 || sigaction(SIGHUP, &act, NULL) != 0)
         return FIRE_FAIL(FIRE_ERR_INVALID, "cannot install signal handlers");
@@ -81,51 +95,63 @@ static fire_status_t catch_signals(effects_t *e)
 
 static fire_action_t requested(void *arg)
 {
-    const effects_t *e = arg;
+    const session_t *s = arg;
 
     if (got_sigint) {
         got_sigint = 0;
-        return e->sigint;
+        return s->sigint;
     }
     if (got_sighup) {
         got_sighup = 0;
-        return e->sighup;
+        return s->sighup;
     }
     return FIRE_GO_ON;
 }
 
 /* ---- progress ---- */
 
-static struct {
-    double  began;
-    int64_t first; /* iteration at which it began */
-    double  loss;
-    bool    has_loss;
-} seen;
+static void show_progress(const session_t *s, const fire_train_event_t *e)
+{
+    char   detail[96] = "";
+    double seconds    = fire_clock_now() - s->began;
+    int    n          = 0;
+
+    if (e->iter <= s->first || seconds <= 0) return;
+    if (s->has_loss) n = snprintf(detail, sizeof(detail), "loss %.4g  ", s->loss);
+    snprintf(detail + n, sizeof(detail) - (size_t)n, "%.0f images/s",
+             (double)((e->iter - s->first) * e->batch) / seconds);
+    console_progress("Training", e->iter - s->first, e->max_iter - s->first, detail);
+}
 
 static void on_event(void *arg, const fire_train_event_t *e)
 {
-    char   detail[96] = "";
-    double seconds    = fire_clock_now() - seen.began;
-    int    n          = 0;
+    session_t *s = arg;
 
-    (void)arg;
     if (e->kind == FIRE_TRAIN_START) {
-        seen.began = fire_clock_now();
-        seen.first = e->iter;
+        s->began = fire_clock_now();
+        s->first = e->iter;
     } else if (e->kind == FIRE_TRAIN_DISPLAY) {
-        seen.loss     = e->loss;
-        seen.has_loss = true;
-    } else if (e->kind == FIRE_TRAIN_ITERATION && e->iter > seen.first && seconds > 0) {
-        if (seen.has_loss)
-            n = snprintf(detail, sizeof(detail), "loss %.4g  ", seen.loss);
-        snprintf(detail + n, sizeof(detail) - (size_t)n, "%.0f images/s",
-                 (double)((e->iter - seen.first) * e->batch) / seconds);
-        console_progress("Training", e->iter - seen.first, e->max_iter - seen.first,
-                         detail);
+        s->loss     = e->loss;
+        s->has_loss = true;
+    } else if (e->kind == FIRE_TRAIN_ITERATION) {
+        show_progress(s, e);
     } else if (e->kind == FIRE_TRAIN_DONE) {
         console_progress_end();
     }
+    if (s->log != NULL) fire_runlog_event(s->log, e);
+}
+
+static fire_status_t open_run_log(const fire_trainer_t *t, fire_runlog_t **log_p)
+{
+    fire_runlog_options_t o = {.path        = flags.run_log,
+                               .append      = flags.snapshot[0] != '\0',
+                               .trace       = flags.trace,
+                               .tensorboard = flags.tensorboard,
+                               .kind        = "train"};
+
+    if (o.path == NULL && o.trace == NULL && o.tensorboard == NULL) return FIRE_OK;
+    program_arguments(&o.argc, &o.argv);
+    return fire_runlog_open(&o, t, log_p);
 }
 
 /* ---- the run ---- */
@@ -138,31 +164,43 @@ static fire_status_t load_weights(fire_trainer_t *t, const Caffe__SolverParamete
     return FIRE_OK;
 }
 
+/* Weights or a state, as the flags say. */
+static fire_status_t load(fire_trainer_t *t, const Caffe__SolverParameter *param)
+{
+    if (flags.snapshot[0] == '\0') return load_weights(t, param);
+    FIRE_LOG(INFO, "Resuming from %s", flags.snapshot);
+    return fire_trainer_restore(t, flags.snapshot);
+}
+
+static fire_status_t solve(fire_trainer_t *t, session_t *s)
+{
+    fire_status_t st;
+
+    FIRE_TRY(open_run_log(t, &s->log));
+    FIRE_LOG(INFO, "Starting Optimization");
+    st = fire_trainer_solve(t);
+    fire_runlog_close(s->log, st);
+    if (st >= 0) FIRE_LOG(INFO, "Optimization Done.");
+    return st;
+}
+
 static fire_status_t train(Caffe__SolverParameter *param)
 {
     fire_trainer_options_t o       = FIRE_TRAINER_OPTIONS_INIT;
     fire_trainer_t        *trainer = NULL;
-    effects_t              effects;
+    session_t              session = {0};
     fire_status_t          st;
 
-    FIRE_TRY(catch_signals(&effects));
+    FIRE_TRY(catch_signals(&session));
     FIRE_TRY(net_flags_ctx(&o.ctx));
     FIRE_TRY(net_flags_stages(&o.nstage, &o.stage));
     o.level  = (int)net_flags.level;
-    o.arg    = &effects;
+    o.arg    = &session;
     o.action = requested;
     o.event  = on_event;
-    FIRE_TRY_GOTO(st, fire_trainer_create(param, &o, &trainer), done);
-    if (flags.snapshot[0] != '\0') {
-        FIRE_LOG(INFO, "Resuming from %s", flags.snapshot);
-        FIRE_TRY_GOTO(st, fire_trainer_restore(trainer, flags.snapshot), done);
-    } else {
-        FIRE_TRY_GOTO(st, load_weights(trainer, param), done);
-    }
-    FIRE_LOG(INFO, "Starting Optimization");
-    FIRE_TRY_GOTO(st, fire_trainer_solve(trainer), done);
-    FIRE_LOG(INFO, "Optimization Done.");
-done:
+    st       = fire_trainer_create(param, &o, &trainer);
+    if (st >= 0) st = load(trainer, param);
+    if (st >= 0) st = solve(trainer, &session);
     fire_trainer_destroy(trainer);
     net_flags_free_stages(o.stage);
     return st;
@@ -200,6 +238,9 @@ const command_t command_train = {
             "  firecaffe train --solver solver.prototxt --weights trained.caffemodel\n"
             "  firecaffe train --solver solver.prototxt --snapshot "
             "lenet_iter_5000.solverstate\n"
+            "\n"
+            "  firecaffe train --solver solver.prototxt --run_log run.jsonl --trace "
+            "trace.json\n"
             "\n"
             "Ctrl-C writes a snapshot and stops; `kill -HUP` writes one and goes on.\n",
     .groups = groups,

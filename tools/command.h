@@ -23,4 +23,7 @@ typedef struct command {
 
 /* Stands for all commands where one is looked up: NULL behind the last. */
 const command_t *command_at(int i);
+
+/* The command line as it was typed. */
+void program_arguments(int *argc_p, const char *const **argv_p);
 #endif

@@ -12,6 +12,11 @@ typedef struct common_flags {
     bool help, version;
 } common_flags_t;
 
+static struct {
+    int    argc;
+    char **argv;
+} typed;
+
 static common_flags_t  common;
 static console_flags_t console;
 
@@ -20,6 +25,12 @@ static const fire_option_t common_options[] = {
     FIRE_OPTION(common_flags_t, version, BOOL, "false", NULL, "the version"),
     {0},
 };
+
+void program_arguments(int *argc_p, const char *const **argv_p)
+{
+    *argc_p = typed.argc;
+    *argv_p = (const char *const *)typed.argv;
+}
 
 /* ---- the tables ---- */
 
@@ -237,6 +248,8 @@ int main(int argc, char **argv)
     int           n     = 0;
     fire_status_t st    = expand_name(argc, argv, &n, &words);
 
+    typed.argc = argc;
+    typed.argv = argv;
     if (st >= 0) st = dispatch(n, words);
     console_close();
     if (st >= 0 && (fflush(stdout) != 0 || ferror(stdout)))

@@ -6,7 +6,8 @@
 #include "device/device.h"
 #include "model/load.h"
 
-net_flags_t net_flags;
+/* Set here too: commands with place_options only give some of them by other means. */
+net_flags_t net_flags = {.model = "", .weights = "", .phase = ""};
 
 #define PLACE_OPTIONS                                                               \
     FIRE_OPTION(net_flags_t, gpu, STRING, "", "IDS",                                \

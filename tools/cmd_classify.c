@@ -1,0 +1,190 @@
+/* firecaffe classify - the five most probable labels of an image, as Caffe's
+ * classification example prints them. */
+#include <stdio.h>
+#include <string.h>
+#include "base/file.h"
+#include "command.h"
+#include "data/decode.h"
+#include "model/blob_proto.h"
+#include "model/load.h"
+#include "net_flags.h"
+
+enum { TOP = 5, MAX_CHANNELS = 4 };
+
+/* The mean of each channel of a mean file: what the example subtracts. */
+static fire_status_t channel_means(const char *path, int channels,
+                                   float mean[MAX_CHANNELS])
+{
+    Caffe__BlobProto *blob;
+    int               ndim;
+    int64_t           dim[FIRE_MAX_DIMS], count = 0;
+    float            *x = NULL;
+    fire_status_t     st;
+
+    FIRE_TRY(fire_message_load_binary(path, &caffe__blob_proto__descriptor,
+                                      (ProtobufCMessage **)&blob));
+    FIRE_TRY_GOTO(st, fire_blob_proto_shape(blob, path, &ndim, dim, &count), done);
+    if (ndim < 3 || dim[ndim - 3] != channels) {
+        st = FIRE_FAIL(FIRE_ERR_INVALID,
+                       "%s has not the %d channels of the net's input", path, channels);
+        goto done;
+    }
+    FIRE_TRY_GOTO(st, FIRE_NEW(&x, count), done);
+    FIRE_TRY_GOTO(st, fire_blob_proto_read(blob, FIRE_DATA, path, count, x), done);
+    for (int c = 0; c < channels; c++) {
+        double  sum   = 0;
+        int64_t plane = count / channels;
+
+        for (int64_t i = 0; i < plane; i++)
+            sum += (double)x[c * plane + i];
+        mean[c] = (float)(sum / (double)plane);
+    }
+done:
+    fire_free(x);
+    fire_message_free(blob);
+    return st;
+}
+
+/* The image at the size of the input, less the mean. */
+static fire_status_t set_input(fire_blob_t *input, const char *path, const float *mean,
+                               fire_scratch_t *scratch)
+{
+    const int64_t *dim   = fire_blob_dims(input);
+    fire_color_t   color = dim[1] == 1 ? FIRE_COLOR_GRAY : FIRE_COLOR_BGR;
+    fire_pixels_t  p;
+    float         *x;
+
+    FIRE_TRY(
+        fire_image_file_decode(path, color, (int)dim[2], (int)dim[3], scratch, &p));
+    FIRE_TRY(fire_blob_write(input, FIRE_DATA, FIRE_CPU, &x));
+    for (int c = 0; c < p.extent.channels; c++)
+        for (int row = 0; row < p.extent.height; row++)
+            for (int col = 0; col < p.extent.width; col++)
+                *x++ = (float)p.bytes[c * p.step_c + row * p.step_y + col * p.step_x] -
+                       mean[c];
+    return FIRE_OK;
+}
+
+/* ---- labels ---- */
+
+typedef struct labels {
+    char   *text;
+    char  **line;
+    int64_t n, cap;
+} labels_t;
+
+static fire_status_t load_labels(const char *path, labels_t *l)
+{
+    size_t n;
+
+    FIRE_TRY(fire_file_read(path, &l->text, &n));
+    for (char *c = l->text; *c != '\0';) {
+        char *end  = c + strcspn(c, "\n");
+        bool  last = *end == '\0';
+
+        FIRE_TRY(fire_grow(&l->line, &l->cap, l->n + 1, sizeof(*l->line)));
+        l->line[l->n++] = c;
+        *end            = '\0';
+        c               = last ? end : end + 1;
+    }
+    return FIRE_OK;
+}
+
+static void print_top(const float *score, const labels_t *l)
+{
+    int64_t best[TOP];
+
+    for (int k = 0; k < TOP && k < l->n; k++) {
+        best[k] = -1;
+        for (int64_t i = 0; i < l->n; i++) {
+            bool used = false;
+
+            for (int j = 0; j < k; j++)
+                used |= best[j] == i;
+            if (!used && (best[k] < 0 || score[i] > score[best[k]])) best[k] = i;
+        }
+        printf("%.4f - \"%s\"\n", (double)score[best[k]], l->line[best[k]]);
+    }
+}
+
+/* ---- the run ---- */
+
+static fire_status_t check_input(const fire_net_t *net, fire_blob_t **input_p)
+{
+    fire_blob_t *b = net->nblob > 0 ? net->blob[0].blob : NULL;
+
+    if (b == NULL || fire_blob_ndim(b) != 4 ||
+        (fire_blob_dims(b)[1] != 1 && fire_blob_dims(b)[1] != 3))
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%s: the first blob must be an image, 1 x 3 x height x width",
+                         net_flags.model);
+    *input_p = b;
+    return FIRE_OK;
+}
+
+static fire_status_t predict(fire_net_t *net, const char *mean_file, const char *image,
+                             const labels_t *l)
+{
+    float          mean[MAX_CHANNELS] = {0};
+    fire_scratch_t scratch            = {0};
+    fire_blob_t   *input, *output = net->blob[net->output[0]].blob;
+    const float   *score;
+    int64_t        dim[4];
+    fire_status_t  st;
+
+    FIRE_TRY(check_input(net, &input));
+    memcpy(dim, fire_blob_dims(input), sizeof(dim));
+    dim[0] = 1;
+    FIRE_TRY(fire_blob_reshape(input, 4, dim));
+    FIRE_TRY(channel_means(mean_file, (int)dim[1], mean));
+    st = set_input(input, image, mean, &scratch);
+    fire_scratch_fini(&scratch);
+    FIRE_TRY(st);
+    FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
+    if (fire_blob_count(output) != l->n)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%lld labels for %lld outputs",
+                         (long long)l->n, (long long)fire_blob_count(output));
+    FIRE_TRY(fire_blob_read(output, FIRE_DATA, FIRE_CPU, &score));
+    printf("---------- Prediction for %s ----------\n", image);
+    print_top(score, l);
+    return FIRE_OK;
+}
+
+static fire_status_t run(int narg, const char *const *arg)
+{
+    labels_t      l   = {0};
+    fire_net_t   *net = NULL;
+    fire_status_t st;
+
+    (void)narg;
+    net_flags.model   = arg[0];
+    net_flags.weights = arg[1];
+    FIRE_TRY_GOTO(st, load_labels(arg[3], &l), done);
+    FIRE_TRY_GOTO(st, net_flags_open(CAFFE__PHASE__TEST, NULL, NULL, &net), done);
+    st = predict(net, arg[2], arg[4], &l);
+done:
+    fire_net_destroy(net);
+    fire_free(l.line);
+    fire_free(l.text);
+    return st;
+}
+
+static const fire_option_group_t groups[] = {{"Net", place_options, &net_flags}, {0}};
+
+const command_t command_classify = {
+    .name      = "classify",
+    .arguments = "MODEL WEIGHTS MEAN LABELS IMAGE",
+    .summary   = "name what an image shows",
+    .help =
+        "Resizes the image to the net's input, subtracts the mean of each channel of\n"
+        "MEAN (a .binaryproto), and prints the five outputs with the highest values\n"
+        "beside their lines of LABELS.\n"
+        "\n"
+        "Example:\n"
+        "  firecaffe classify deploy.prototxt net.caffemodel mean.binaryproto \\\n"
+        "      labels.txt cat.jpg\n",
+    .groups   = groups,
+    .min_args = 5,
+    .max_args = 5,
+    .run      = run,
+};
