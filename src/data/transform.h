@@ -21,7 +21,7 @@ typedef struct fire_transform {
     uint64_t      stream;
 } fire_transform_t;
 
-/* `p` (NULL: defaults) and `layer`, its name, must outlive t. */
+/* `p` (NULL: defaults) must outlive t. After a failure, fini() is allowed too. */
 fire_status_t fire_transform_init(fire_transform_t                     *t,
                                   const Caffe__TransformationParameter *p,
                                   Caffe__Phase phase, const char *layer);

@@ -22,7 +22,7 @@ static fire_status_t run(Caffe__TransformationParameter *p, Caffe__Phase phase,
 
     if (st == FIRE_OK) st = fire_transform_extent(&t, pixels.extent, extent);
     if (st == FIRE_OK) fire_transform_apply(&t, &pixels, 1, sample, out);
-    if (st == FIRE_OK) fire_transform_fini(&t);
+    fire_transform_fini(&t);
     return st;
 }
 

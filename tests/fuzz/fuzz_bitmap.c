@@ -1,0 +1,2 @@
+/* fuzz_bitmap.c - BMP, PGM and PPM files. */
+#include "images.h"

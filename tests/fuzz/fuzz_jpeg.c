@@ -1,0 +1,2 @@
+/* fuzz_jpeg.c - JPEG files. */
+#include "images.h"

@@ -1,0 +1,2 @@
+/* fuzz_png.c - PNG files. */
+#include "images.h"
