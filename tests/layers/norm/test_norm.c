@@ -1,0 +1,95 @@
+/* Normalisation layers: statistics, and what they refuse. */
+#include "layers/bench.h"
+
+TEST(normalisation_layers_refuse_what_they_cannot_use)
+{
+    BENCH_REFUSES("x:1x2x3x3", "y", "type: \"LRN\" lrn_param { local_size: 4 }",
+                  "local_size must be odd");
+    BENCH_REFUSES("x:1x2x3", "y", "type: \"LRN\"", "must have 4 axes");
+    BENCH_REFUSES("x:3", "y", "type: \"BatchNorm\"", "at least 2 axes");
+    BENCH_REFUSES("x:1x2", "y", "type: \"BatchNorm\" param { lr_mult: 1 }",
+                  "needs lr_mult: 0");
+    BENCH_REFUSES("x:1x2x3x3x3", "y", "type: \"MVN\"", "at most 4 axes");
+    BENCH_REFUSES("x:1x2", "y", "type: \"Scale\" scale_param { axis: 2 }",
+                  "axis 2 is out of range");
+    BENCH_REFUSES("x:1x2", "y", "type: \"Scale\" scale_param { num_axes: 3 }",
+                  "3 axes from axis 1 on do not fit");
+    BENCH_REFUSES("x:1x2", "y", "type: \"Scale\" scale_param { num_axes: -2 }",
+                  "num_axes must be -1");
+    BENCH_REFUSES("x:1x2 g:3", "y", "type: \"Scale\"",
+                  "shape 3 (3) does not match the input 1 2 (2) from axis 1 on");
+    BENCH_REFUSES("x:1x2 g:2x2", "y", "type: \"Bias\"", "does not match the input");
+}
+
+static void statistics_are(bench_t *b, fire_part_t part, double mean, double variance,
+                           double weight)
+{
+    fire_layer_t *l      = fire_net_find_layer(b->net, "it");
+    double        want[] = {mean, variance, weight};
+    const float  *x;
+
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(fire_blob_read(l->blob[i], part, FIRE_CPU, &x));
+        CHECK_NEAR(x[0], want[i], 1e-5);
+    }
+}
+
+TEST(batch_norm_keeps_decayed_sums_of_mean_and_unbiased_variance)
+{
+    bench_t b = bench("x:4x1", "y",
+                      "type: \"BatchNorm\" batch_norm_param { "
+                      "moving_average_fraction: 0.5 }",
+                      CAFFE__PHASE__TRAIN);
+
+    bench_set(&b, "x", FLOATS(0, 2, 4, 6)); /* mean 3, variance 5, unbiased 20/3 */
+    bench_forward(&b);
+    statistics_are(&b, FIRE_DATA, 3, 20.0 / 3, 1);
+    bench_is(&b, "y", FLOATS(-1.341639f, -0.447213f, 0.447213f, 1.341639f), 1e-5);
+    bench_forward(&b);
+    statistics_are(&b, FIRE_DATA, 4.5, 10, 1.5);
+    bench_end(&b);
+}
+
+TEST(batch_norm_defers_its_statistics_to_the_diff_when_lanes_share_them)
+{
+    bench_t b = bench("x:4x1", "y",
+                      "type: \"BatchNorm\" batch_norm_param { "
+                      "moving_average_fraction: 0.5 }",
+                      CAFFE__PHASE__TRAIN);
+
+    b.net->moment.defer_stats = true;
+    bench_set(&b, "x", FLOATS(0, 2, 4, 6));
+    bench_forward(&b);
+    bench_forward(&b); /* two passes of one iteration */
+    statistics_are(&b, FIRE_DATA, 0, 0, 0);
+    statistics_are(&b, FIRE_DIFF, 4.5, 10, 1.5);
+    bench_end(&b);
+}
+
+TEST(batch_norm_without_statistics_yet_divides_by_eps_alone)
+{
+    bench_t b =
+        bench("x:1x1", "y", "type: \"BatchNorm\" batch_norm_param { eps: 0.25 }",
+              CAFFE__PHASE__TEST);
+
+    bench_set(&b, "x", FLOATS(3));
+    bench_forward(&b);
+    bench_is(&b, "y", FLOATS(6), 0);
+    bench_end(&b);
+}
+
+TEST(scale_adds_to_the_gradients_of_its_parameters)
+{
+    bench_t b = bench("x:1x2", "y", "type: \"Scale\" scale_param { bias_term: true }",
+                      CAFFE__PHASE__TRAIN);
+    fire_layer_t *l = fire_net_find_layer(b.net, "it");
+
+    bench_set(&b, "x", FLOATS(3, 5));
+    bench_forward(&b);
+    bench_set_diff(&b, "y", FLOATS(1, 2));
+    bench_backward(&b);
+    bench_backward(&b);
+    bench_compare(l->blob[0], FIRE_DIFF, FLOATS(6, 20), 0);
+    bench_compare(l->blob[1], FIRE_DIFF, FLOATS(2, 4), 0);
+    bench_end(&b);
+}
