@@ -243,7 +243,7 @@ fire_status_t fire_message_put(void *msg, const fire_field_t *field, const void 
         double              number;
         void               *ptr;
         ProtobufCBinaryData bytes;
-    } copy; /* made first: a failure leaves the message as it was */
+    } copy            = {0}; /* made first: a failure leaves the message as it was */
     int64_t       cap = (int64_t)fire_message_count(msg, field);
     void         *slot;
     fire_status_t st;

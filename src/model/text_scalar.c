@@ -171,7 +171,7 @@ static fire_status_t read_text(fire_lexer_t *lx, const fire_field_t *field, void
     fire_lexer_t  start = *lx;
     fire_status_t st    = read_strings(lx, field, &s);
     size_t        n     = (size_t)s.n;
-    char         *text;
+    char         *text  = NULL;
 
     if (st == FIRE_OK && field->type == PROTOBUF_C_TYPE_STRING && n > 0 &&
         memchr(s.text, '\0', n) != NULL)
