@@ -1,0 +1,54 @@
+"""Layers for test_python_layer.c; they do without numpy."""
+import caffe
+
+
+def indices(shape):
+    if not shape:
+        yield ()
+        return
+    for i in range(shape[0]):
+        for rest in indices(shape[1:]):
+            yield (i,) + rest
+
+
+class Scale(caffe.Layer):
+    def setup(self, bottom, top):
+        self.factor = float(self.param_str)
+
+    def reshape(self, bottom, top):
+        top[0].reshape(*bottom[0].shape)
+
+    def forward(self, bottom, top):
+        x, y = bottom[0].data, top[0].data
+        for i in indices(bottom[0].shape):
+            y[i] = x[i] * self.factor
+
+    def backward(self, top, propagate_down, bottom):
+        if propagate_down[0]:
+            dx, dy = bottom[0].diff, top[0].diff
+            for i in indices(bottom[0].shape):
+                dx[i] = dy[i] * self.factor
+
+
+class Parameter(caffe.Layer):
+    def setup(self, bottom, top):
+        self.blobs.add_blob(2)
+        for i in range(2):
+            self.blobs[0].data[i] = 7
+
+    def reshape(self, bottom, top):
+        top[0].reshape(1)
+
+    def forward(self, bottom, top):
+        top[0].data[0] = float(self.phase != caffe.TRAIN)
+
+
+class Broken(caffe.Layer):
+    def setup(self, bottom, top):
+        pass
+
+    def reshape(self, bottom, top):
+        top[0].reshape(*bottom[0].shape)
+
+    def forward(self, bottom, top):
+        raise ValueError("not today")

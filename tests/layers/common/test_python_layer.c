@@ -1,0 +1,76 @@
+#include <stdlib.h>
+
+#include "layers/bench.h"
+
+#ifndef FIRE_HAVE_PYTHON
+TEST(python_layers_say_how_to_build_them)
+{
+    fire_net_t *net;
+
+    CHECK_FAILS(
+        bench_try("a:2", "y",
+                  "type: \"Python\" python_param { module: \"m\" layer: \"L\" }",
+                  CAFFE__PHASE__TEST, &net),
+        FIRE_ERR_UNSUPPORTED, "build with -DFIRE_WITH_PYTHON=ON");
+}
+#else
+
+#    define PYTHON(layer)                                            \
+        "type: \"Python\" python_param { module: \"python_layers\" " \
+        "layer: \"" layer "\" param_str: \"2.5\" }"
+
+/* The interpreter reads this when it starts, with the first test. */
+__attribute__((constructor)) static void find_our_module(void)
+{
+    setenv("PYTHONPATH", FIRE_SOURCE_DIR "/tests/layers/common", 1);
+    setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+}
+
+TEST(python_layers_compute_forward_and_backward)
+{
+    bench_t b = bench("a:2x3", "y", PYTHON("Scale"), CAFFE__PHASE__TEST);
+
+    bench_set(&b, "a", FLOATS(1, 2, 3, 4, 5, 6));
+    bench_forward(&b);
+    bench_shape_is(&b, "y", "2 3 (6)");
+    bench_is(&b, "y", FLOATS(2.5f, 5, 7.5f, 10, 12.5f, 15), 0);
+    bench_set_diff(&b, "y", FLOATS(1, 1, 1, 2, 2, 2));
+    bench_backward(&b);
+    bench_diff_is(&b, "a", FLOATS(2.5f, 2.5f, 2.5f, 5, 5, 5), 0);
+    CHECK_OK(fire_blob_reshape(bench_blob(&b, "a"), 1, (int64_t[]){1}));
+    bench_set(&b, "a", FLOATS(4));
+    bench_forward(&b);
+    bench_is(&b, "y", FLOATS(10), 0);
+    bench_end(&b);
+}
+
+TEST(python_layers_may_have_parameters_and_know_the_phase)
+{
+    bench_t       b  = bench("a:1", "y", PYTHON("Parameter"), CAFFE__PHASE__TRAIN);
+    fire_layer_t *it = fire_net_find_layer(b.net, "it");
+
+    CHECK_EQ(it->nblob, 1);
+    bench_compare(it->blob[0], FIRE_DATA, FLOATS(7, 7), 0);
+    bench_forward(&b);
+    bench_is(&b, "y", FLOATS(0), 0); /* caffe.TRAIN */
+    bench_end(&b);
+}
+
+TEST(python_exceptions_become_errors_with_their_place)
+{
+    bench_t     b = bench("a:2", "y", PYTHON("Broken"), CAFFE__PHASE__TEST);
+    fire_net_t *net;
+
+    CHECK_FAILS(fire_net_forward(b.net, 0, -1, NULL), FIRE_ERR_INVALID,
+                "layer \"it\" (Python): Python: ValueError: not today (");
+    bench_end(&b);
+    CHECK_FAILS(bench_try("a:2", "y", PYTHON("Missing"), CAFFE__PHASE__TEST, &net),
+                FIRE_ERR_INVALID, "AttributeError");
+    CHECK_FAILS(bench_try("a:2", "y",
+                          "type: \"Python\" python_param { module: \"nowhere\" "
+                          "layer: \"L\" }",
+                          CAFFE__PHASE__TEST, &net),
+                FIRE_ERR_INVALID, "No module named 'nowhere'");
+    BENCH_REFUSES("a:2", "y", "type: \"Python\"", "python_param");
+}
+#endif
