@@ -35,6 +35,7 @@ target_compile_definitions(fire_flags INTERFACE _GNU_SOURCE ${FIRE_DEFS}
 # No contraction: a*b+c keeps two roundings on every machine, as in Caffe's builds.
 target_compile_options(fire_flags INTERFACE -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes
   -Wmissing-prototypes -Wno-missing-field-initializers -Wno-format-truncation -ffp-contract=off
+  $<$<NOT:$<BOOL:${FIRE_HAVE_OPENMP}>>:-Wno-unknown-pragmas>
   $<$<BOOL:${FIRE_WERROR}>:-Werror>)
 if(FIRE_SAN)
   target_compile_options(fire_flags INTERFACE -fsanitize=${FIRE_SAN} -fno-sanitize-recover=all

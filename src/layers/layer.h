@@ -120,6 +120,27 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
 #define FIRE_INOUT(l, blob_, part, ptr) \
     FIRE_TRY(fire_blob_update((blob_), (part), (l)->kernel->where, (ptr)))
 
+/* Kernels in files of their own, noun_onednn.c: FIRE_KERNEL_DECLARE(noun_onednn) in a
+ * header, FIRE_ONEDNN_KERNEL(noun) in the layer's list, where it is nothing without the
+ * library. All five functions must be there. */
+#define FIRE_KERNEL_DECLARE(stem)                               \
+    const char   *fire_##stem##_declines(const fire_layer_t *); \
+    fire_status_t fire_##stem##_prepare(fire_layer_t *);        \
+    fire_status_t fire_##stem##_forward(fire_layer_t *);        \
+    fire_status_t fire_##stem##_backward(fire_layer_t *);       \
+    void          fire_##stem##_release(fire_layer_t *)
+#define FIRE_KERNEL(name_, stem)                                             \
+    {                                                                        \
+        .name = name_, .declines = fire_##stem##_declines,                   \
+        .prepare = fire_##stem##_prepare, .forward = fire_##stem##_forward,  \
+        .backward = fire_##stem##_backward, .release = fire_##stem##_release \
+    }
+#ifdef FIRE_HAVE_ONEDNN
+#    define FIRE_ONEDNN_KERNEL(noun) FIRE_KERNEL("onednn", noun##_onednn),
+#else
+#    define FIRE_ONEDNN_KERNEL(noun)
+#endif
+
 /* reshape for layers whose only top has the shape of their first bottom. */
 fire_status_t fire_layer_reshape_same(fire_layer_t *l);
 

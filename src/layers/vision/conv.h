@@ -45,4 +45,6 @@ fire_status_t fire_conv_ref_prepare(fire_layer_t *l);
 fire_status_t fire_conv_ref_forward(fire_layer_t *l);
 fire_status_t fire_conv_ref_backward(fire_layer_t *l);
 void          fire_conv_ref_release(fire_layer_t *l);
+
+FIRE_KERNEL_DECLARE(conv_onednn); /* Convolution */
 #endif

@@ -1,0 +1,3 @@
+# Programs that measure; built on demand: ninja bench_step.
+add_executable(bench_step EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/cpu/step.c)
+target_link_libraries(bench_step fire)

@@ -1,0 +1,274 @@
+/* step.c - times whole training steps (forward, backward, update) or inference of one
+ * net on synthetic data, in this process, and prints one line of JSON:
+ *
+ *     bench_step MODEL_DIR BATCH [flags]
+ *
+ * MODEL_DIR holds train_val.prototxt, whose data layer is replaced, and
+ * deploy.prototxt, which tells the size of an image. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "model/load.h"
+#include "train/trainer.h"
+
+typedef struct flags {
+    const char *model;
+    int         batch, steps;
+    bool        infer, layers;
+    fire_ctx_t  ctx;
+} flags_t;
+
+static double cpu_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static fire_status_t load(const flags_t *f, const char *file, Caffe__NetParameter **p_p)
+{
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%s/%s", f->model, file);
+    return fire_net_param_load_text(path, p_p);
+}
+
+static fire_status_t add_shape(Caffe__InputParameter *in, int ndim, const int64_t *dim)
+{
+    Caffe__BlobShape *s;
+
+    FIRE_TRY(FIRE_NEW(&s, 1));
+    caffe__blob_shape__init(s);
+    FIRE_TRY(FIRE_NEW(&s->dim, ndim));
+    memcpy(s->dim, dim, (size_t)ndim * sizeof(*dim));
+    s->n_dim                 = (size_t)ndim;
+    in->shape[in->n_shape++] = s;
+    return FIRE_OK;
+}
+
+/* A data layer becomes an Input of the same tops. */
+static fire_status_t make_input(Caffe__LayerParameter *l, int64_t batch,
+                                const Caffe__BlobShape *image)
+{
+    int64_t dim[4] = {batch, image->dim[1], image->dim[2], image->dim[3]};
+
+    l->type = (char *)"Input";
+    FIRE_TRY(FIRE_NEW(&l->input_param, 1));
+    caffe__input_parameter__init(l->input_param);
+    FIRE_TRY(FIRE_NEW(&l->input_param->shape, 2));
+    FIRE_TRY(add_shape(l->input_param, 4, dim));
+    return l->n_top > 1 ? add_shape(l->input_param, 1, dim) : FIRE_OK;
+}
+
+static bool is_for(const Caffe__LayerParameter *l, Caffe__Phase phase)
+{
+    return l->n_include == 0 ||
+           (l->include[0]->phase == phase && l->include[0]->n_stage == 0);
+}
+
+/* Memory of the messages is left to the end of the process. */
+static fire_status_t synthetic(const flags_t *f, Caffe__Phase phase,
+                               Caffe__NetParameter **param_p)
+{
+    Caffe__NetParameter *net, *deploy;
+    size_t               kept = 0;
+
+    FIRE_TRY(load(f, "train_val.prototxt", &net));
+    FIRE_TRY(load(f, "deploy.prototxt", &deploy));
+    for (size_t i = 0; i < net->n_layer; i++) {
+        Caffe__LayerParameter *l = net->layer[i];
+
+        if (strcmp(l->type, "Data") == 0) {
+            if (!is_for(l, phase)) continue;
+            FIRE_TRY(make_input(l, f->batch, deploy->layer[0]->input_param->shape[0]));
+        }
+        net->layer[kept++] = l;
+    }
+    net->n_layer = kept;
+    *param_p     = net;
+    return FIRE_OK;
+}
+
+static fire_status_t fill_inputs(fire_net_t *net)
+{
+    fire_blob_t *data  = fire_net_find_blob(net, "data");
+    fire_blob_t *label = fire_net_find_blob(net, "label");
+    float       *x;
+
+    FIRE_TRY(fire_blob_write(data, FIRE_DATA, FIRE_CPU, &x));
+    for (int64_t i = 0; i < fire_blob_count(data); i++)
+        x[i] = fire_rng_gaussian(fire_rng_key(1, FIRE_RNG_FILL, 0, 0), (uint64_t)i);
+    if (label == NULL) return FIRE_OK;
+    FIRE_TRY(fire_blob_write(label, FIRE_DATA, FIRE_CPU, &x));
+    for (int64_t i = 0; i < fire_blob_count(label); i++)
+        x[i] = (float)(i * 7 % 10);
+    return FIRE_OK;
+}
+
+/* ---- time per layer ---- */
+
+typedef struct layer_times {
+    double begin, *forward, *backward;
+} layer_times_t;
+
+static fire_status_t begin(void *arg, int layer)
+{
+    (void)layer;
+    ((layer_times_t *)arg)->begin = cpu_now();
+    return FIRE_OK;
+}
+
+static fire_status_t end_forward(void *arg, int layer)
+{
+    layer_times_t *t = arg;
+
+    t->forward[layer] += cpu_now() - t->begin;
+    return FIRE_OK;
+}
+
+static fire_status_t end_backward(void *arg, int layer)
+{
+    layer_times_t *t = arg;
+
+    if (t->begin > 0) t->backward[layer] += cpu_now() - t->begin;
+    t->begin = 0;
+    return FIRE_OK;
+}
+
+static fire_status_t watch(fire_net_t *net, layer_times_t *t)
+{
+    FIRE_TRY(FIRE_NEW(&t->forward, net->nlayer));
+    FIRE_TRY(FIRE_NEW(&t->backward, net->nlayer));
+    net->watch = (fire_net_hooks_t){t, begin, end_forward, begin, end_backward};
+    return FIRE_OK;
+}
+
+static void print_layers(const fire_net_t *net, const layer_times_t *t, int steps)
+{
+    for (int i = 0; i < net->nlayer; i++) {
+        const fire_layer_t *l = &net->layer[i].base;
+
+        fprintf(stderr, "%-32s %-16s %-8s %9.3f %9.3f\n", l->param->name, l->ops->type,
+                l->kernel->name, t->forward[i] * 1e3 / steps,
+                t->backward[i] * 1e3 / steps);
+    }
+}
+
+/* ---- the work ---- */
+
+typedef struct work {
+    fire_trainer_t *trainer; /* NULL: inference */
+    fire_net_t     *net;
+    double          loss;
+} work_t;
+
+static fire_status_t start_training(const flags_t *f, work_t *w)
+{
+    static Caffe__SolverParameter solver = CAFFE__SOLVER_PARAMETER__INIT;
+    fire_trainer_options_t        o      = FIRE_TRAINER_OPTIONS_INIT;
+
+    FIRE_TRY(synthetic(f, CAFFE__PHASE__TRAIN, &solver.train_net_param));
+    solver.base_lr              = 0.001f;
+    solver.lr_policy            = (char *)"fixed";
+    solver.momentum             = 0.9f;
+    solver.weight_decay         = 5e-4f;
+    solver.max_iter             = 1000000;
+    solver.snapshot_prefix      = (char *)"/tmp/bench";
+    solver.snapshot_after_train = false;
+    o.ctx                       = f->ctx;
+    FIRE_TRY(fire_trainer_create(&solver, &o, &w->trainer));
+    w->net = w->trainer->net;
+    return FIRE_OK;
+}
+
+static fire_status_t start_inference(const flags_t *f, work_t *w)
+{
+    fire_net_options_t   o = FIRE_NET_OPTIONS_INIT;
+    Caffe__NetParameter *param;
+
+    o.ctx = f->ctx;
+    FIRE_TRY(load(f, "deploy.prototxt", &param));
+    param->layer[0]->input_param->shape[0]->dim[0] = f->batch;
+    return fire_net_create(param, &o, &w->net);
+}
+
+static fire_status_t step(work_t *w)
+{
+    float loss;
+
+    if (w->trainer != NULL) return fire_trainer_iterate(w->trainer, &w->loss);
+    FIRE_TRY(fire_net_forward(w->net, 0, -1, &loss));
+    return FIRE_OK;
+}
+
+static fire_status_t measure(const flags_t *f)
+{
+    work_t        w = {0};
+    layer_times_t t = {0};
+    struct rusage usage;
+
+    FIRE_TRY(f->infer ? start_inference(f, &w) : start_training(f, &w));
+    FIRE_TRY(fill_inputs(w.net));
+    for (int i = 0; i < 2; i++)
+        FIRE_TRY(step(&w));
+    if (f->layers) FIRE_TRY(watch(w.net, &t));
+    printf("{\"model\": \"%s\", \"batch\": %d, \"mode\": \"%s\", \"threads\": %d, "
+           "\"ms\": [",
+           f->model, f->batch, f->infer ? "infer" : "train", f->ctx.threads);
+    for (int i = 0; i < f->steps; i++) {
+        double wall = fire_clock_now(), cpu = cpu_now();
+
+        FIRE_TRY(step(&w));
+        printf("%s[%.3f, %.3f]", i > 0 ? ", " : "", (fire_clock_now() - wall) * 1e3,
+               (cpu_now() - cpu) * 1e3);
+        fflush(stdout);
+    }
+    getrusage(RUSAGE_SELF, &usage);
+    printf("], \"loss\": %.6g, \"peak_mb\": %.1f}\n", w.loss,
+           (double)usage.ru_maxrss / 1024);
+    if (f->layers) print_layers(w.net, &t, f->steps);
+    return FIRE_OK;
+}
+
+static const char usage[] =
+    "usage: bench_step MODEL_DIR BATCH [--infer] [--steps N] [--threads N]\n"
+    "       [--kernel LIST] [--exact] [--bf16] [--layers]\n";
+
+int main(int argc, char **argv)
+{
+    flags_t f = {.steps = 5, .ctx = FIRE_CTX_INIT};
+
+    if (argc < 3) return fputs(usage, stderr), 2;
+    f.model = argv[1];
+    f.batch = atoi(argv[2]);
+    for (int i = 3; i < argc; i++) {
+        if (strcmp(argv[i], "--infer") == 0)
+            f.infer = true;
+        else if (strcmp(argv[i], "--layers") == 0)
+            f.layers = true;
+        else if (strcmp(argv[i], "--exact") == 0)
+            f.ctx.exact = true;
+        else if (strcmp(argv[i], "--bf16") == 0)
+            f.ctx.precision = FIRE_BF16;
+        else if (i + 1 == argc)
+            return fputs(usage, stderr), 2;
+        else if (strcmp(argv[i], "--steps") == 0)
+            f.steps = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--threads") == 0)
+            f.ctx.threads = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--kernel") == 0)
+            f.ctx.kernels = argv[++i];
+        else
+            return fputs(usage, stderr), 2;
+    }
+    if (measure(&f) < 0) {
+        fprintf(stderr, "bench_step: %s\n", fire_last_error());
+        return 1;
+    }
+    return 0;
+}

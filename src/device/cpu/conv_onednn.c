@@ -1,0 +1,230 @@
+/* conv_onednn.c - oneDNN's convolutions as operations. Formats are left to oneDNN,
+ * which takes blocks of channels wherever there are enough of them. */
+#include "base/alloc.h"
+#include "device/cpu/onednn_api.h"
+
+/* Everything oneDNN wants to know, in its own terms. */
+typedef struct arrays {
+    fire_onednn_array_t x, weights, bias, y;
+    dnnl_memory_desc_t  x_md, weights_md, bias_md, y_md;
+    dnnl_dims_t         stride, dilation, pad, pad_end;
+    bool                bias_used;
+} arrays_t;
+
+static fire_onednn_array_t image(const fire_onednn_conv_t *c, int64_t channels,
+                                 const int64_t *dim)
+{
+    fire_onednn_array_t a = {
+        .ndim = 2 + c->axes, .dim = {c->num, channels}, .dtype = c->dtype};
+
+    for (int i = 0; i < c->axes; i++)
+        a.dim[2 + i] = dim[i];
+    return a;
+}
+
+static fire_onednn_array_t filter(const fire_onednn_conv_t *c)
+{
+    fire_onednn_array_t a    = {.dtype = c->dtype};
+    int                 head = c->group > 1;
+
+    a.ndim          = head + 2 + c->axes;
+    a.dim[0]        = c->group;
+    a.dim[head]     = c->out_channels / c->group;
+    a.dim[head + 1] = c->in_channels / c->group;
+    for (int i = 0; i < c->axes; i++)
+        a.dim[head + 2 + i] = c->kernel[i];
+    return a;
+}
+
+static fire_status_t make_arrays(const fire_onednn_conv_t *c, arrays_t *a)
+{
+    a->x         = image(c, c->in_channels, c->in);
+    a->y         = image(c, c->out_channels, c->out);
+    a->weights   = filter(c);
+    a->bias      = (fire_onednn_array_t){.ndim = 1, .dim = {c->out_channels}};
+    a->bias_used = c->bias;
+    for (int i = 0; i < c->axes; i++) {
+        int64_t reach = c->dilation[i] * (c->kernel[i] - 1) + 1;
+
+        a->stride[i]   = c->stride[i];
+        a->dilation[i] = c->dilation[i] - 1;
+        a->pad[i]      = c->pad[i];
+        a->pad_end[i]  = (c->out[i] - 1) * c->stride[i] + reach - c->in[i] - c->pad[i];
+    }
+    FIRE_TRY(fire_onednn_md_make(&a->x, dnnl_format_tag_any, &a->x_md));
+    FIRE_TRY(fire_onednn_md_make(&a->weights, dnnl_format_tag_any, &a->weights_md));
+    FIRE_TRY(fire_onednn_md_make(&a->bias, dnnl_a, &a->bias_md));
+    return fire_onednn_md_make(&a->y, dnnl_format_tag_any, &a->y_md);
+}
+
+static void free_arrays(arrays_t *a)
+{
+    fire_onednn_md_free(&a->x_md);
+    fire_onednn_md_free(&a->weights_md);
+    fire_onednn_md_free(&a->bias_md);
+    fire_onednn_md_free(&a->y_md);
+}
+
+/* The two interfaces differ here: 3.x describes and creates in one call. */
+#if DNNL_VERSION_MAJOR >= 3
+static dnnl_status_t describe(const arrays_t *a, fire_onednn_pass_t pass,
+                              dnnl_prop_kind_t kind, dnnl_alg_kind_t algorithm,
+                              dnnl_primitive_attr_t attr, dnnl_engine_t cpu,
+                              const_dnnl_primitive_desc_t hint,
+                              dnnl_primitive_desc_t      *pd_p)
+{
+    const_dnnl_memory_desc_t bias = a->bias_used ? a->bias_md : NULL;
+
+    switch (pass) {
+    case FIRE_ONEDNN_FORWARD:
+        return dnnl_convolution_forward_primitive_desc_create(
+            pd_p, cpu, kind, algorithm, a->x_md, a->weights_md, bias, a->y_md,
+            a->stride, a->dilation, a->pad, a->pad_end, attr);
+    case FIRE_ONEDNN_BACKWARD_DATA:
+        return dnnl_convolution_backward_data_primitive_desc_create(
+            pd_p, cpu, algorithm, a->x_md, a->weights_md, a->y_md, a->stride,
+            a->dilation, a->pad, a->pad_end, hint, attr);
+    default:
+        return dnnl_convolution_backward_weights_primitive_desc_create(
+            pd_p, cpu, algorithm, a->x_md, a->weights_md, bias, a->y_md, a->stride,
+            a->dilation, a->pad, a->pad_end, hint, attr);
+    }
+}
+#else
+static dnnl_status_t describe(const arrays_t *a, fire_onednn_pass_t pass,
+                              dnnl_prop_kind_t kind, dnnl_alg_kind_t algorithm,
+                              dnnl_primitive_attr_t attr, dnnl_engine_t cpu,
+                              const_dnnl_primitive_desc_t hint,
+                              dnnl_primitive_desc_t      *pd_p)
+{
+    const dnnl_memory_desc_t *bias = a->bias_used ? &a->bias_md : NULL;
+    dnnl_convolution_desc_t   d;
+    dnnl_status_t             result;
+
+    switch (pass) {
+    case FIRE_ONEDNN_FORWARD:
+        result = dnnl_dilated_convolution_forward_desc_init(
+            &d, kind, algorithm, &a->x_md, &a->weights_md, bias, &a->y_md, a->stride,
+            a->dilation, a->pad, a->pad_end);
+        break;
+    case FIRE_ONEDNN_BACKWARD_DATA:
+        result = dnnl_dilated_convolution_backward_data_desc_init(
+            &d, algorithm, &a->x_md, &a->weights_md, &a->y_md, a->stride, a->dilation,
+            a->pad, a->pad_end);
+        break;
+    default:
+        result = dnnl_dilated_convolution_backward_weights_desc_init(
+            &d, algorithm, &a->x_md, &a->weights_md, bias, &a->y_md, a->stride,
+            a->dilation, a->pad, a->pad_end);
+    }
+    return result == dnnl_success
+               ? dnnl_primitive_desc_create(pd_p, &d, attr, cpu, hint)
+               : result;
+}
+#endif
+
+/* Winograd wins wherever oneDNN has it, more often than its `auto` takes it. Its
+ * tiles want at least one full block of channels on both sides. */
+static bool wants_winograd(const fire_onednn_conv_t *c)
+{
+    bool fits = !c->exact && c->axes == 2 && c->group == 1 && c->dtype == FIRE_F32 &&
+                c->in_channels >= 32 && c->out_channels >= 32;
+
+    for (int i = 0; fits && i < c->axes; i++)
+        fits = c->kernel[i] == 3 && c->stride[i] == 1 && c->dilation[i] == 1;
+    return fits;
+}
+
+static fire_status_t find(const fire_onednn_conv_t *c, const arrays_t *a,
+                          fire_onednn_pass_t pass, dnnl_primitive_attr_t attr,
+                          const_dnnl_primitive_desc_t hint, dnnl_primitive_desc_t *pd_p)
+{
+    dnnl_prop_kind_t kind = c->train ? dnnl_forward_training : dnnl_forward_inference;
+    dnnl_engine_t    cpu;
+
+    FIRE_TRY(fire_onednn_engine(&cpu));
+    if (wants_winograd(c) && describe(a, pass, kind, dnnl_convolution_winograd, attr,
+                                      cpu, hint, pd_p) == dnnl_success)
+        return FIRE_OK;
+    return FIRE_ONEDNN(
+        describe(a, pass, kind, dnnl_convolution_direct, attr, cpu, hint, pd_p));
+}
+
+static fire_status_t make_attributes(const fire_onednn_conv_t *c,
+                                     dnnl_primitive_attr_t    *attr_p)
+{
+    dnnl_primitive_attr_t attr;
+    dnnl_post_ops_t       ops = NULL;
+    fire_status_t         st;
+
+    FIRE_TRY(FIRE_ONEDNN(dnnl_primitive_attr_create(&attr)));
+    if (c->relu) {
+        FIRE_TRY_GOTO(st, FIRE_ONEDNN(dnnl_post_ops_create(&ops)), err_attr);
+#if DNNL_VERSION_MAJOR >= 3
+        st = FIRE_ONEDNN(
+            dnnl_post_ops_append_eltwise(ops, dnnl_eltwise_relu, c->relu_slope, 0.0f));
+#else
+        st = FIRE_ONEDNN(dnnl_post_ops_append_eltwise(ops, 1.0f, dnnl_eltwise_relu,
+                                                      c->relu_slope, 0.0f));
+#endif
+        if (st == FIRE_OK)
+            st = FIRE_ONEDNN(dnnl_primitive_attr_set_post_ops(attr, ops));
+        dnnl_post_ops_destroy(ops);
+        if (st < 0) goto err_attr;
+    }
+    *attr_p = attr;
+    return FIRE_OK;
+
+err_attr:
+    dnnl_primitive_attr_destroy(attr);
+    return st;
+}
+
+static fire_status_t make_op(const arrays_t *a, fire_onednn_pass_t pass,
+                             const_dnnl_primitive_desc_t pd, fire_onednn_op_t *op_p)
+{
+    const fire_onednn_want_t
+        forward[]  = {{DNNL_ARG_SRC, dnnl_query_src_md, 0, &a->x},
+                      {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, &a->weights},
+                      {DNNL_ARG_DST, dnnl_query_dst_md, 0, &a->y},
+                      {DNNL_ARG_BIAS, dnnl_query_weights_md, 1, &a->bias}},
+        data[]     = {{DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md, 0, &a->x},
+                      {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, &a->weights},
+                      {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md, 0, &a->y}},
+        gradient[] = {
+            {DNNL_ARG_SRC, dnnl_query_src_md, 0, &a->x},
+            {DNNL_ARG_DIFF_WEIGHTS, dnnl_query_diff_weights_md, 0, &a->weights},
+            {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md, 0, &a->y},
+            {DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md, 1, &a->bias}};
+
+    switch (pass) {
+    case FIRE_ONEDNN_FORWARD:
+        return fire_onednn_op_make(pd, 3 + a->bias_used, forward, op_p);
+    case FIRE_ONEDNN_BACKWARD_DATA:
+        return fire_onednn_op_make(pd, 3, data, op_p);
+    default:
+        return fire_onednn_op_make(pd, 3 + a->bias_used, gradient, op_p);
+    }
+}
+
+fire_status_t fire_onednn_conv_op(const fire_onednn_conv_t *c, fire_onednn_pass_t pass,
+                                  fire_onednn_op_t *op_p)
+{
+    dnnl_primitive_desc_t forward = NULL, pd = NULL;
+    dnnl_primitive_attr_t attr = NULL;
+    arrays_t              a    = {0};
+    fire_status_t         st;
+
+    FIRE_TRY_GOTO(st, make_arrays(c, &a), out);
+    FIRE_TRY_GOTO(st, make_attributes(c, &attr), out);
+    FIRE_TRY_GOTO(st, find(c, &a, FIRE_ONEDNN_FORWARD, attr, NULL, &forward), out);
+    if (pass != FIRE_ONEDNN_FORWARD)
+        FIRE_TRY_GOTO(st, find(c, &a, pass, NULL, forward, &pd), out);
+    st = make_op(&a, pass, pd != NULL ? pd : forward, op_p);
+out:
+    if (pd != NULL) dnnl_primitive_desc_destroy(pd);
+    if (forward != NULL) dnnl_primitive_desc_destroy(forward);
+    if (attr != NULL) dnnl_primitive_attr_destroy(attr);
+    free_arrays(&a);
+    return st;
+}

@@ -1,0 +1,56 @@
+/* onednn.h - glue to oneDNN, whose 2.x and 3.x interfaces both build. What differs
+ * between the two stays inside onednn*.c; kernels see formats and operations. */
+#ifndef FIRE_DEVICE_CPU_ONEDNN_H
+#define FIRE_DEVICE_CPU_ONEDNN_H
+#include "device/device.h"
+
+enum { FIRE_ONEDNN_AXES = 12, FIRE_ONEDNN_SPATIAL = 3, FIRE_ONEDNN_ARGS = 4 };
+
+/* Shape and number format of an array that takes part in an operation. */
+typedef struct fire_onednn_array {
+    int          ndim;
+    int64_t      dim[FIRE_ONEDNN_AXES];
+    fire_dtype_t dtype;
+} fire_onednn_array_t;
+
+/* An operation ready to run. It knows the format it wants each argument in; the
+ * arguments' order is fixed by who made it. One thread at a time. */
+typedef struct fire_onednn_op {
+    struct dnnl_primitive *primitive; /* NULL: not made yet */
+    struct dnnl_stream    *stream;
+    int                    narg, name[FIRE_ONEDNN_ARGS];
+    struct dnnl_memory    *memory[FIRE_ONEDNN_ARGS];
+    fire_format_t          format[FIRE_ONEDNN_ARGS];
+} fire_onednn_op_t;
+
+fire_status_t fire_onednn_op_run(fire_onednn_op_t *op, void *const *arg);
+void          fire_onednn_op_fini(fire_onednn_op_t *op);
+
+/* ---- convolution ---- */
+
+typedef enum fire_onednn_pass {
+    FIRE_ONEDNN_FORWARD,          /* arguments: x, weights, y, bias */
+    FIRE_ONEDNN_BACKWARD_DATA,    /* dx, weights, dy */
+    FIRE_ONEDNN_BACKWARD_WEIGHTS, /* x, dweights, dy, dbias */
+} fire_onednn_pass_t;
+
+typedef struct fire_onednn_conv {
+    int          axes; /* spatial: 1 ... FIRE_ONEDNN_SPATIAL */
+    int64_t      num, group, in_channels, out_channels;
+    int64_t      in[FIRE_ONEDNN_SPATIAL], out[FIRE_ONEDNN_SPATIAL];
+    int64_t      kernel[FIRE_ONEDNN_SPATIAL], stride[FIRE_ONEDNN_SPATIAL];
+    int64_t      dilation[FIRE_ONEDNN_SPATIAL], pad[FIRE_ONEDNN_SPATIAL];
+    fire_dtype_t dtype; /* of everything but the bias */
+    bool         bias, train;
+    bool         exact; /* no Winograd */
+    bool         relu;  /* y = max(y, 0) + relu_slope * min(y, 0) */
+    float        relu_slope;
+} fire_onednn_conv_t;
+
+fire_status_t fire_onednn_conv_op(const fire_onednn_conv_t *conv,
+                                  fire_onednn_pass_t pass, fire_onednn_op_t *op_p);
+
+/* dst (n elements, plain) += src, which is in `format`. */
+fire_status_t fire_onednn_add_plain(const fire_format_t *format, const void *src,
+                                    int64_t n, float *dst);
+#endif

@@ -1,0 +1,172 @@
+/* conv_onednn.c - convolution by oneDNN. Operations are made when first needed: only
+ * then it is known what runs backward. */
+#include "device/cpu/onednn.h"
+#include "layers/vision/conv.h"
+
+typedef struct conv_onednn {
+    fire_onednn_op_t forward, data, gradient;
+    void            *dweights; /* as oneDNN leaves them */
+    float           *dbias;
+} conv_onednn_t;
+
+const char *fire_conv_onednn_declines(const fire_layer_t *l)
+{
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+
+    if (c->axis != 1) return "channels are not axis 1";
+    if (c->window.axes < 1 || c->window.axes > FIRE_ONEDNN_SPATIAL)
+        return "oneDNN has 1 to 3 spatial axes";
+    if (fire_blob_count(l->bottom[0]) == 0) return "the input is empty";
+    return NULL;
+}
+
+static void forget(conv_onednn_t *s)
+{
+    fire_onednn_op_fini(&s->forward);
+    fire_onednn_op_fini(&s->data);
+    fire_onednn_op_fini(&s->gradient);
+    fire_free(s->dweights);
+    fire_free(s->dbias);
+    *s = (conv_onednn_t){0};
+}
+
+void fire_conv_onednn_release(fire_layer_t *l)
+{
+    if (l->kernel_state == NULL) return;
+    forget(l->kernel_state);
+    fire_free(l->kernel_state);
+    l->kernel_state = NULL;
+}
+
+fire_status_t fire_conv_onednn_prepare(fire_layer_t *l)
+{
+    if (l->kernel_state == NULL) return FIRE_NEW((conv_onednn_t **)&l->kernel_state, 1);
+    forget(l->kernel_state);
+    return FIRE_OK;
+}
+
+static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
+                             fire_onednn_op_t *op)
+{
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+    fire_onednn_conv_t d = {.axes         = c->window.axes,
+                            .num          = c->images,
+                            .group        = c->group,
+                            .in_channels  = c->image.channels,
+                            .out_channels = c->map.channels,
+                            .bias         = c->bias,
+                            .train        = l->phase == CAFFE__PHASE__TRAIN,
+                            .exact        = l->ctx->exact};
+
+    if (op->primitive != NULL) return FIRE_OK;
+    for (int i = 0; i < d.axes; i++) {
+        d.in[i]       = c->image.dim[i];
+        d.out[i]      = c->map.dim[i];
+        d.kernel[i]   = c->window.kernel[i];
+        d.stride[i]   = c->window.stride[i];
+        d.dilation[i] = c->window.dilation[i];
+        d.pad[i]      = c->window.pad[i];
+    }
+    return fire_onednn_conv_op(&d, pass, op);
+}
+
+fire_status_t fire_conv_onednn_forward(fire_layer_t *l)
+{
+    const fire_conv_t *c  = FIRE_STATE(l, fire_conv_t);
+    fire_onednn_op_t  *op = &((conv_onednn_t *)l->kernel_state)->forward;
+    void              *arg[FIRE_ONEDNN_ARGS];
+
+    FIRE_TRY(make_op(l, FIRE_ONEDNN_FORWARD, op));
+    FIRE_TRY(
+        fire_blob_access(l->blob[0], FIRE_DATA, FIRE_READ, &op->format[1], &arg[1]));
+    if (c->bias)
+        FIRE_TRY(fire_blob_access(l->blob[1], FIRE_DATA, FIRE_READ, &op->format[3],
+                                  &arg[3]));
+    for (int k = 0; k < l->nbottom; k++) {
+        FIRE_TRY(fire_blob_access(l->bottom[k], FIRE_DATA, FIRE_READ, &op->format[0],
+                                  &arg[0]));
+        FIRE_TRY(fire_blob_access(l->top[k], FIRE_DATA, FIRE_WRITE, &op->format[2],
+                                  &arg[2]));
+        FIRE_TRY(fire_onednn_op_run(op, arg));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t backward_data(fire_layer_t *l, int k)
+{
+    fire_onednn_op_t *op = &((conv_onednn_t *)l->kernel_state)->data;
+    void             *arg[FIRE_ONEDNN_ARGS];
+
+    if (!l->propagate_down[k]) return FIRE_OK;
+    FIRE_TRY(make_op(l, FIRE_ONEDNN_BACKWARD_DATA, op));
+    FIRE_TRY(
+        fire_blob_access(l->blob[0], FIRE_DATA, FIRE_READ, &op->format[1], &arg[1]));
+    FIRE_TRY(
+        fire_blob_access(l->top[k], FIRE_DIFF, FIRE_READ, &op->format[2], &arg[2]));
+    FIRE_TRY(
+        fire_blob_access(l->bottom[k], FIRE_DIFF, FIRE_WRITE, &op->format[0], &arg[0]));
+    return fire_onednn_op_run(op, arg);
+}
+
+static size_t bytes_of(const fire_format_t *f, const fire_blob_t *b)
+{
+    return f->layout == FIRE_OPAQUE
+               ? f->opaque->bytes
+               : (size_t)fire_blob_count(b) * fire_dtype_size(f->dtype);
+}
+
+static fire_status_t make_gradient(fire_layer_t *l, conv_onednn_t *s)
+{
+    FIRE_TRY(make_op(l, FIRE_ONEDNN_BACKWARD_WEIGHTS, &s->gradient));
+    if (s->dweights == NULL)
+        FIRE_TRY(fire_alloc(bytes_of(&s->gradient.format[1], l->blob[0]), 1,
+                            "weight gradient", &s->dweights));
+    if (s->dbias == NULL && s->gradient.narg > 3)
+        FIRE_TRY(FIRE_NEW(&s->dbias, fire_blob_count(l->blob[1])));
+    return FIRE_OK;
+}
+
+static fire_status_t add_gradient(fire_layer_t *l, conv_onednn_t *s)
+{
+    float *diff;
+
+    if (l->param_gradient[0]) {
+        FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &diff);
+        FIRE_TRY(fire_onednn_add_plain(&s->gradient.format[1], s->dweights,
+                                       fire_blob_count(l->blob[0]), diff));
+    }
+    if (s->dbias != NULL && l->param_gradient[1]) {
+        FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &diff);
+        for (int64_t i = 0; i < fire_blob_count(l->blob[1]); i++)
+            diff[i] += s->dbias[i];
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t backward_weights(fire_layer_t *l, int k)
+{
+    conv_onednn_t    *s  = l->kernel_state;
+    fire_onednn_op_t *op = &s->gradient;
+    void             *arg[FIRE_ONEDNN_ARGS];
+
+    if (!l->param_gradient[0] && !(l->nblob > 1 && l->param_gradient[1]))
+        return FIRE_OK;
+    FIRE_TRY(make_gradient(l, s));
+    FIRE_TRY(
+        fire_blob_access(l->bottom[k], FIRE_DATA, FIRE_READ, &op->format[0], &arg[0]));
+    FIRE_TRY(
+        fire_blob_access(l->top[k], FIRE_DIFF, FIRE_READ, &op->format[2], &arg[2]));
+    arg[1] = s->dweights;
+    arg[3] = s->dbias;
+    FIRE_TRY(fire_onednn_op_run(op, arg));
+    return add_gradient(l, s);
+}
+
+fire_status_t fire_conv_onednn_backward(fire_layer_t *l)
+{
+    for (int k = 0; k < l->ntop; k++) {
+        FIRE_TRY(backward_weights(l, k));
+        FIRE_TRY(backward_data(l, k));
+    }
+    return FIRE_OK;
+}
