@@ -36,6 +36,9 @@ void golden_reject(golden_case_t *c, const char *format, ...) FIRE_PRINTF(2, 3);
 /* The kinds of cases; the working directory is a copy of the case's. */
 fire_status_t golden_run_layer(golden_case_t *c);
 fire_status_t golden_run_random(golden_case_t *c, fire_net_t *net);
+/* Layers that live on more than blobs: arrays given to them, files they write. */
+fire_status_t golden_before_layer(golden_case_t *c, fire_net_t *net);
+fire_status_t golden_after_layer(golden_case_t *c, fire_net_t *net); /* ends net */
 fire_status_t golden_run_solver(golden_case_t *c);
 fire_status_t golden_run_trace(golden_case_t *c);
 fire_status_t golden_run_parallel(golden_case_t *c);

@@ -129,12 +129,15 @@ fire_status_t golden_run_layer(golden_case_t *c)
 {
     const fire_json_t *steps;
     fire_net_t        *net;
-    fire_status_t      st;
+    fire_status_t      st, after;
 
     FIRE_TRY(fire_json_want(c->json, "steps", FIRE_JSON_ARRAY, &steps));
     FIRE_TRY(open_net(c, &net));
-    st = fire_json_bool_or(c->json, "random", false) ? golden_run_random(c, net)
-                                                     : run_exact(c, net);
-    fire_net_destroy(net);
+    st = golden_before_layer(c, net);
+    if (st >= 0)
+        st = fire_json_bool_or(c->json, "random", false) ? golden_run_random(c, net)
+                                                         : run_exact(c, net);
+    after = golden_after_layer(c, net);
+    return st < 0 ? st : after;
     return st;
 }

@@ -87,6 +87,7 @@ static fire_status_t compare_finals(golden_case_t *c, const fire_net_t *net)
     for (int64_t i = 0; list != NULL && i < list->n; i++) {
         fire_layer_t *l = layer_of(net, &list->item[i]);
 
+        if (files->item[i].string == NULL) continue; /* left out: large */
         FIRE_TRY(golden_compare_blob(c, files->item[i].string,
                                      l->blob[(int)list->item[i].item[1].number],
                                      FIRE_DATA));
@@ -164,7 +165,7 @@ static fire_status_t compare_snapshot(golden_case_t *c, const run_t *r)
     return compare_state(c, r->trainer->solver, files->item[1].string);
 }
 
-enum { MAX_ITERATIONS = 1000 };
+enum { MAX_ITERATIONS = 1000, MAX_PARAMS = 16 };
 
 /* Iterate n times; losses and, if wanted, learning rates and norms on the way. */
 static fire_status_t iterate(golden_case_t *c, run_t *r, int n, float *loss,
@@ -211,9 +212,10 @@ static fire_status_t train(golden_case_t *c, run_t *r)
 {
     int          n      = (int)fire_json_number_or(c->json, "iterations", 0);
     int64_t      nlearn = fire_json_get(c->json, "learnable_params")->n;
-    static float loss[MAX_ITERATIONS], rate[MAX_ITERATIONS], norm[16 * MAX_ITERATIONS];
+    static float loss[MAX_ITERATIONS], rate[MAX_ITERATIONS],
+        norm[MAX_PARAMS * MAX_ITERATIONS];
 
-    if (n > MAX_ITERATIONS || nlearn > 16)
+    if (n > MAX_ITERATIONS || nlearn > MAX_PARAMS)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "too many iterations or parameters");
     FIRE_TRY(fire_trainer_load_weights(r->trainer,
                                        fire_json_string_or(c->json, "init", "")));
@@ -299,6 +301,7 @@ fire_status_t golden_run_parallel(golden_case_t *c)
     int           n     = (int)fire_json_number_or(c->json, "iterations", 0);
     int           ranks = (int)fire_json_number_or(c->json, "ranks", 1);
     static float  loss[MAX_ITERATIONS];
+    float         norm[MAX_PARAMS];
     run_t         r;
     fire_status_t st;
 
@@ -308,6 +311,10 @@ fire_status_t golden_run_parallel(golden_case_t *c)
     if (st >= 0) st = iterate(c, &r, n, loss, NULL, NULL);
     if (st >= 0) st = compare_rank_losses(c, n, ranks, loss);
     if (st >= 0) st = compare_finals(c, r.trainer->net);
+    if (st >= 0) st = norms(c, r.trainer->net, norm);
     close_run(&r);
-    return st;
+    if (st < 0) return st;
+    return golden_compare_file(c, fire_json_string_or(c->json, "final_param_l2", ""),
+                               -1, NULL, fire_json_get(c->json, "learnable_params")->n,
+                               norm);
 }
