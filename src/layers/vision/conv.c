@@ -1,20 +1,20 @@
 #include "layers/vision/conv.h"
 
-static fire_status_t check_param(const fire_layer_t *l, int64_t channels)
+static fire_status_t check_param(const fire_layer_t *l, int64_t channels, int64_t group)
 {
     const Caffe__ConvolutionParameter *p = l->param->convolution_param;
 
     if (p->num_output == 0 || p->num_output > INT32_MAX)
         return FIRE_FAIL(FIRE_ERR_INVALID, "num_output must be given and at least 1");
-    if (p->group == 0 || channels % p->group != 0)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "the input's %lld channels do not divide into %u groups",
-                         (long long)channels, p->group);
-    if (p->num_output % p->group != 0)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "num_output %u does not divide into %u groups", p->num_output,
-                         p->group);
     if (channels == 0) return FIRE_FAIL(FIRE_ERR_INVALID, "the input has no channels");
+    if (group == 0 || channels % group != 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "the input's %lld channels do not divide into %lld groups",
+                         (long long)channels, (long long)group);
+    if (p->num_output % group != 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "num_output %u does not divide into %lld groups",
+                         p->num_output, (long long)group);
     return FIRE_OK;
 }
 
@@ -31,7 +31,7 @@ static fire_status_t add_parameters(fire_layer_t *l)
     return c->bias ? fire_layer_add_blob(l, 1, &outputs, p->bias_filler) : FIRE_OK;
 }
 
-fire_status_t fire_conv_setup(fire_layer_t *l, bool reverse)
+fire_status_t fire_conv_setup(fire_layer_t *l, bool reverse, bool depthwise)
 {
     const Caffe__ConvolutionParameter *p = l->param->convolution_param;
     fire_conv_t                       *c = FIRE_STATE(l, fire_conv_t);
@@ -42,9 +42,9 @@ fire_status_t fire_conv_setup(fire_layer_t *l, bool reverse)
                          "convolution_param { num_output kernel_size } is missing");
     FIRE_TRY(fire_blob_axis(x, p->axis, "convolution_param", &c->axis));
     FIRE_TRY(fire_window_read(p, x->ndim - c->axis - 1, &c->window));
-    FIRE_TRY(check_param(l, x->dim[c->axis]));
+    c->group = depthwise ? x->dim[c->axis] : p->group;
+    FIRE_TRY(check_param(l, x->dim[c->axis], c->group));
     c->reverse        = reverse;
-    c->group          = p->group;
     c->bias           = p->bias_term;
     c->image.channels = reverse ? p->num_output : x->dim[c->axis];
     c->map.channels   = reverse ? x->dim[c->axis] : p->num_output;

@@ -20,8 +20,8 @@ typedef struct fire_conv {
 } fire_conv_t;
 
 /* Parameters: weights (map channels, image channels / group, kernel...), then the bias
- * unless it is switched off. */
-fire_status_t fire_conv_setup(fire_layer_t *l, bool reverse);
+ * unless it is switched off. depthwise: a group for each channel, whatever is said. */
+fire_status_t fire_conv_setup(fire_layer_t *l, bool reverse, bool depthwise);
 fire_status_t fire_conv_reshape(fire_layer_t *l);
 double        fire_conv_macs(const fire_layer_t *l);
 
@@ -47,4 +47,12 @@ fire_status_t fire_conv_ref_backward(fire_layer_t *l);
 void          fire_conv_ref_release(fire_layer_t *l);
 
 FIRE_KERNEL_DECLARE(conv_onednn); /* Convolution */
+
+/* Convolution where every group has one input channel, without columns. */
+const char   *fire_conv_direct_declines(const fire_layer_t *l);
+fire_status_t fire_conv_direct_forward(fire_layer_t *l);
+fire_status_t fire_conv_direct_backward(fire_layer_t *l);
+
+/* The kernels of Convolution, which other names of it share. */
+extern const fire_kernel_t fire_convolution_kernels[];
 #endif

@@ -4,11 +4,15 @@
 
 static fire_status_t convolution_setup(fire_layer_t *l)
 {
-    return fire_conv_setup(l, false);
+    return fire_conv_setup(l, false, false);
 }
 
-static const fire_kernel_t convolution_kernels[] = {
+const fire_kernel_t fire_convolution_kernels[] = {
     FIRE_ONEDNN_KERNEL(conv) /* where it is built in */
+    {.name     = "direct",
+     .declines = fire_conv_direct_declines,
+     .forward  = fire_conv_direct_forward,
+     .backward = fire_conv_direct_backward},
     {.name     = "ref",
      .prepare  = fire_conv_ref_prepare,
      .forward  = fire_conv_ref_forward,
@@ -26,5 +30,5 @@ const fire_layer_ops_t fire_layer_convolution = {
     .setup      = convolution_setup,
     .reshape    = fire_conv_reshape,
     .macs       = fire_conv_macs,
-    .kernels    = convolution_kernels,
+    .kernels    = fire_convolution_kernels,
 };

@@ -4,7 +4,7 @@
 
 static fire_status_t deconvolution_setup(fire_layer_t *l)
 {
-    return fire_conv_setup(l, true);
+    return fire_conv_setup(l, true, false);
 }
 
 static const fire_kernel_t deconvolution_kernels[] = {

@@ -77,13 +77,18 @@ fire_status_t fire_window_read(const Caffe__ConvolutionParameter *p, int axes,
     return FIRE_OK;
 }
 
-int64_t fire_window_size(const fire_window_t *w)
+static int64_t product(int axes, const int64_t *dim)
 {
     int64_t n = 1;
 
-    for (int i = 0; i < w->axes; i++)
-        n *= w->kernel[i];
+    for (int i = 0; i < axes; i++)
+        n *= dim[i];
     return n;
+}
+
+int64_t fire_window_size(const fire_window_t *w)
+{
+    return product(w->axes, w->kernel);
 }
 
 bool fire_window_is_pointwise(const fire_window_t *w)
@@ -122,99 +127,101 @@ static bool advance(int axes, const int64_t *limit, int64_t *index)
     return false;
 }
 
-/* One row of columns: the places along the last axis that fall into the image are
- * first ... end-1; place x reads image element `from` + x * stride. */
-typedef struct row {
-    int64_t first, end, from;
-} row_t;
-
-static row_t find_row(const fire_window_t *w, const int64_t *in, const int64_t *out,
-                      const int64_t *kernel_at, const int64_t *place)
+/* Places along the last axis that this tap finds inside of the image. */
+static void begin_tap(fire_window_rows_t *r)
 {
-    int     last = w->axes - 1;
-    int64_t base = 0, shift, stride = w->stride[last];
-    row_t   r = {0};
+    const fire_window_t *w      = r->w;
+    int                  last   = w->axes - 1;
+    int64_t              stride = w->stride[last], in = r->in[last];
+    int64_t              shift = r->tap_index[last] * w->dilation[last] - w->pad[last];
 
+    r->tap_first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+    r->tap_end   = in > shift ? (in - shift + stride - 1) / stride : 0;
+    if (r->tap_end > r->out[last]) r->tap_end = r->out[last];
+    if (r->tap_first > r->tap_end) r->tap_first = r->tap_end;
+}
+
+static void find_row(fire_window_rows_t *r)
+{
+    const fire_window_t *w    = r->w;
+    int                  last = w->axes - 1;
+    int64_t              base = 0;
+
+    r->first = r->tap_first;
+    r->end   = r->tap_end;
     for (int i = 0; i < last; i++) {
         int64_t at =
-            place[i] * w->stride[i] - w->pad[i] + kernel_at[i] * w->dilation[i];
+            r->place[i] * w->stride[i] - w->pad[i] + r->tap_index[i] * w->dilation[i];
 
-        if (at < 0 || at >= in[i]) return r; /* all of it lies in the padding */
-        base = (base + at) * in[i + 1];
+        if (at < 0 || at >= r->in[i]) r->first = r->end = 0; /* all padding */
+        base = (base + at) * r->in[i + 1];
     }
-    shift   = kernel_at[last] * w->dilation[last] - w->pad[last];
-    r.first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
-    r.end   = in[last] > shift ? (in[last] - shift + stride - 1) / stride : 0;
-    r.end   = r.end > out[last] ? out[last] : r.end;
-    r.first = r.first > r.end ? r.end : r.first;
-    r.from  = base + shift;
-    return r;
+    r->from = base + r->tap_index[last] * w->dilation[last] - w->pad[last];
 }
 
-static void gather_row(row_t r, int64_t n, int64_t stride, const float *image,
-                       float *columns)
+bool fire_window_next_row(fire_window_rows_t *r)
 {
-    for (int64_t x = 0; x < r.first; x++)
+    int last = r->w->axes - 1;
+
+    if (!r->begun) {
+        r->begun = true;
+        begin_tap(r);
+    } else if (advance(last, r->out, r->place)) {
+        r->at += r->out[last];
+    } else {
+        if (!advance(r->w->axes, r->w->kernel, r->tap_index)) return false;
+        r->tap++;
+        r->at = 0;
+        begin_tap(r);
+    }
+    find_row(r);
+    return true;
+}
+
+static void gather_row(const fire_window_rows_t *r, int64_t n, int64_t stride,
+                       const float *image, float *columns)
+{
+    for (int64_t x = 0; x < r->first; x++)
         columns[x] = 0.0f;
     if (stride == 1)
-        for (int64_t x = r.first; x < r.end; x++)
-            columns[x] = image[r.from + x];
+        for (int64_t x = r->first; x < r->end; x++)
+            columns[x] = image[r->from + x];
     else
-        for (int64_t x = r.first; x < r.end; x++)
-            columns[x] = image[r.from + x * stride];
-    for (int64_t x = r.end; x < n; x++)
+        for (int64_t x = r->first; x < r->end; x++)
+            columns[x] = image[r->from + x * stride];
+    for (int64_t x = r->end; x < n; x++)
         columns[x] = 0.0f;
-}
-
-static void scatter_row(row_t r, int64_t stride, const float *columns, float *image)
-{
-    for (int64_t x = r.first; x < r.end; x++)
-        image[r.from + x * stride] += columns[x];
-}
-
-/* Visit the rows in the order of the columns; exactly one of gather and scatter. */
-static void walk(const fire_window_t *w, int64_t channels, const int64_t *in,
-                 const int64_t *out, const float *image, float *columns_out,
-                 const float *columns, float *image_out)
-{
-    int     last   = w->axes - 1;
-    int64_t stride = w->stride[last], n = out[last], plane = 1, at = 0;
-
-    for (int i = 0; i < w->axes; i++)
-        plane *= in[i];
-    for (int64_t c = 0; c < channels; c++) {
-        int64_t kernel_at[FIRE_MAX_SPATIAL] = {0};
-
-        do {
-            int64_t place[FIRE_MAX_SPATIAL] = {0};
-
-            do {
-                row_t r = find_row(w, in, out, kernel_at, place);
-
-                if (columns_out != NULL)
-                    gather_row(r, n, stride, image + c * plane, columns_out + at);
-                else
-                    scatter_row(r, stride, columns + at, image_out + c * plane);
-                at += n;
-            } while (advance(last, out, place));
-        } while (advance(w->axes, w->kernel, kernel_at));
-    }
 }
 
 void fire_im2col(const fire_window_t *w, int64_t channels, const int64_t *in,
                  const int64_t *out, const float *image, float *columns)
 {
-    walk(w, channels, in, out, image, columns, NULL, NULL);
+    int64_t plane = product(w->axes, in), places = product(w->axes, out);
+    int64_t taps = fire_window_size(w);
+    int     last = w->axes - 1;
+
+    for (int64_t c = 0; c < channels; c++, image += plane, columns += taps * places) {
+        fire_window_rows_t r = fire_window_rows(w, in, out);
+
+        while (fire_window_next_row(&r))
+            gather_row(&r, out[last], w->stride[last], image,
+                       columns + r.tap * places + r.at);
+    }
 }
 
 void fire_col2im(const fire_window_t *w, int64_t channels, const int64_t *in,
                  const int64_t *out, const float *columns, float *image)
 {
-    int64_t n = channels;
+    int64_t plane = product(w->axes, in), places = product(w->axes, out);
+    int64_t taps = fire_window_size(w), stride = w->stride[w->axes - 1];
 
-    for (int i = 0; i < w->axes; i++)
-        n *= in[i];
-    for (int64_t i = 0; i < n; i++)
-        image[i] = 0.0f;
-    walk(w, channels, in, out, NULL, NULL, columns, image);
+    for (int64_t c = 0; c < channels; c++, image += plane, columns += taps * places) {
+        fire_window_rows_t r = fire_window_rows(w, in, out);
+
+        for (int64_t i = 0; i < plane; i++)
+            image[i] = 0.0f;
+        while (fire_window_next_row(&r))
+            for (int64_t x = r.first; x < r.end; x++)
+                image[r.from + x * stride] += columns[r.tap * places + r.at + x];
+    }
 }
