@@ -11,6 +11,7 @@
 #include "net_flags.h"
 #include "train/runlog.h"
 #include "train/trainer.h"
+#include "workers.h"
 
 typedef struct flags {
     const char *solver, *snapshot, *weights, *sigint_effect, *sighup_effect;
@@ -40,6 +41,7 @@ static const fire_option_t options[] = {
 static const fire_option_group_t groups[] = {
     {"Flags", options, &flags},
     {"Net", place_options, &net_flags},
+    {"Workers", workers_options, &workers_flags},
     {"FireCaffe's own settings (in the solver file: fire { ... })", fire_flag_options,
      &fire_flags},
     {0},
@@ -176,7 +178,7 @@ static fire_status_t solve(fire_trainer_t *t, session_t *s)
 {
     fire_status_t st;
 
-    FIRE_TRY(open_run_log(t, &s->log));
+    if (console_worker() == 0) FIRE_TRY(open_run_log(t, &s->log));
     FIRE_LOG(INFO, "Starting Optimization");
     st = fire_trainer_solve(t);
     fire_runlog_close(s->log, st);
@@ -184,7 +186,7 @@ static fire_status_t solve(fire_trainer_t *t, session_t *s)
     return st;
 }
 
-static fire_status_t train(Caffe__SolverParameter *param)
+static fire_status_t train(const Caffe__SolverParameter *param, fire_comm_t *comm)
 {
     fire_trainer_options_t o       = FIRE_TRAINER_OPTIONS_INIT;
     fire_trainer_t        *trainer = NULL;
@@ -194,24 +196,25 @@ static fire_status_t train(Caffe__SolverParameter *param)
     FIRE_TRY(catch_signals(&session));
     FIRE_TRY(net_flags_ctx(&o.ctx));
     FIRE_TRY(net_flags_stages(&o.nstage, &o.stage));
+    o.comm   = comm;
     o.level  = (int)net_flags.level;
     o.arg    = &session;
     o.action = requested;
     o.event  = on_event;
     st       = fire_trainer_create(param, &o, &trainer);
     if (st >= 0) st = load(trainer, param);
+    if (comm != NULL) st = fire_comm_agree(comm, st);
     if (st >= 0) st = solve(trainer, &session);
     fire_trainer_destroy(trainer);
     net_flags_free_stages(o.stage);
     return st;
 }
 
-static fire_status_t run(int narg, const char *const *arg)
+static fire_status_t load_solver(Caffe__SolverParameter **param_p)
 {
     Caffe__SolverParameter *param;
     fire_status_t           st;
 
-    (void)narg, (void)arg;
     if (flags.solver[0] == '\0')
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "Need a solver definition to train: --solver "
@@ -221,9 +224,32 @@ static fire_status_t run(int narg, const char *const *arg)
                                            "begins one from a model: give one of them");
     FIRE_TRY(fire_solver_param_load(flags.solver, &param));
     st = fire_flags_apply(param);
-    if (st >= 0) st = train(param);
+    if (st < 0) {
+        fire_message_free(param);
+        return st;
+    }
+    *param_p = param;
+    return FIRE_OK;
+}
+
+/* What each worker does, reading the solver included: so they can agree on who tells
+ * that it is missing. */
+static fire_status_t work(void *arg, fire_comm_t *comm)
+{
+    Caffe__SolverParameter *param;
+    fire_status_t           st;
+
+    (void)arg;
+    FIRE_TRY(load_solver(&param));
+    st = train(param, comm);
     fire_message_free(param);
     return st;
+}
+
+static fire_status_t run(int narg, const char *const *arg)
+{
+    (void)narg, (void)arg;
+    return workers_run(work, NULL);
 }
 
 const command_t command_train = {

@@ -40,9 +40,16 @@ static struct {
     const char     *what;
 } console = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-bool console_is_terminal(void)
+static _Thread_local int worker_rank;
+
+void console_set_worker(int rank)
 {
-    return console.terminal;
+    worker_rank = rank;
+}
+
+int console_worker(void)
+{
+    return worker_rank;
 }
 
 static int64_t now_ms(void)
@@ -84,6 +91,7 @@ static void sink(void *arg, fire_log_level_t level, const char *file, int line,
     char                     head[256];
 
     (void)arg;
+    if (worker_rank > 0 && level < FIRE_WARNING) return;
     prefix(head, sizeof(head), letters[level], file, line);
     pthread_mutex_lock(&console.lock);
     erase_bar();
@@ -189,6 +197,20 @@ void console_close(void)
     console.file = NULL;
 }
 
+static bool error_is_told;
+
+void console_mute_error(void)
+{
+    error_is_told = true;
+}
+
+void console_error(bool with_origin)
+{
+    if (error_is_told) return;
+    fprintf(stderr, "firecaffe: error: %s\n", fire_last_error());
+    if (with_origin) fprintf(stderr, "  at %s\n", fire_error_origin());
+}
+
 /* ---- progress ---- */
 
 static int columns(void)
@@ -231,7 +253,7 @@ void console_progress(const char *what, int64_t done, int64_t total, const char 
 {
     int64_t ms;
 
-    if (!console.terminal || total <= 0) return;
+    if (!console.terminal || total <= 0 || worker_rank > 0) return;
     ms = now_ms();
     if (console.what == NULL || strcmp(console.what, what) != 0) {
         console.what     = what;

@@ -254,10 +254,7 @@ int main(int argc, char **argv)
     console_close();
     if (st >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
         st = FIRE_FAIL(FIRE_ERR_IO, "cannot write the output");
-    if (st < 0) {
-        fprintf(stderr, "firecaffe: error: %s\n", fire_last_error());
-        if (console.verbose) fprintf(stderr, "  at %s\n", fire_error_origin());
-    }
+    if (st < 0) console_error(console.verbose);
     fire_free(words);
     return st < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,0 +1,61 @@
+/* Several workers through the program: threads, and processes under mpirun. */
+#include "fixture.h"
+
+#define TRAIN "firecaffe train --solver solver.prototxt --quiet"
+/* Of two Open MPI guards one is against root, one against more ranks than cores. */
+#define MPIRUN                                                   \
+    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " \
+    "OMPI_MCA_rmaps_base_oversubscribe=1 OPENBLAS_NUM_THREADS=1 mpirun -n "
+
+static void need_mpi(void)
+{
+    if (sh("firecaffe version | grep -q MPI && command -v mpirun") != 0)
+        test_skip("no MPI");
+}
+
+TEST(two_threads_end_with_the_bytes_of_one_that_runs_two_lanes)
+{
+    make_training();
+    SH_OK(TRAIN " --lanes=2 && mv snap_iter_20.caffemodel one.caffemodel");
+    SH_OK(TRAIN " --workers 2 && cmp snap_iter_20.caffemodel one.caffemodel");
+}
+
+TEST(two_processes_end_with_the_bytes_of_one_that_runs_two_lanes)
+{
+    need_mpi();
+    make_training();
+    SH_OK(TRAIN " --lanes=2 && mv snap_iter_20.caffemodel one.caffemodel");
+    SH_OK(MPIRUN "2 " TRAIN " && cmp snap_iter_20.caffemodel one.caffemodel");
+}
+
+TEST(only_the_first_process_writes_a_log)
+{
+    need_mpi();
+    make_training();
+    SH_OK(MPIRUN "2 firecaffe train --solver solver.prototxt 2>log && "
+                 "grep -c '] Iteration 10, lr = ' log");
+    CHECK_STR(ran.out, "1\n");
+}
+
+TEST(what_fails_for_all_is_told_once)
+{
+    need_mpi();
+    CHECK(sh(MPIRUN "3 firecaffe train --solver none.prototxt 2>log") != 0);
+    SH_OK("grep -c 'firecaffe: error: .*none.prototxt' log");
+    CHECK_STR(ran.out, "1\n");
+}
+
+TEST(a_batch_that_cannot_be_shared_is_refused)
+{
+    make_training();
+    SH_FAILS("cannot be shared", TRAIN " --workers 3 --lanes=4");
+    SH_FAILS("cannot be shared", TRAIN " --workers 16");
+    SH_FAILS("--workers must be", TRAIN " --workers 0");
+}
+
+TEST(a_setting_with_a_wrong_value_is_refused)
+{
+    make_training();
+    SH_FAILS("lanes", TRAIN " --lanes=many");
+    SH_FAILS("smoke", TRAIN " --workers 2 --comm=smoke");
+}
