@@ -208,10 +208,11 @@ static const char *in_place_is_the_same(const layer_case_t *c)
 {
     Caffe__NetParameter *variant = in_place_variant(c);
     fire_net_t          *apart, *in_place;
-    const char          *bottom = case_layer(c)->bottom[0];
+    const char          *bottom;
 
     wrong[0] = '\0';
     if (variant == NULL) return NULL;
+    bottom   = case_layer(c)->bottom[0];
     apart    = case_net(c, c->param, "ref", 1);
     in_place = case_net(c, variant, "ref", 1);
     CHECK_OK(fire_net_forward(apart, 0, -1, NULL));
