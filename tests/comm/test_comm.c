@@ -1,0 +1,223 @@
+#include "comm/comm.h"
+#include "ranks.h"
+#include "test.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+static void exchange_bytes(fire_comm_t *c, void *arg)
+{
+    int  rank = fire_comm_rank(c), size = fire_comm_size(c);
+    char text[13] = "", all[64][5], mine[5];
+
+    (void)arg;
+    for (int root = 0; root < size; root += 3) {
+        memset(text, 'a' + rank, sizeof(text));
+        CHECK_OK(fire_comm_broadcast(c, root, text, sizeof(text)));
+        CHECK_EQ(text[0], 'a' + root);
+        CHECK_EQ(text[12], 'a' + root);
+    }
+    memset(mine, 'A' + rank, sizeof(mine));
+    CHECK_OK(fire_comm_allgather(c, mine, sizeof(mine), all));
+    for (int r = 0; r < size; r++)
+        CHECK(all[r][0] == 'A' + r && all[r][4] == 'A' + r);
+    CHECK(fire_comm_host(c, size - 1)[0] != '\0');
+    CHECK_EQ(fire_comm_node(c, size - 1), 0);
+}
+
+TEST(bytes_of_any_length_are_broadcast_and_gathered)
+{
+    for (int size = 1; size <= 7; size++)
+        run_ranks(size, &FIRE_COMM_OPTIONS_INIT, exchange_bytes, NULL);
+}
+
+static void one_fails(fire_comm_t *c, void *arg)
+{
+    int rank = fire_comm_rank(c), bad = *(int *)arg;
+
+    CHECK_OK(fire_comm_agree(c, FIRE_OK));
+    if (rank == bad)
+        CHECK_FAILS(fire_comm_agree(c, FIRE_FAIL(FIRE_ERR_IO, "cannot read mean.bin")),
+                    FIRE_ERR_IO, "cannot read mean.bin");
+    else
+        CHECK_FAILS(fire_comm_agree(c, FIRE_OK), FIRE_ERR_PEER, "cannot read mean.bin");
+    if (rank != bad) {
+        char who[16];
+
+        snprintf(who, sizeof(who), "rank %d (", bad);
+        CHECK(strstr(fire_last_error(), who) != NULL);
+    }
+    CHECK_OK(fire_comm_agree(c, FIRE_OK)); /* and life goes on */
+}
+
+TEST(the_failure_of_one_rank_reaches_all_with_its_text)
+{
+    for (int bad = 0; bad < 5; bad++)
+        run_ranks(5, &FIRE_COMM_OPTIONS_INIT, one_fails, &bad);
+}
+
+/* ---- halves of an allreduce, for the sharded update ---- */
+
+static void halves(fire_comm_t *c, void *arg)
+{
+    enum { COUNT = 1003 };
+    const char               *algo = arg;
+    int                       rank = fire_comm_rank(c), size = fire_comm_size(c);
+    fire_collective_options_t o = {.op = FIRE_REDUCE_SCATTER, .algo = algo};
+    float                     x[COUNT], want[COUNT];
+    fire_collective_t        *scatter, *gather;
+    const fire_algo_t        *a;
+    fire_span_t               own;
+
+    CHECK_OK(fire_collective_create(c, &o, x, COUNT, &scatter));
+    o.op = FIRE_ALLGATHER;
+    CHECK_OK(fire_collective_create(c, &o, x, COUNT, &gather));
+    own = fire_collective_own(scatter);
+    CHECK_EQ(own.off, fire_collective_own(gather).off);
+    CHECK_EQ(own.len, fire_collective_own(gather).len);
+    contribute(rank, x, COUNT);
+    CHECK_OK(fire_collective_start(scatter));
+    CHECK_OK(fire_collective_wait(scatter));
+    for (size_t i = own.off; i < own.off + own.len; i++)
+        x[i] *= -2; /* the update of one's own shard */
+    CHECK_OK(fire_collective_start(gather));
+    CHECK_OK(fire_collective_wait(gather));
+    canonical_sum(size, want, COUNT);
+    CHECK_OK(fire_algo_find(algo, &a));
+    for (size_t i = 0; i < COUNT; i++)
+        if (a->flags & FIRE_ALGO_CANONICAL)
+            CHECK(x[i] == -2 * want[i]);
+        else
+            CHECK_NEAR(x[i], -2 * exact_sum(size, i), 1e-3);
+    fire_collective_destroy(scatter);
+    fire_collective_destroy(gather);
+}
+
+TEST(each_rank_can_work_on_its_own_shard_between_the_halves)
+{
+    for (int size = 1; size <= 17; size++) {
+        run_ranks(size, &FIRE_COMM_OPTIONS_INIT, halves, "ring");
+        run_ranks(size, &FIRE_COMM_OPTIONS_INIT, halves, "rhd");
+        run_ranks(size, &FIRE_COMM_OPTIONS_INIT, halves, "direct");
+    }
+}
+
+/* ---- many at once ---- */
+
+enum { BUCKETS = 12, LENGTH = 3000 };
+
+static void finish_in_own_order(fire_comm_t *c, fire_collective_t **x)
+{
+    bool         done[BUCKETS] = {false};
+    fire_pause_t pause         = {0};
+
+    for (int left = BUCKETS, k = fire_comm_rank(c); left > 0; k++) {
+        fire_status_t st;
+
+        if (done[k % BUCKETS]) continue;
+        st = fire_collective_test(x[k % BUCKETS]);
+        CHECK_OK(st);
+        if (fire_collective_moved(x[k % BUCKETS]))
+            pause = (fire_pause_t){0};
+        else
+            fire_pause(&pause);
+        done[k % BUCKETS] = st == FIRE_OK;
+        left -= st == FIRE_OK;
+    }
+}
+
+static void many_at_once(fire_comm_t *c, void *arg)
+{
+    static const char *const algo[] = {"tree", "rhd", "ring", "multicolor", "onesided"};
+    fire_collective_t       *x[BUCKETS];
+    float                   *buf;
+    int64_t                  before = 0;
+
+    (void)arg;
+    CHECK_OK(FIRE_NEW(&buf, BUCKETS * LENGTH));
+    for (int k = 0; k < BUCKETS; k++) {
+        fire_collective_options_t o = {.algo = algo[k % 5], .piece = 500};
+
+        CHECK_OK(fire_collective_create(c, &o, buf + k * LENGTH, LENGTH, &x[k]));
+    }
+    for (int round = 0; round < 10; round++) {
+        if (round == 3) {
+            CHECK_OK(fire_comm_barrier(c));
+            before = fire_alloc_count();
+            CHECK_OK(fire_comm_barrier(c));
+        }
+        for (int k = 0; k < BUCKETS; k++) {
+            contribute(fire_comm_rank(c), buf + k * LENGTH, LENGTH);
+            CHECK_OK(fire_collective_start(x[k]));
+        }
+        finish_in_own_order(c, x);
+        for (int k = 0; k < BUCKETS; k++)
+            CHECK_NEAR(buf[k * LENGTH + 77], exact_sum(fire_comm_size(c), 77), 1e-3);
+        CHECK_OK(fire_comm_agree(c, FIRE_OK));
+    }
+    CHECK_OK(fire_comm_barrier(c));
+    CHECK_EQ(fire_alloc_count(), before); /* of all ranks: they share a process */
+    CHECK_OK(fire_comm_barrier(c));
+    for (int k = 0; k < BUCKETS; k++)
+        fire_collective_destroy(x[k]);
+    fire_free(buf);
+}
+
+TEST(buckets_under_way_together_do_not_disturb_each_other_or_allocate)
+{
+    run_ranks(1, &FIRE_COMM_OPTIONS_INIT, many_at_once, NULL);
+    run_ranks(2, &FIRE_COMM_OPTIONS_INIT, many_at_once, NULL);
+    run_ranks(5, &FIRE_COMM_OPTIONS_INIT, many_at_once, NULL);
+}
+
+static void create_and_end(fire_comm_t *c, void *arg)
+{
+    float              x = 1;
+    fire_collective_t *keep[3000];
+    int                n = 0;
+
+    (void)arg;
+    for (int i = 0; i < 2100; i++) { /* numbers are used again */
+        x = 1;
+        CHECK_OK(fire_comm_allreduce(c, "tree", &x, 1));
+        CHECK(x == (float)fire_comm_size(c));
+    }
+    while (n < 3000) {
+        fire_collective_options_t o = {.algo = "tree"};
+
+        if (fire_collective_create(c, &o, &x, 1, &keep[n]) < 0) break;
+        n++;
+    }
+    CHECK(n > 2000 && n < 3000);
+    CHECK(strstr(fire_last_error(), "use larger buckets") != NULL);
+    while (n > 0)
+        fire_collective_destroy(keep[--n]);
+}
+
+TEST(numbers_of_collectives_are_reused_and_run_out_politely)
+{
+    run_ranks(2, &FIRE_COMM_OPTIONS_INIT, create_and_end, NULL);
+}
+
+TEST(nothing_leaks_or_breaks_when_memory_runs_out)
+{
+    fire_team_t *team;
+    fire_comm_t *c;
+    int          fails = 0;
+
+    for (int n = 1; n < 200; n++) {
+        CHECK_OK(fire_team_create(1, &team));
+        fire_alloc_fail_at(n);
+        if (fire_comm_open_threads(team, 0, &FIRE_COMM_OPTIONS_INIT, &c) == FIRE_OK) {
+            float x = 3;
+
+            if (fire_comm_allreduce(c, "hier", &x, 1) < 0) fails++;
+            fire_comm_close(c);
+        } else {
+            fails++;
+        }
+        fire_alloc_fail_at(0);
+        fire_team_destroy(team);
+    }
+    CHECK(fails > 20 && fails < 190);
+}
