@@ -25,6 +25,7 @@ typedef struct fire_moment {
     int               lane_first, lane_count;
     int               lane_steps, step_stride;
     fire_batch_rule_t rule;
+    bool              shuffle; /* every Data layer takes each epoch in another order */
     /* Statistics layers (BatchNorm) leave this lane's contribution in the
      * parameter's diff instead of updating it; the solver combines the lanes. */
     bool defer_stats;

@@ -229,7 +229,8 @@ void fire_prefetch_destroy(fire_prefetch_t *p)
 static bool same_samples(const fire_moment_t *a, const fire_moment_t *b)
 {
     return a->seed == b->seed && a->step == b->step && a->origin == b->origin &&
-           a->lane == b->lane && a->lanes == b->lanes && a->rule == b->rule;
+           a->lane == b->lane && a->lanes == b->lanes && a->rule == b->rule &&
+           a->shuffle == b->shuffle;
 }
 
 /* Throw away what was made ahead and begin at m. Rows that threads are working on are

@@ -142,8 +142,10 @@ fire_status_t fire_trainer_make_nets(fire_trainer_t *t)
     m.lane_first = t->lane_first;
     m.lane_count = t->lane_count;
     m.lane_steps = p->iter_size;
+    m.shuffle    = p->fire != NULL && p->fire->shuffle;
     FIRE_TRY(make_net(t, source, CAFFE__PHASE__TRAIN, p->train_state, &m, &t->net));
-    m.lanes = 1;
+    m.shuffle = false;
+    m.lanes   = 1;
     m.lane = m.lane_first = m.lane_count = m.lane_steps = 0;
     for (int i = 0; i < ntest; i++) {
         if (p->test_iter[i] < 0)

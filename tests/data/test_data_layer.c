@@ -130,6 +130,23 @@ TEST(a_shuffled_epoch_has_every_record_once_and_each_epoch_another_order)
     CHECK(memcmp(order[1], order[2], sizeof(order[0])) != 0);
 }
 
+TEST(a_moment_can_ask_every_data_layer_to_shuffle)
+{
+    const char *db = make_db("lmdb", "db", 20, 1, 1, 1);
+    rig_t       own, asked;
+
+    CHECK_OK(rig_open(&own, shuffled_layer(db, 20, ""), CAFFE__PHASE__TRAIN));
+    CHECK_OK(rig_open(&asked, data_layer(db, 20, ""), CAFFE__PHASE__TRAIN));
+    CHECK_OK(rig_forward(&own));
+    CHECK_OK(rig_forward(&asked));
+    CHECK_EQ(rig_top(&asked, 1)[7], 7);
+    asked.moment.shuffle = true;
+    CHECK_OK(rig_forward(&asked));
+    CHECK(memcmp(rig_top(&own, 1), rig_top(&asked, 1), 20 * sizeof(float)) == 0);
+    rig_close(&own);
+    rig_close(&asked);
+}
+
 TEST(bvlc_s_rule_deals_records_out_to_workers_one_by_one)
 {
     const char *text = data_layer(make_db("lmdb", "db", 12, 1, 1, 1), 2, "");

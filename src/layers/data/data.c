@@ -42,10 +42,11 @@ static fire_status_t load_sample(data_t *d, int64_t record, int64_t sample,
 static fire_status_t load_row(void *arg, fire_scratch_t *scratch, fire_batch_t *batch,
                               int64_t row)
 {
-    data_t *d      = arg;
-    int64_t sample = batch->slice.first + row * batch->slice.stride;
+    data_t *d       = arg;
+    bool    shuffle = d->shuffle || batch->moment.shuffle;
+    int64_t sample  = batch->slice.first + row * batch->slice.stride;
     int64_t record =
-        fire_order_record(batch->moment.seed, d->shuffle, d->source->count, sample);
+        fire_order_record(batch->moment.seed, shuffle, d->source->count, sample);
     fire_status_t st = load_sample(d, record, sample, scratch, batch, row);
 
     if (sample > 0 && sample % d->source->count == 0)
