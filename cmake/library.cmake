@@ -1,12 +1,19 @@
 # libfire: every .c below src/, less the back ends whose library is missing.
 # A source that needs one says so by its name: *_onednn.c, *_mpi.c, ...
 file(GLOB_RECURSE FIRE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.c)
-foreach(lib leveldb hdf5 jpeg png onednn mpi python)
+foreach(lib leveldb hdf5 jpeg png onednn mpi python cuda cudnn)
   string(TOUPPER ${lib} LIB)
+  if(lib STREQUAL cudnn)
+    set(LIB CUDA) # comes with it
+  endif()
   if(NOT FIRE_HAVE_${LIB})
     list(FILTER FIRE_SOURCES EXCLUDE REGEX "/([a-z0-9_]*_)?${lib}\\.c$")
   endif()
 endforeach()
+
+if(NOT FIRE_HAVE_CUDA)
+  list(FILTER FIRE_SOURCES EXCLUDE REGEX "/device/cuda/")
+endif()
 
 # protobuf-c calls the header of every message struct "base", and so do two of
 # Caffe's messages a field: there the header gets another name, in a copy of the
@@ -43,15 +50,38 @@ if(FIRE_SAN)
   target_link_options(fire_flags INTERFACE -fsanitize=${FIRE_SAN})
 endif()
 
+# Kernels: every .cu below src/, by nvcc, which the C++ in them never leaves. Not a
+# CMake language of its own: that would ask for a C++ compiler where there is no CUDA.
+set(FIRE_CUDA_OBJECTS "")
+if(FIRE_HAVE_CUDA)
+  file(GLOB_RECURSE cu_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cu)
+  set(arch "")
+  foreach(a IN LISTS FIRE_CUDA_ARCH)
+    list(APPEND arch -gencode=arch=compute_${a},code=sm_${a})
+  endforeach()
+  foreach(f IN LISTS cu_files)
+    file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR}/src ${f})
+    string(REPLACE "/" "_" name ${name})
+    set(object ${CMAKE_BINARY_DIR}/cuda/${name}.o)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${NVCC} -std=c++17 -O3 -lineinfo --fmad=true ${arch} -Xcompiler=-fPIC,-fvisibility=hidden
+              -DFIRE_HAVE_CUDA=1 -I${CMAKE_SOURCE_DIR}/include -I${CMAKE_SOURCE_DIR}/src
+              -MD -MF ${object}.d -c ${f} -o ${object}
+      DEPENDS ${f} DEPFILE ${object}.d VERBATIM)
+    list(APPEND FIRE_CUDA_OBJECTS ${object})
+  endforeach()
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cuda)
+endif()
+
 add_library(fire_objects OBJECT ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c)
 set_source_files_properties(${PROTO_DIR}/caffe.pb-c.c PROPERTIES COMPILE_OPTIONS "-w;-O1")
 target_compile_options(fire_objects PRIVATE -fvisibility=hidden)
 target_link_libraries(fire_objects PUBLIC fire_flags ${FIRE_LIBS})
 add_dependencies(fire_objects fire_proto)
 
-add_library(fire STATIC $<TARGET_OBJECTS:fire_objects>)       # program and tests
+add_library(fire STATIC $<TARGET_OBJECTS:fire_objects> ${FIRE_CUDA_OBJECTS})       # program and tests
 target_link_libraries(fire PUBLIC fire_flags ${FIRE_LIBS})
-add_library(fire_shared SHARED $<TARGET_OBJECTS:fire_objects>) # other programs
+add_library(fire_shared SHARED $<TARGET_OBJECTS:fire_objects> ${FIRE_CUDA_OBJECTS}) # other programs
 set_target_properties(fire_shared PROPERTIES OUTPUT_NAME fire SOVERSION 0)
 target_link_libraries(fire_shared PRIVATE fire_flags ${FIRE_LIBS})
 

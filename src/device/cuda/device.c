@@ -1,0 +1,150 @@
+/* device.c - one NVIDIA GPU as a place for memory and work. The runtime is linked in
+ * statically and looks for the driver when it is first asked, so a machine without one
+ * gets an answer instead of a missing library. */
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "device/cuda/convert.h"
+#include "device/cuda/cuda.h"
+#include "device/cuda/libs.h"
+#include "device/gpu.h"
+
+fire_status_t fire_cuda_status(cudaError_t rc, const char *what, const char *file,
+                               int line)
+{
+    size_t left = 0, all = 0;
+
+    if (rc == cudaSuccess) return FIRE_OK;
+    if (rc == cudaErrorMemoryAllocation) {
+        cudaGetLastError(); /* it is not sticky: go on from here */
+        cudaMemGetInfo(&left, &all);
+        fire_error_set(FIRE_ERR_NOMEM, file, line,
+                       "out of GPU memory (%.1f of %.1f GiB left): use a smaller "
+                       "batch_size, or --precision bf16",
+                       (double)left / (1 << 30), (double)all / (1 << 30));
+        return FIRE_ERR_NOMEM;
+    }
+    fire_error_set(FIRE_ERR_DEVICE, file, line, "GPU: %s: %s", what,
+                   cudaGetErrorString(rc));
+    return FIRE_ERR_DEVICE;
+}
+
+int fire_gpu_count(const char **why_p)
+{
+    int         n  = 0;
+    cudaError_t rc = cudaGetDeviceCount(&n);
+
+    *why_p = rc == cudaErrorInsufficientDriver
+                 ? "no NVIDIA driver, or one that is too old"
+             : rc != cudaSuccess ? cudaGetErrorString(rc)
+                                 : "no NVIDIA GPU";
+    return rc == cudaSuccess ? n : 0;
+}
+
+fire_status_t fire_gpu_describe(int index, char *text, size_t size)
+{
+    struct cudaDeviceProp p;
+
+    FIRE_TRY(FIRE_CUDA(cudaGetDeviceProperties(&p, index)));
+    snprintf(text, size, "%s, %.1f GiB, compute capability %d.%d", p.name,
+             (double)p.totalGlobalMem / (1 << 30), p.major, p.minor);
+    return FIRE_OK;
+}
+
+/* ---- memory ---- */
+
+static fire_status_t gpu_alloc(size_t bytes, void **ptr_p)
+{
+    FIRE_TRY(FIRE_CUDA(cudaMalloc(ptr_p, bytes)));
+    return FIRE_CUDA(cudaMemset(*ptr_p, 0, bytes));
+}
+
+static void gpu_free(void *ptr)
+{
+    cudaFree(ptr);
+}
+
+/* The worker's queue was made to wait for the legacy stream and the other way round,
+ * so these are in order with its kernels, and done when they return. */
+static fire_status_t gpu_from_host(void *dst, const void *src, size_t bytes)
+{
+    return FIRE_CUDA(cudaMemcpy(dst, src, bytes, cudaMemcpyHostToDevice));
+}
+
+static fire_status_t gpu_to_host(void *dst, const void *src, size_t bytes)
+{
+    return FIRE_CUDA(cudaMemcpy(dst, src, bytes, cudaMemcpyDeviceToHost));
+}
+
+static const fire_device_t gpu = {
+    .name      = "cuda",
+    .place     = FIRE_GPU,
+    .alloc     = gpu_alloc,
+    .free      = gpu_free,
+    .from_host = gpu_from_host,
+    .to_host   = gpu_to_host,
+    .convert   = fire_cuda_convert,
+};
+
+/* ---- queues ---- */
+
+fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
+{
+    const char    *why;
+    int            n = fire_gpu_count(&why);
+    fire_stream_t *s;
+    fire_status_t  st;
+
+    if (n == 0)
+        return FIRE_FAIL(FIRE_ERR_DEVICE,
+                         "cannot use a GPU: %s; leave --gpu out to run on "
+                         "the CPU",
+                         why);
+    if (index < 0 || index >= n)
+        return FIRE_FAIL(FIRE_ERR_DEVICE,
+                         "there is no GPU %d: this machine has %d, from 0", index, n);
+    FIRE_TRY(FIRE_NEW(&s, 1));
+    s->device = index;
+    FIRE_TRY_GOTO(st, FIRE_CUDA(cudaSetDevice(index)), err_stream);
+    FIRE_TRY_GOTO(st,
+                  FIRE_CUDA(cudaDeviceGetAttribute(
+                      &s->multiprocessors, cudaDevAttrMultiProcessorCount, index)),
+                  err_stream);
+    FIRE_TRY_GOTO(st, FIRE_CUDA(cudaStreamCreate(&s->queue)), err_stream);
+    fire_device_add(&gpu);
+    *stream_p = s;
+    return FIRE_OK;
+
+err_stream:
+    fire_free(s);
+    return st;
+}
+
+void fire_gpu_close(fire_stream_t *s)
+{
+    if (s == NULL) return;
+    cudaStreamSynchronize(s->queue);
+    fire_cuda_libs_close(s);
+    cudaFree(s->workspace);
+    cudaStreamDestroy(s->queue);
+    fire_free(s);
+}
+
+fire_status_t fire_gpu_sync(fire_stream_t *s)
+{
+    return FIRE_CUDA(cudaStreamSynchronize(s->queue));
+}
+
+fire_status_t fire_cuda_workspace(fire_stream_t *s, size_t bytes, void **memory_p)
+{
+    if (bytes > s->workspace_bytes) {
+        FIRE_TRY(fire_gpu_sync(s)); /* the old one may be in use */
+        cudaFree(s->workspace);
+        s->workspace       = NULL;
+        s->workspace_bytes = 0;
+        FIRE_TRY(FIRE_CUDA(cudaMalloc(&s->workspace, bytes)));
+        s->workspace_bytes = bytes;
+    }
+    *memory_p = s->workspace;
+    return FIRE_OK;
+}

@@ -1,0 +1,40 @@
+/* gpu.c - stands in for the GPU back end in builds without it. */
+#include "device/gpu.h"
+
+#ifndef FIRE_HAVE_CUDA
+static fire_status_t missing(void)
+{
+    return FIRE_FAIL(FIRE_ERR_DEVICE,
+                     "this program was built without CUDA: leave --gpu "
+                     "out, or build it where nvcc is installed");
+}
+
+int fire_gpu_count(const char **why_p)
+{
+    *why_p = "built without CUDA";
+    return 0;
+}
+
+fire_status_t fire_gpu_describe(int index, char *text, size_t size)
+{
+    (void)index, (void)text, (void)size;
+    return missing();
+}
+
+fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
+{
+    (void)index, (void)stream_p;
+    return missing();
+}
+
+void fire_gpu_close(fire_stream_t *stream)
+{
+    (void)stream;
+}
+
+fire_status_t fire_gpu_sync(fire_stream_t *stream)
+{
+    (void)stream;
+    return missing();
+}
+#endif
