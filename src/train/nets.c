@@ -126,6 +126,20 @@ static fire_status_t count_test_nets(const Caffe__SolverParameter *p, int *n_p)
     return FIRE_OK;
 }
 
+/* What batch_size means. */
+static fire_status_t read_batch_rule(const Caffe__FireParameter *p,
+                                     fire_batch_rule_t          *rule_p)
+{
+    const char *rule = p != NULL ? p->batch : "global";
+
+    if (strcmp(rule, "global") != 0 && strcmp(rule, "per-worker") != 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "batch must be \"global\" or \"per-worker\", not \"%s\"",
+                         rule);
+    *rule_p = rule[0] == 'p' ? FIRE_BATCH_PER_WORKER : FIRE_BATCH_GLOBAL;
+    return FIRE_OK;
+}
+
 fire_status_t fire_trainer_make_nets(fire_trainer_t *t)
 {
     const Caffe__SolverParameter *p = t->param;
@@ -136,6 +150,7 @@ fire_status_t fire_trainer_make_nets(fire_trainer_t *t)
     m.seed = p->random_seed >= 0 ? (uint64_t)p->random_seed : 1;
     FIRE_TRY(train_source(p, &source));
     FIRE_TRY(count_test_nets(p, &ntest));
+    FIRE_TRY(read_batch_rule(p->fire, &m.rule));
     FIRE_TRY(FIRE_NEW(&t->test, ntest));
     m.lanes      = t->lanes;
     m.lane       = t->lane_first;

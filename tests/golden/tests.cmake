@@ -12,3 +12,6 @@ if(${golden_pack} IS_NEWER_THAN ${CMAKE_BINARY_DIR}/golden/unpacked)
   file(ARCHIVE_EXTRACT INPUT ${golden_pack} DESTINATION ${CMAKE_BINARY_DIR}/golden)
   file(TOUCH ${CMAKE_BINARY_DIR}/golden/unpacked)
 endif()
+
+add_test(NAME golden COMMAND golden ${CMAKE_BINARY_DIR}/golden/cases)
+set_tests_properties(golden PROPERTIES TIMEOUT 600 ENVIRONMENT "OPENBLAS_NUM_THREADS=1")
