@@ -89,7 +89,6 @@ void edit_file(const char *name, const char *from, const char *to)
     strcat(out, at + strlen(from));
     write_file(name, out);
     free(out);
-    free(text);
 }
 
 int count_files(const char *pattern)

@@ -41,7 +41,7 @@ void check_one_error(const char *file, int line, const char *text);
 
 /* Write a file into test_tmpdir(). */
 void write_file(const char *name, const char *text);
-/* A file of test_tmpdir(), as text; valid until the test ends. */
+/* A file of test_tmpdir(), as text; valid until the eighth next call. */
 char *read_file(const char *name);
 bool  file_exists(const char *name);
 #endif

@@ -8,24 +8,24 @@
 static int64_t look(const char *db, const char *backend, int64_t i,
                     char key[FIRE_KEY_TEXT], fire_datum_t *d)
 {
-    static fire_buffer_t buffer;
-    char                 path[1024];
-    fire_source_t       *s;
-    fire_record_t        r;
-    int64_t              n;
+    static uint8_t *copy;
+    fire_buffer_t   buffer = {0};
+    char            path[1024];
+    fire_source_t  *s;
+    fire_record_t   r;
+    int64_t         n;
 
     snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), db);
     CHECK_OK(fire_source_open(backend, path, &s));
     s->ops->key(s, i, key);
     CHECK_OK(fire_source_read(s, i, &buffer, &r));
-    /* Outlives the source: a copy in the buffer. */
-    if (r.bytes != buffer.bytes) {
-        buffer.bytes = realloc(NULL, r.n);
-        memcpy(buffer.bytes, r.bytes, r.n);
-    }
-    CHECK_OK(fire_datum_parse(buffer.bytes, r.n, d));
+    /* A copy, which outlives the source. */
+    copy = realloc(copy, r.n);
+    memcpy(copy, r.bytes, r.n);
+    CHECK_OK(fire_datum_parse(copy, r.n, d));
     n = s->count;
     fire_source_close(s);
+    fire_buffer_fini(&buffer);
     return n;
 }
 
