@@ -34,6 +34,14 @@ add_custom_command(
   DEPENDS ${PROTO_DIR}/schema/caffe.proto)
 add_custom_target(fire_proto DEPENDS ${PROTO_DIR}/caffe.pb-c.h)
 
+# The report's page travels inside of the program.
+file(GLOB FIRE_PAGE_PARTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/report/*)
+set(FIRE_PAGE ${CMAKE_BINARY_DIR}/report_page.c)
+add_custom_command(OUTPUT ${FIRE_PAGE}
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR}/report -DOUT=${FIRE_PAGE}
+          -P ${CMAKE_SOURCE_DIR}/cmake/embed_page.cmake
+  DEPENDS ${FIRE_PAGE_PARTS} ${CMAKE_SOURCE_DIR}/cmake/embed_page.cmake)
+
 add_library(fire_flags INTERFACE)
 target_include_directories(fire_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
 target_include_directories(fire_flags SYSTEM INTERFACE ${PROTO_DIR} ${FIRE_INCLUDES})
@@ -73,7 +81,7 @@ if(FIRE_HAVE_CUDA)
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cuda)
 endif()
 
-add_library(fire_objects OBJECT ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c)
+add_library(fire_objects OBJECT ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c ${FIRE_PAGE})
 set_source_files_properties(${PROTO_DIR}/caffe.pb-c.c PROPERTIES COMPILE_OPTIONS "-w;-O1")
 target_compile_options(fire_objects PRIVATE -fvisibility=hidden)
 target_link_libraries(fire_objects PUBLIC fire_flags ${FIRE_LIBS})

@@ -17,6 +17,7 @@ static const struct {
     {"solver", "base device blob model layers data net"},
     {"comm", "base device"},
     {"train", "base device blob model layers data net solver comm"},
+    {"report", "base device blob model layers data net solver comm train"},
     {"sim", "base comm"},
 };
 

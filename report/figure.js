@@ -1,0 +1,97 @@
+// figure.js - the frame of every plot: title, controls, legend, data as table and CSV.
+// Frames stay when data change, so that what a reader opened stays open.
+
+/* A part of the page; made once, found again by its id. */
+function section(id, title, lead) {
+  let node = byId(id);
+  if (!node) {
+    node = el('section', {id, 'aria-labelledby': id + '-title'}, el('h2', {id: id + '-title'}, title),
+      el('p', {}), el('div', {class: 'grid'}));
+    byId('report').append(node);
+  }
+  node.querySelector('p').textContent = lead || '';
+  return node.querySelector('.grid');
+}
+
+/* A figure in a section. options: title, note, whole (both columns). Returns its parts. */
+function figure(grid, id, options) {
+  let node = byId(id);
+  if (!node) {
+    node = el('figure', {id, class: options.whole ? 'whole' : ''},
+      el('figcaption', {}, el('h3', {}), el('p', {hidden: true})),
+      el('div', {class: 'body'}), el('div', {class: 'legend'}));
+    grid.append(node);
+  }
+  node.querySelector('h3').textContent = options.title;
+  const note = node.querySelector('figcaption p');
+  note.hidden = !options.note;
+  note.textContent = options.note || '';
+  return {node, caption: node.querySelector('figcaption'), body: node.querySelector('.body'),
+    legend: node.querySelector('.legend')};
+}
+
+/* A row of buttons of which one is pressed. choices: {value: label}. */
+function segments(label, choices, chosen, pick) {
+  return el('span', {class: 'segments', role: 'group', 'aria-label': label},
+    Object.entries(choices).map(([value, text]) => el('button', {type: 'button',
+      'aria-pressed': String(value === chosen), onclick: () => pick(value)}, text)));
+}
+
+/* Put a control into a figure's caption once. */
+function control(frame, key, make) {
+  const old = frame.caption.querySelector(`[data-key="${key}"]`);
+  const fresh = make();
+  fresh.dataset.key = key;
+  if (old) old.replaceWith(fresh);
+  else frame.caption.insertBefore(fresh, frame.caption.querySelector('p'));
+}
+
+function legendChip(name, mark, shown, toggle) {
+  return el('button', {type: 'button', class: 'chip', 'aria-pressed': String(shown), onclick: toggle}, mark, name);
+}
+
+// ---- data ----
+
+const MOST_ROWS = 300;
+
+function csvCell(value) {
+  const text = value === null || value === undefined || Number.isNaN(value) ? '' : String(value);
+  return /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+}
+
+function download(name, table) {
+  const text = [table.head, ...table.rows].map(row => row.map(csvCell).join(',')).join('\n') + '\n';
+  const url = URL.createObjectURL(new Blob([text], {type: 'text/csv'}));
+  el('a', {href: url, download: name}).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+function showTable(place, table) {
+  const step = Math.max(1, Math.ceil(table.rows.length / MOST_ROWS));
+  const rows = table.rows.filter((_, i) => i % step === 0 || i === table.rows.length - 1);
+  const cell = x => typeof x === 'number' ? (Number.isInteger(x) ? whole(x) : num(x, 5)) : x === undefined ? '' : x;
+  place.replaceChildren(
+    el('div', {class: 'details-row'},
+      el('button', {type: 'button', class: 'quiet', onclick: () => download(table.name + '.csv', table)}, 'Download CSV'),
+      el('span', {}, step > 1 ? `every ${step}th of ${whole(table.rows.length)} rows is shown; the file has all`
+        : plural(table.rows.length, 'row'))),
+    el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Data of ' + table.title},
+      el('table', {}, el('caption', {class: 'unseen'}, table.title),
+        el('thead', {}, el('tr', {}, table.head.map(h => el('th', {scope: 'col'}, h)))),
+        el('tbody', {}, rows.map(r => el('tr', {}, r.map(x => el('td', {}, cell(x)))))))));
+}
+
+/* The figure's numbers, filled in when somebody opens them. make() gives
+ * {name, title, head, rows}. */
+function dataTable(frame, make) {
+  let details = frame.node.querySelector('details');
+  if (!details) {
+    details = el('details', {}, el('summary', {}, 'Data'), el('div', {}));
+    frame.node.append(details);
+    details.addEventListener('toggle', () => {
+      if (details.open) showTable(details.lastChild, details.make());
+    });
+  }
+  details.make = make;
+  if (details.open) showTable(details.lastChild, make());
+}

@@ -1,0 +1,47 @@
+#include "report/page.h"
+
+#include <string.h>
+
+static const char mark[] = "@DATA@";
+
+/* Inside of a script element the only thing to fear is its end tag: no < of the data
+ * stays as it is. They stand in texts only, so their escape means the same. */
+static fire_status_t add_escaped(fire_str_t *out, const char *json)
+{
+    while (*json != '\0') {
+        size_t n = strcspn(json, "<");
+
+        FIRE_TRY(fire_str_add(out, json, n));
+        json += n;
+        if (*json == '\0') break;
+        FIRE_TRY(fire_str_add(out, "\\u003c", 6));
+        json++;
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t fill_in(fire_str_t *out, const char *json)
+{
+    const char *page = (const char *)fire_page, *at = strstr(page, mark);
+
+    FIRE_TRY(fire_str_add(out, page, (size_t)(at - page)));
+    FIRE_TRY(add_escaped(out, json));
+    at += sizeof(mark) - 1;
+    return fire_str_add(out, at, fire_page_size - (size_t)(at - page));
+}
+
+fire_status_t fire_page_make(const fire_report_t *report, char **page_p, size_t *n_p)
+{
+    fire_json_writer_t w   = {0};
+    fire_str_t         out = {0};
+    fire_status_t      st;
+
+    fire_report_write(&w, report);
+    st = w.status;
+    if (st >= 0) st = fill_in(&out, w.out.text);
+    fire_json_writer_fini(&w);
+    *n_p = (size_t)out.n;
+    if (st >= 0) return fire_str_take(&out, page_p);
+    fire_str_fini(&out);
+    return st;
+}

@@ -1,0 +1,240 @@
+/* run_lines.c - what each type of line of run.jsonl adds to a run. Members that are
+ * missing count as nothing; types that are unknown are FIRE_ERR_PARSE, which the caller
+ * counts. */
+#include <math.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "report/run.h"
+
+typedef fire_status_t (*take_t)(fire_run_t *run, const fire_json_t *line);
+
+static int64_t iter_of(const fire_json_t *line)
+{
+    double iter = fire_json_number_or(line, "iter", 0);
+
+    return iter >= 0 && iter < 1e15 ? (int64_t)iter : 0;
+}
+
+/* ---- run: a beginning, or a restart ---- */
+
+static void cut_from(fire_run_t *run, int64_t iter)
+{
+    fire_points_t *all[] = {&run->loss, &run->smoothed, &run->lr, &run->speed};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        fire_points_cut(all[i], iter);
+    for (int64_t i = 0; i < run->ncurve; i++)
+        fire_points_cut(&run->curve[i].points, iter);
+    while (run->ntimes > 0 && run->times[run->ntimes - 1].iter > iter)
+        run->ntimes--;
+    while (run->nsnapshot > 0 && run->snapshot[run->nsnapshot - 1].iter > iter)
+        fire_free(run->snapshot[--run->nsnapshot].file);
+}
+
+static fire_status_t take_run(fire_run_t *run, const fire_json_t *line)
+{
+    bool again = run->head != NULL;
+
+    if (again) {
+        cut_from(run, iter_of(line));
+        FIRE_TRY(fire_grow(&run->restart, &run->restart_cap, run->nrestart + 1,
+                           sizeof(*run->restart)));
+        run->restart[run->nrestart++] = iter_of(line);
+    }
+    run->time_offset = run->time;
+    run->iter        = iter_of(line);
+    run->state       = FIRE_RUN_SILENT;
+    return FIRE_OK;
+}
+
+/* ---- curves ---- */
+
+/* The speed in between is that of every iteration of the line. */
+static fire_status_t take_iterations(fire_run_t *run, const fire_json_t *line)
+{
+    const fire_json_t *loss  = fire_json_get(line, "loss");
+    int64_t            first = iter_of(line), n = loss != NULL ? loss->n : 0;
+    double             seconds = fire_json_number_or(line, "seconds", 0);
+    double             batch   = fire_json_number_or(run->head, "batch", 0);
+    double             lr      = fire_json_number_or(line, "lr", NAN);
+
+    for (int64_t i = 0; i < n; i++) {
+        const fire_json_t *v    = &loss->item[i];
+        double             time = run->time - seconds * (double)(n - 1 - i) / (double)n;
+
+        FIRE_TRY(fire_points_add(&run->loss, first + i, time,
+                                 v->kind == FIRE_JSON_NUMBER ? v->number : NAN));
+    }
+    if (n == 0) return FIRE_OK;
+    run->iter = first + n;
+    if (isfinite(lr)) FIRE_TRY(fire_points_add(&run->lr, run->iter - 1, run->time, lr));
+    if (seconds > 0 && batch > 0)
+        FIRE_TRY(fire_points_add(&run->speed, run->iter - 1, run->time,
+                                 batch * (double)n / seconds));
+    return FIRE_OK;
+}
+
+static fire_status_t find_curve(fire_run_t *run, int net, const char *name,
+                                fire_curve_t **curve_p)
+{
+    fire_curve_t *c;
+
+    for (int64_t i = 0; i < run->ncurve; i++)
+        if (run->curve[i].net == net && strcmp(run->curve[i].name, name) == 0) {
+            *curve_p = &run->curve[i];
+            return FIRE_OK;
+        }
+    FIRE_TRY(fire_grow(&run->curve, &run->curve_cap, run->ncurve + 1, sizeof(*c)));
+    c = &run->curve[run->ncurve];
+    FIRE_TRY(fire_strdup(name, &c->name));
+    c->net   = net;
+    *curve_p = c;
+    run->ncurve++;
+    return FIRE_OK;
+}
+
+static fire_status_t take_display(fire_run_t *run, const fire_json_t *line)
+{
+    const fire_json_t *outputs = fire_json_get(line, "outputs");
+    int64_t            iter    = iter_of(line);
+    fire_curve_t      *c;
+
+    FIRE_TRY(fire_points_add(&run->smoothed, iter, run->time,
+                             fire_json_number_or(line, "loss", NAN)));
+    FIRE_TRY(fire_points_add(&run->lr, iter, run->time,
+                             fire_json_number_or(line, "lr", NAN)));
+    for (int64_t i = 0; outputs != NULL && i < outputs->n; i++) {
+        const fire_json_t *pair = &outputs->item[i];
+
+        if (pair->n != 2 || pair->item[0].kind != FIRE_JSON_STRING) continue;
+        FIRE_TRY(find_curve(run, -1, pair->item[0].string, &c));
+        FIRE_TRY(fire_points_add(
+            &c->points, iter, run->time,
+            pair->item[1].kind == FIRE_JSON_NUMBER ? pair->item[1].number : NAN));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t take_test(fire_run_t *run, const fire_json_t *line)
+{
+    fire_curve_t *c;
+
+    FIRE_TRY(find_curve(run, (int)fire_json_number_or(line, "net", 0),
+                        fire_json_string_or(line, "name", "?"), &c));
+    return fire_points_add(&c->points, iter_of(line), run->time,
+                           fire_json_number_or(line, "value", NAN));
+}
+
+/* ---- times ---- */
+
+static double number_at(const fire_json_t *array, int64_t i)
+{
+    return array != NULL && i < array->n && array->item[i].kind == FIRE_JSON_NUMBER
+               ? array->item[i].number
+               : 0;
+}
+
+static fire_status_t take_times(fire_run_t *run, const fire_json_t *line)
+{
+    static const char *const names[] = {"data", "forward", "backward", "exposed",
+                                        "update"};
+    const fire_json_t       *seconds = fire_json_get(line, "seconds"),
+                      *phase[FIRE_RUN_PHASES];
+    int64_t          nworker = seconds != NULL ? seconds->n : 0;
+    double           n       = fire_json_number_or(line, "n", 0);
+    fire_run_times_t mean    = {.iter = iter_of(line), .time = run->time};
+    double           share   = 1 / (n * (double)nworker);
+
+    if (!(n >= 1) || nworker == 0 || nworker > 1 << 20) return FIRE_ERR_PARSE;
+    if (nworker > run->nworker) {
+        FIRE_TRY(
+            fire_grow(&run->worker, &run->worker_cap, nworker, sizeof(*run->worker)));
+        run->nworker = nworker;
+    }
+    for (int k = 0; k < FIRE_RUN_PHASES; k++)
+        phase[k] = fire_json_get(line, names[k]);
+    for (int64_t i = 0; i < nworker; i++) {
+        fire_run_worker_t *w      = &run->worker[i];
+        double             hidden = number_at(fire_json_get(line, "hidden"), i);
+        double             bytes  = number_at(fire_json_get(line, "bytes"), i);
+
+        w->seconds += number_at(seconds, i);
+        w->hidden += hidden;
+        w->bytes += bytes;
+        mean.seconds += share * number_at(seconds, i);
+        mean.hidden += share * hidden;
+        mean.bytes += share * bytes;
+        for (int k = 0; k < FIRE_RUN_PHASES; k++) {
+            w->phase[k] += number_at(phase[k], i);
+            mean.phase[k] += share * number_at(phase[k], i);
+        }
+    }
+    run->measured += (int64_t)n;
+    FIRE_TRY(fire_grow(&run->times, &run->times_cap, run->ntimes + 1, sizeof(mean)));
+    run->times[run->ntimes++] = mean;
+    return FIRE_OK;
+}
+
+/* ---- the rest ---- */
+
+static fire_status_t take_snapshot(fire_run_t *run, const fire_json_t *line)
+{
+    fire_run_snapshot_t s = {.iter = iter_of(line), .time = run->time};
+
+    FIRE_TRY(
+        fire_grow(&run->snapshot, &run->snapshot_cap, run->nsnapshot + 1, sizeof(s)));
+    FIRE_TRY(fire_strdup(fire_json_string_or(line, "file", ""), &s.file));
+    run->snapshot[run->nsnapshot++] = s;
+    return FIRE_OK;
+}
+
+static fire_status_t take_end(fire_run_t *run, const fire_json_t *line)
+{
+    const char *status = fire_json_string_or(line, "status", "");
+
+    run->state = strcmp(status, "done") == 0      ? FIRE_RUN_DONE
+                 : strcmp(status, "stopped") == 0 ? FIRE_RUN_STOPPED
+                                                  : FIRE_RUN_FAILED;
+    fire_free(run->message);
+    run->message = NULL;
+    return fire_strdup(fire_json_string_or(line, "message", ""), &run->message);
+}
+
+/* Lines that are kept whole, where; NULL for others. */
+static fire_json_t **slot_of(fire_run_t *run, const char *type)
+{
+    return strcmp(type, "run") == 0        ? &run->head
+           : strcmp(type, "net") == 0      ? &run->net
+           : strcmp(type, "layers") == 0   ? &run->layers
+           : strcmp(type, "timeline") == 0 ? &run->timeline
+                                           : NULL;
+}
+
+static const struct {
+    const char *type;
+    take_t      take; /* NULL: keeping it is all */
+} types[] = {
+    {"run", take_run},         {"net", NULL},       {"iterations", take_iterations},
+    {"display", take_display}, {"test", take_test}, {"times", take_times},
+    {"layers", NULL},          {"timeline", NULL},  {"snapshot", take_snapshot},
+    {"end", take_end},
+};
+
+fire_status_t fire_run_take(fire_run_t *run, fire_json_t *line, bool *kept_p)
+{
+    const char   *type = fire_json_string_or(line, "type", "");
+    fire_json_t **slot = slot_of(run, type);
+    size_t        i = 0, n = sizeof(types) / sizeof(types[0]);
+
+    while (i < n && strcmp(types[i].type, type) != 0)
+        i++;
+    if (i == n) return FIRE_ERR_PARSE;
+    if (slot != &run->head)
+        run->time = run->time_offset + fire_json_number_or(line, "time", 0);
+    if (types[i].take != NULL) FIRE_TRY(types[i].take(run, line));
+    if (slot == NULL) return FIRE_OK;
+    fire_json_free(*slot);
+    *slot   = line;
+    *kept_p = true;
+    return FIRE_OK;
+}

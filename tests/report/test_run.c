@@ -1,0 +1,232 @@
+#include <stdlib.h>
+#include "base/alloc.h"
+#include "base/file.h"
+#include "report/run.h"
+#include "test.h"
+
+#define HEAD "{\"type\":\"run\",\"version\":1,\"batch\":10,\"iter\":0,\"net\":\"N\"}\n"
+#define SPAN(iter, time, losses)                                                  \
+    "{\"type\":\"iterations\",\"time\":" time ",\"iter\":" iter ",\"seconds\":2," \
+    "\"lr\":0.1,\"loss\":[" losses "]}\n"
+
+static const char *path(void)
+{
+    static char name[1024];
+
+    snprintf(name, sizeof(name), "%s/run.jsonl", test_tmpdir());
+    return name;
+}
+
+static fire_run_t *open_text(const char *text)
+{
+    fire_run_t *run;
+
+    CHECK_OK(fire_file_write(path(), text, strlen(text)));
+    CHECK_OK(fire_run_open(test_tmpdir(), &run));
+    return run;
+}
+
+static void append(const char *text)
+{
+    FILE *f = fopen(path(), "a");
+
+    CHECK(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+static char *notes_of(const fire_run_t *run)
+{
+    fire_json_writer_t w = {0};
+
+    fire_json_open(&w, NULL, '[');
+    fire_run_write_notes(&w, run);
+    fire_json_close(&w, ']');
+    CHECK_OK(w.status);
+    return w.out.text;
+}
+
+static void check_note(const fire_run_t *run, const char *text)
+{
+    char *notes = notes_of(run);
+
+    if (strstr(notes, text) == NULL)
+        test_fail(__FILE__, __LINE__, "no \"%s\" in %s", text, notes);
+    fire_free(notes);
+}
+
+TEST(every_line_adds_to_the_run)
+{
+    fire_run_t *run = open_text(HEAD SPAN(
+        "0", "4",
+        "3,2") "{\"type\":\"display\",\"time\":4,\"iter\":0,\"loss\":2.5,\"lr\":0.1,"
+               "\"outputs\":[[\"loss\",3]]}\n"
+               "{\"type\":\"test\",\"time\":5,\"iter\":2,\"net\":0,\"name\":"
+               "\"accuracy\","
+               "\"value\":0.5}\n"
+               "{\"type\":\"times\",\"time\":5,\"iter\":2,\"n\":2,\"seconds\":[2,4],"
+               "\"data\":[0,1],\"forward\":[1,1],\"backward\":[1,1],\"exposed\":[0,0.5]"
+               ","
+               "\"update\":[0,0],\"hidden\":[1,3],\"bytes\":[100,300]}\n"
+               "{\"type\":\"snapshot\",\"time\":6,\"iter\":2,\"file\":\"a."
+               "solverstate\"}\n"
+               "{\"type\":\"end\",\"time\":7,\"iter\":2,\"status\":\"done\"}\n");
+
+    CHECK_EQ(run->loss.n, 2);
+    CHECK_NEAR(run->loss.at[0].time, 3, 1e-9); /* spread over the line's seconds */
+    CHECK_NEAR(run->speed.at[0].value, 10, 1e-9);
+    CHECK_EQ(run->ncurve, 2);
+    CHECK_STR(run->curve[1].name, "accuracy");
+    CHECK_EQ(run->nworker, 2);
+    CHECK_NEAR(run->times[0].seconds, 1.5, 1e-9); /* mean of an iteration */
+    CHECK_NEAR(run->times[0].bytes, 100, 1e-9);
+    CHECK_NEAR(run->worker[1].phase[0], 1, 1e-9);
+    CHECK_EQ(run->nsnapshot, 1);
+    CHECK_EQ(run->state, FIRE_RUN_DONE);
+    CHECK_EQ(run->iter, 2);
+    CHECK_NEAR(run->time, 7, 1e-9);
+    fire_run_close(run);
+}
+
+TEST(a_run_that_was_taken_up_again_replaces_what_was_done_twice)
+{
+    fire_run_t *run = open_text(
+        HEAD SPAN("0", "10", "5,4,3,2") "{\"type\":\"run\",\"version\":1,\"batch\":10,"
+                                        "\"iter\":2}\n" SPAN("2", "1", "7,6"));
+
+    CHECK_EQ(run->loss.n, 4);
+    CHECK_NEAR(run->loss.at[2].value, 7, 0);
+    CHECK_NEAR(run->loss.at[3].time, 11, 1e-9); /* time goes on */
+    CHECK_EQ(run->nrestart, 1);
+    CHECK_EQ(run->restart[0], 2);
+    CHECK_EQ(run->state, FIRE_RUN_SILENT);
+    fire_run_close(run);
+}
+
+TEST(new_lines_are_read_when_they_are_whole)
+{
+    fire_run_t *run = open_text(HEAD);
+    bool        news;
+
+    CHECK_OK(fire_run_poll(run, &news));
+    CHECK(!news);
+    append("{\"type\":\"iterations\",\"time\":1,\"iter\":0,\"lo");
+    CHECK_OK(fire_run_poll(run, &news));
+    CHECK_EQ(run->loss.n, 0);
+    CHECK(run->cut_off);
+    append("ss\":[1]}\n");
+    CHECK_OK(fire_run_poll(run, &news));
+    CHECK(news && run->loss.n == 1 && !run->cut_off);
+    fire_run_close(run);
+}
+
+TEST(a_file_that_was_replaced_is_read_anew)
+{
+    fire_run_t *run = open_text(HEAD SPAN("0", "1", "1,2,3"));
+    bool        news;
+
+    CHECK_OK(fire_file_write(path(), HEAD, strlen(HEAD)));
+    CHECK_OK(fire_run_poll(run, &news));
+    CHECK(news);
+    CHECK_EQ(run->loss.n, 0);
+    CHECK_EQ(run->nrestart, 0);
+    fire_run_close(run);
+}
+
+TEST(what_cannot_be_read_is_skipped_and_told)
+{
+    fire_run_t *run = open_text(HEAD "not json\n" SPAN(
+        "0", "1", "1,null,2") "{\"type\":\"unheard of\"}\n[1,2]\n{\"type\":\"ite");
+
+    CHECK_EQ(run->loss.n, 3);
+    CHECK(isnan(run->loss.at[1].value));
+    check_note(run, "3 lines could not be read, the first is line 2");
+    check_note(run, "breaks off");
+    fire_run_close(run);
+}
+
+TEST(a_foreign_or_empty_file_is_no_failure)
+{
+    fire_run_t *run = open_text("\x7f"
+                                "ELF\x01\n\n\xff\xfe\n");
+
+    check_note(run, "no run log");
+    fire_run_close(run);
+    run = open_text("");
+    check_note(run, "empty");
+    fire_run_close(run);
+}
+
+TEST(absurd_numbers_do_no_harm)
+{
+    fire_run_t *run =
+        open_text(HEAD "{\"type\":\"iterations\",\"iter\":1e300,\"loss\":[1e999,-1]}\n"
+                       "{\"type\":\"iterations\",\"iter\":-5,\"loss\":{}}\n"
+                       "{\"type\":\"times\",\"n\":-1,\"seconds\":[1]}\n"
+                       "{\"type\":\"times\",\"n\":1,\"seconds\":[\"x\",null]}\n"
+                       "{\"type\":\"display\",\"outputs\":[[1,2],[\"a\"],7]}\n"
+                       "{\"type\":\"run\",\"iter\":-3}\n");
+
+    CHECK(run->head != NULL);
+    fire_run_close(run);
+}
+
+TEST(a_missing_run_is_an_error_that_names_it)
+{
+    fire_run_t *run;
+
+    CHECK_FAILS(fire_run_open("/no/such/run", &run), FIRE_ERR_IO, "/no/such/run");
+    CHECK_FAILS(fire_run_open(test_tmpdir(), &run), FIRE_ERR_IO, "run.jsonl");
+}
+
+/* ---- curves made small ---- */
+
+static fire_json_t *written(const fire_points_t *p, int most)
+{
+    fire_json_writer_t w = {0};
+    fire_json_t       *json;
+
+    fire_points_write(&w, NULL, p, most);
+    CHECK_OK(w.status);
+    CHECK_OK(fire_json_parse(w.out.text, (size_t)w.out.n, "points", &json));
+    fire_json_writer_fini(&w);
+    return json;
+}
+
+TEST(a_long_curve_keeps_its_extremes)
+{
+    fire_points_t      p = {0};
+    fire_json_t       *json;
+    const fire_json_t *lo, *hi;
+    double             least = 1, most = -1;
+
+    for (int i = 0; i < 100000; i++)
+        CHECK_OK(fire_points_add(&p, i, i, i == 777 ? 50 : i == 99998 ? -70 : i % 2));
+    json = written(&p, 100);
+    lo   = fire_json_get(json, "lo");
+    hi   = fire_json_get(json, "hi");
+    CHECK_EQ(lo->n, 100);
+    for (int i = 0; i < 100; i++) {
+        least = fmin(least, lo->item[i].number);
+        most  = fmax(most, hi->item[i].number);
+    }
+    CHECK_NEAR(least, -70, 0);
+    CHECK_NEAR(most, 50, 0);
+    CHECK_EQ(fire_json_get(json, "iter")->item[99].number, 99999);
+    CHECK_NEAR(fire_json_get(json, "y")->item[50].number, 0.5, 1e-9);
+    fire_json_free(json);
+    fire_points_fini(&p);
+}
+
+TEST(a_short_curve_is_written_as_it_is)
+{
+    fire_points_t p = {0};
+    fire_json_t  *json;
+
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(fire_points_add(&p, 10 * i, i, i == 1 ? NAN : i));
+    json = written(&p, 100);
+    CHECK_EQ(fire_json_get(json, "y")->n, 3);
+    CHECK_EQ(fire_json_get(json, "y")->item[1].kind, FIRE_JSON_NULL);
+    CHECK(fire_json_get(json, "lo") == NULL);
+    fire_json_free(json);
+    fire_points_fini(&p);
+}

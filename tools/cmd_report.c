@@ -1,0 +1,66 @@
+/* firecaffe report - runs as one web page that needs nothing but a browser. */
+#include <stdio.h>
+#include "base/alloc.h"
+#include "base/file.h"
+#include "command.h"
+#include "report/page.h"
+
+typedef struct flags {
+    const char *o;
+} flags_t;
+
+static flags_t             flags;
+static const fire_option_t options[] = {
+    FIRE_OPTION(flags_t, o, STRING, "report.html", "FILE", "the page to write"),
+    {0},
+};
+static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
+
+static fire_status_t write_page(const fire_report_t *r)
+{
+    char         *page;
+    size_t        n;
+    fire_status_t st;
+
+    FIRE_TRY(fire_page_make(r, &page, &n));
+    st = fire_file_write(flags.o, page, n);
+    fire_free(page);
+    if (st >= 0)
+        printf("%s: %d run%s, %.2f MB\n", flags.o, r->nrun, r->nrun == 1 ? "" : "s",
+               (double)n / 1e6);
+    return st;
+}
+
+static fire_status_t run(int narg, const char *const *arg)
+{
+    fire_report_t r  = {0};
+    fire_status_t st = FIRE_NEW(&r.run, narg);
+
+    for (int i = 0; i < narg && st >= 0; i++) {
+        st = fire_run_open(arg[i], &r.run[i]);
+        if (st >= 0) r.nrun++;
+    }
+    if (st >= 0) st = write_page(&r);
+    for (int i = 0; i < r.nrun; i++)
+        fire_run_close(r.run[i]);
+    fire_free(r.run);
+    return st;
+}
+
+const command_t command_report = {
+    .name      = "report",
+    .arguments = "RUN_DIR...",
+    .summary   = "show one or several runs as a web page",
+    .help =
+        "Writes one HTML file that shows the runs: loss, accuracy, speed, where time\n"
+        "goes, the net. Several runs are drawn into the same plots. The page needs no\n"
+        "network; every plot has its data as a table and as CSV.\n"
+        "\n"
+        "Examples:\n"
+        "  firecaffe report runs/lenet -o lenet.html\n"
+        "  firecaffe report runs/batch256 runs/batch1024 -o batches.html\n",
+    .groups   = groups,
+    .min_args = 1,
+    .max_args = -1,
+    .run      = run,
+};
