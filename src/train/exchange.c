@@ -123,7 +123,8 @@ static fire_status_t start_ready(fire_exchange_t *x, bool *moved)
         bucket_t *b = &x->bucket[x->nstarted];
 
         if (b->first + b->n > x->upto) break;
-        if (x->nstarted == 0) x->busy_since = fire_clock_now();
+        b->began = fire_clock_now();
+        if (x->nstarted == x->ndone) x->busy_since = b->began;
         if (x->codec != NULL) quantize(x, b);
         FIRE_TRY(fire_collective_start(b->sum));
         b->state = SUMMING;
@@ -135,11 +136,9 @@ static fire_status_t start_ready(fire_exchange_t *x, bool *moved)
 
 static void set_done(fire_exchange_t *x, bucket_t *b)
 {
-    b->state = DONE;
-    if (++x->ndone == x->nbucket && x->busy_since > 0) {
-        x->account.busy += fire_clock_now() - x->busy_since;
-        x->busy_since = 0;
-    }
+    b->ended = fire_clock_now();
+    if (++x->ndone == x->nstarted) x->account.busy += b->ended - x->busy_since;
+    b->state = DONE; /* last: who waits for it goes on at once */
 }
 
 /* The sum is there: update, all of the bucket or this worker's share. */
@@ -228,11 +227,16 @@ fire_status_t fire_exchange_begin(fire_exchange_t *x)
 
 fire_status_t fire_exchange_ready(fire_exchange_t *x, int64_t upto)
 {
-    bool moved;
+    double start;
+    bool   moved;
 
     if (x->threaded) return fire_exchange_thread_ready(x, upto);
     x->upto = upto;
-    return x->o.overlap == FIRE_OVERLAP_POLL ? fire_exchange_step(x, &moved) : FIRE_OK;
+    if (x->o.overlap != FIRE_OVERLAP_POLL) return FIRE_OK;
+    start = fire_clock_now();
+    FIRE_TRY(fire_exchange_step(x, &moved));
+    x->account.exposed += fire_clock_now() - start;
+    return FIRE_OK;
 }
 
 static fire_status_t drive(fire_exchange_t *x, int64_t first, int64_t n)
@@ -296,6 +300,18 @@ fire_exchange_account_t fire_exchange_account(fire_exchange_t *x)
     x->bytes_before = bytes;
     x->account      = (fire_exchange_account_t){0};
     return a;
+}
+
+bool fire_exchange_is_threaded(const fire_exchange_t *x)
+{
+    return x->threaded;
+}
+
+void fire_exchange_bucket_times(const fire_exchange_t *x, int i, double *began_p,
+                                double *ended_p)
+{
+    *began_p = x->bucket[i].began;
+    *ended_p = x->bucket[i].ended;
 }
 
 int fire_exchange_nbucket(const fire_exchange_t *x)

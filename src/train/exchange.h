@@ -41,7 +41,7 @@ typedef struct fire_exchange fire_exchange_t;
 
 /* Seconds and bytes since the last call of fire_exchange_account(). */
 typedef struct fire_exchange_account {
-    double  exposed; /* somebody waited */
+    double  exposed; /* the training thread waited, or moved the engine itself */
     double  busy;    /* a bucket was under way */
     double  update;  /* spent in complete() */
     int64_t bytes;   /* sent */
@@ -70,6 +70,12 @@ fire_status_t fire_exchange_gather(fire_exchange_t *x, int64_t first, int64_t n,
 
 fire_exchange_account_t fire_exchange_account(fire_exchange_t *x);
 int                     fire_exchange_nbucket(const fire_exchange_t *x);
+/* Does it move in a thread of its own, beside the training thread? */
+bool fire_exchange_is_threaded(const fire_exchange_t *x);
+/* When bucket i was last begun and ended, by fire_clock_now(); nothing may be under
+ * way. */
+void fire_exchange_bucket_times(const fire_exchange_t *x, int i, double *began_p,
+                                double *ended_p);
 /* Error feedback of compression, *n_p floats, or NULL: part of a run's state. */
 float *fire_exchange_residual(fire_exchange_t *x, int64_t *n_p);
 #endif

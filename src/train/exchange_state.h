@@ -16,6 +16,7 @@ typedef struct bucket {
     int64_t            first, n;
     _Atomic int        state; /* bucket_state_t; DONE is seen by the waiting thread */
     fire_collective_t *sum, *gather;
+    double             began, ended; /* the last time, by fire_clock_now() */
 } bucket_t;
 
 struct fire_exchange {

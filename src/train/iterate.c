@@ -6,6 +6,7 @@
  * The next forward waits for each layer's weights just before that layer runs. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "train/trainer.h"
 
 /* This lane's weight in the mean over the global batch. */
@@ -40,6 +41,17 @@ static fire_status_t add_scalars(fire_trainer_t *t, float loss)
     return FIRE_OK;
 }
 
+static fire_status_t wait_for(fire_trainer_t *t, int64_t first, int64_t n)
+{
+    const double worth_telling = 1e-6;
+    double       began         = fire_clock_now(), ended;
+
+    FIRE_TRY(fire_exchange_wait(t->exchange, first, n));
+    ended = fire_clock_now();
+    if (t->profile == NULL || ended - began < worth_telling) return FIRE_OK;
+    return fire_profile_span(t->profile, FIRE_WORK_WAIT, 0, began, ended);
+}
+
 /* Weights of the layer must be new, and its gradients start from zero. */
 static fire_status_t before_forward(void *arg, int layer)
 {
@@ -47,8 +59,7 @@ static fire_status_t before_forward(void *arg, int layer)
     fire_span_t     s = t->grads->span[layer];
 
     if (!t->first_pass || s.len == 0) return FIRE_OK;
-    if (t->exchange != NULL)
-        FIRE_TRY(fire_exchange_wait(t->exchange, (int64_t)s.off, (int64_t)s.len));
+    if (t->exchange != NULL) FIRE_TRY(wait_for(t, (int64_t)s.off, (int64_t)s.len));
     fire_grads_clear(t->grads, (int64_t)s.off, (int64_t)s.len);
     return FIRE_OK;
 }
@@ -72,7 +83,8 @@ static fire_status_t after_backward(void *arg, int layer)
 static fire_status_t begin_update(fire_trainer_t *t)
 {
     FIRE_TRY(fire_solver_begin(t->solver));
-    return t->exchange != NULL ? fire_exchange_begin(t->exchange) : FIRE_OK;
+    if (t->exchange != NULL) FIRE_TRY(fire_exchange_begin(t->exchange));
+    return fire_trainer_measure(t);
 }
 
 static fire_status_t start_lane(fire_trainer_t *t, int lane)
@@ -84,8 +96,7 @@ static fire_status_t start_lane(fire_trainer_t *t, int lane)
     net->loss_scale  = lane_share(t, net->moment.lane);
     net->hooks       = (fire_net_hooks_t){
               .arg = t, .before_forward = before_forward, .after_backward = after_backward};
-    if (t->exchange != NULL)
-        FIRE_TRY(fire_exchange_wait(t->exchange, 0, t->grads->nscalar));
+    if (t->exchange != NULL) FIRE_TRY(wait_for(t, 0, t->grads->nscalar));
     fire_grads_clear(t->grads, 0, t->grads->nscalar);
     t->grads->sum[FIRE_SCALAR_STOP]     = lane == 0 && t->wish == FIRE_STOP;
     t->grads->sum[FIRE_SCALAR_SNAPSHOT] = lane == 0 && t->wish == FIRE_SNAPSHOT;
@@ -115,10 +126,12 @@ static fire_status_t run_lane(fire_trainer_t *t, int lane)
 
 static fire_status_t update_alone(fire_trainer_t *t)
 {
+    fire_profile_update_begin(t->profile);
     FIRE_TRY(fire_solver_clip(t->solver));
     for (int i = 0; i < t->net->nparam; i++)
         FIRE_TRY(fire_solver_update(t->solver, i, 0,
                                     fire_blob_count(t->net->learn[i].blob)));
+    fire_profile_update_end(t->profile);
     return FIRE_OK;
 }
 
@@ -126,6 +139,7 @@ fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)
 {
     fire_status_t st = FIRE_OK;
 
+    fire_trainer_measure_begin(t);
     for (int lane = 0; lane < t->lane_count && st >= 0; lane++)
         st = run_lane(t, lane);
     t->net->hooks = (fire_net_hooks_t){0};
@@ -133,9 +147,10 @@ fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)
     if (t->exchange == NULL)
         FIRE_TRY(update_alone(t));
     else
-        FIRE_TRY(fire_exchange_wait(t->exchange, 0, t->grads->nscalar));
+        FIRE_TRY(wait_for(t, 0, t->grads->nscalar));
     *loss_p = (double)t->grads->sum[FIRE_SCALAR_LOSS];
     fire_solver_end(t->solver);
+    fire_profile_iteration_end(t->profile);
     return FIRE_OK;
 }
 

@@ -20,7 +20,11 @@ static void smooth(fire_trainer_t *t, double loss)
     t->window[t->nwindow++ % size] = loss;
 }
 
-static void display_outputs(const fire_trainer_t *t)
+/* Outputs that events carry; nets that print more are nobody's idea of a loss. */
+enum { MAX_OUTPUTS = 64 };
+
+static int display_outputs(const fire_trainer_t *t,
+                           fire_train_output_t   output[MAX_OUTPUTS])
 {
     const fire_net_t *net   = t->net;
     const float      *value = t->grads->sum + FIRE_SCALAR_OUTPUTS;
@@ -36,10 +40,14 @@ static void display_outputs(const fire_trainer_t *t)
             if (weight != 0)
                 snprintf(loss, sizeof(loss), " (* %g = %g loss)", (double)weight,
                          (double)(weight * *value));
-            FIRE_LOG(INFO, "    Train net output #%d: %s = %g%s", k++, b->name,
+            if (k < MAX_OUTPUTS)
+                output[k] = (fire_train_output_t){b->name, (double)*value};
+            FIRE_LOG(INFO, "    Train net output #%d: %s = %g%s", k, b->name,
                      (double)*value, loss);
+            k++;
         }
     }
+    return k < MAX_OUTPUTS ? k : MAX_OUTPUTS;
 }
 
 static void display(fire_trainer_t *t, int64_t iter)
@@ -47,16 +55,20 @@ static void display(fire_trainer_t *t, int64_t iter)
     double now   = fire_clock_now();
     double lapse = now - t->display_time;
     double rate  = (double)(iter - t->display_iter) / (lapse > 0 ? lapse : 1);
+    fire_train_output_t output[MAX_OUTPUTS];
+    int                 noutput;
 
     FIRE_LOG(INFO, "Iteration %lld (%g iter/s, %gs/%d iters), loss = %g",
              (long long)iter, rate, lapse, t->param->display, t->smoothed_loss);
-    display_outputs(t);
+    noutput = display_outputs(t, output);
     FIRE_LOG(INFO, "Iteration %lld, lr = %g", (long long)iter, (double)t->solver->rate);
     t->display_time = now;
     t->display_iter = iter;
-    fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_DISPLAY,
-                                              .loss = t->smoothed_loss,
-                                              .lr   = (double)t->solver->rate});
+    fire_trainer_emit(t, (fire_train_event_t){.kind    = FIRE_TRAIN_DISPLAY,
+                                              .loss    = t->smoothed_loss,
+                                              .lr      = (double)t->solver->rate,
+                                              .noutput = noutput,
+                                              .output  = output});
 }
 
 static bool is_due(int64_t iter, int interval)
@@ -76,7 +88,7 @@ static fire_status_t one(fire_trainer_t *t)
     const Caffe__SolverParameter *p     = t->param;
     int64_t                       iter  = t->solver->iter;
     bool                          shown = is_due(iter, p->display);
-    double                        loss;
+    double                        loss, began;
 
     if (is_due(iter, p->test_interval) && (iter > 0 || p->test_initialization)) {
         FIRE_TRY(test_all(t));
@@ -84,11 +96,14 @@ static fire_status_t one(fire_trainer_t *t)
     }
     t->net->debug_info = shown && p->debug_info;
     if (t->options.action != NULL) t->wish = t->options.action(t->options.arg);
+    began = fire_clock_now();
     FIRE_TRY(fire_trainer_iterate(t, &loss));
     smooth(t, loss);
+    fire_trainer_emit(t, (fire_train_event_t){.kind    = FIRE_TRAIN_ITERATION,
+                                              .loss    = loss,
+                                              .lr      = (double)t->solver->rate,
+                                              .seconds = fire_clock_now() - began});
     if (shown) display(t, iter);
-    fire_trainer_emit(t,
-                      (fire_train_event_t){.kind = FIRE_TRAIN_ITERATION, .loss = loss});
     /* What any worker's user asked for went along with the gradients: all see it. */
     if (is_due(t->solver->iter, p->snapshot) || t->grads->sum[FIRE_SCALAR_SNAPSHOT] > 0)
         FIRE_TRY(fire_trainer_snapshot(t));
@@ -105,9 +120,10 @@ fire_status_t fire_trainer_step(fire_trainer_t *t, int64_t iterations)
     t->stopped       = false;
     t->display_time  = fire_clock_now();
     t->display_iter  = t->solver->iter;
+    t->began_iter    = t->solver->iter;
     while (t->solver->iter < stop && !t->stopped)
         FIRE_TRY(one(t));
-    return FIRE_OK;
+    return fire_trainer_measure_end(t);
 }
 
 /* The loss of the final weights, which no iteration has shown yet. Statistics stay as

@@ -30,6 +30,12 @@ fire_status_t fire_profile_span(fire_profile_t *p, fire_work_t work, int32_t ind
     return FIRE_OK;
 }
 
+void fire_profile_record(fire_profile_t *p, bool yes)
+{
+    if (yes && !p->recording) p->recording_since = fire_clock_now();
+    p->recording = yes;
+}
+
 /* ---- around layers ---- */
 
 static fire_status_t begin(void *arg, int layer)
@@ -110,6 +116,7 @@ void fire_profile_iteration_end(fire_profile_t *p)
     if (p == NULL) return;
     now = fire_clock_now();
     p->times.seconds += now - p->iteration_began;
+    p->done = p->times;
     p->iterations++;
     fire_profile_span(p, FIRE_WORK_ITERATION, p->nrecorded, p->iteration_began, now);
     if (p->recording) p->nrecorded++;
@@ -132,10 +139,15 @@ void fire_profile_update_end(fire_profile_t *p)
 
 fire_times_t fire_profile_take(fire_profile_t *p, int64_t *iterations_p)
 {
-    fire_times_t times = p->times;
+    const fire_times_t *a = &p->taken, *b = &p->done;
+    fire_times_t        t = {.seconds = b->seconds - a->seconds,
+                             .hidden  = b->hidden - a->hidden,
+                             .bytes   = b->bytes - a->bytes};
 
+    for (int i = 0; i < FIRE_NPHASE; i++)
+        t.phase[i] = b->phase[i] - a->phase[i];
     *iterations_p = p->iterations;
-    p->times      = (fire_times_t){0};
+    p->taken      = p->done;
     p->iterations = 0;
-    return times;
+    return t;
 }

@@ -43,12 +43,15 @@ typedef struct fire_work_span {
 
 typedef struct fire_profile {
     const fire_net_t *net;
-    fire_times_t      times;              /* since fire_profile_take() */
-    int64_t           iterations;         /* as well */
+    fire_times_t      times;      /* of the whole run */
+    fire_times_t      done;       /* as they were when the last iteration ended */
+    fire_times_t      taken;      /* as they were at the last fire_profile_take() */
+    int64_t           iterations; /* done since then */
     double           *forward, *backward; /* seconds per layer, whole run */
     int64_t           passes;             /* that they sum up */
 
     bool              recording; /* spans are kept */
+    double            recording_since;
     fire_work_span_t *span;
     int64_t           nspan, span_cap;
     int32_t           nrecorded; /* iterations */
@@ -84,7 +87,10 @@ void fire_profile_update_end(fire_profile_t *p);
 fire_status_t fire_profile_span(fire_profile_t *p, fire_work_t work, int32_t index,
                                 double begin, double end);
 
-/* Times and number of iterations since the last call. */
+/* Keep spans from now on, or do not. */
+void fire_profile_record(fire_profile_t *p, bool yes);
+
+/* Times of the iterations that ended since the last call, and how many did. */
 fire_times_t fire_profile_take(fire_profile_t *p, int64_t *iterations_p);
 
 /* Unix time in seconds. */

@@ -52,7 +52,7 @@ void fire_runlog_write_run(fire_runlog_t *log, const fire_runlog_options_t *o)
     fire_json_add_string(w, "kind", o->kind);
     fire_json_add_number(w, "started", fire_profile_unix_now());
     fire_json_add_string(w, "net", t->net->param->name ? t->net->param->name : "");
-    fire_json_add_int(w, "workers", 1);
+    fire_json_add_int(w, "workers", fire_trainer_size(t));
     fire_json_add_int(w, "lanes", t->lanes);
     fire_json_add_int(w, "batch", log->batch);
     fire_json_add_int(w, "epoch", epoch_of(t->net));

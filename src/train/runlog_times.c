@@ -1,5 +1,7 @@
 /* runlog_times.c - lines about where time goes: phases of all workers, layers, the
  * timeline of an iteration. */
+#include <math.h>
+
 #include "base/alloc.h"
 #include "train/runlog_state.h"
 
@@ -80,45 +82,62 @@ static void write_layers(fire_runlog_t *log, const fire_profile_t *p)
     fire_runlog_end_line(log);
 }
 
-/* The last iteration of what one worker recorded, [lane, name, begin, seconds] each. */
-static void add_spans(fire_json_writer_t *w, const fire_net_t *net,
-                      const fire_work_span_t *span, int64_t n, double zero)
+/* The iteration to show is the last that ended; NULL if none did. */
+static const fire_work_span_t *find_iteration(const fire_work_span_t *span, int64_t n)
 {
-    char name[256];
+    while (n > 0 && span[n - 1].work != FIRE_WORK_ITERATION)
+        n--;
+    return n > 0 ? &span[n - 1] : NULL;
+}
+
+/* Workers need not begin at once: zero is when the first did. */
+static double first_begin(const fire_measured_t *m)
+{
+    double zero = INFINITY;
+
+    for (int i = 0; i < m->nworker; i++) {
+        const fire_work_span_t *it = find_iteration(m->span[i], m->nspan[i]);
+
+        if (it != NULL) zero = fmin(zero, it->begin);
+    }
+    return zero;
+}
+
+/* What one worker did in the iteration, [work, name, begin, seconds] each. Exchanges
+ * reach into the next iteration, whose forward waits for them: if there are any, as
+ * much of it is shown. */
+static void add_spans(fire_json_writer_t *w, const fire_net_t *net,
+                      const fire_work_span_t *span, int64_t n, double zero, bool next)
+{
+    const fire_work_span_t *it = find_iteration(span, n);
+    char                    name[256];
 
     fire_json_open(w, NULL, '[');
-    for (int64_t i = 0; i < n; i++) {
-        if (span[i].end < zero || span[i].work == FIRE_WORK_ITERATION) continue;
+    for (int64_t i = 0; i < n && it != NULL; i++) {
+        const fire_work_span_t *s = &span[i];
+
+        if (s == it || s->begin < it->begin || (s->begin > it->end && !next)) continue;
         fire_json_open(w, NULL, '[');
-        fire_json_add_string(w, NULL, fire_work_names[span[i].work]);
-        fire_json_add_string(w, NULL,
-                             fire_span_name(net, &span[i], name, sizeof(name)));
-        fire_json_add_rounded(w, NULL, span[i].begin - zero, 5);
-        fire_json_add_rounded(w, NULL, span[i].end - span[i].begin, 4);
+        fire_json_add_string(w, NULL, fire_work_names[s->work]);
+        fire_json_add_string(w, NULL, fire_span_name(net, s, name, sizeof(name)));
+        fire_json_add_rounded(w, NULL, s->begin - zero, 5);
+        fire_json_add_rounded(w, NULL, s->end - s->begin, 4);
         fire_json_close(w, ']');
     }
     fire_json_close(w, ']');
 }
 
-static double last_iteration_begin(const fire_work_span_t *span, int64_t n)
-{
-    while (n > 0 && span[n - 1].work != FIRE_WORK_ITERATION)
-        n--;
-    return n > 0 ? span[n - 1].begin : 0;
-}
-
 static void write_timeline(fire_runlog_t *log, const fire_measured_t *m)
 {
+    double              zero = first_begin(m);
     fire_json_writer_t *w;
-    double              zero;
 
-    if (log->file == NULL || !m->timeline) return;
-    zero = last_iteration_begin(m->span[0], m->nspan[0]);
-    w    = fire_runlog_begin_line(log, "timeline");
+    if (log->file == NULL || !m->timeline || !isfinite(zero)) return;
+    w = fire_runlog_begin_line(log, "timeline");
     fire_json_add_int(w, "iter", log->iter - 1);
     fire_json_open(w, "workers", '[');
     for (int i = 0; i < m->nworker && i < TIMELINE_WORKERS; i++)
-        add_spans(w, log->trainer->net, m->span[i], m->nspan[i], zero);
+        add_spans(w, log->trainer->net, m->span[i], m->nspan[i], zero, m->nworker > 1);
     fire_json_close(w, ']');
     fire_runlog_end_line(log);
     write_layers(log, m->own);

@@ -56,6 +56,7 @@ static fire_status_t set_up(fire_trainer_t *t)
     FIRE_TRY(fire_trainer_make_nets(t));
     FIRE_TRY(fire_solver_create(t->param, t->net, &t->solver));
     FIRE_TRY(settle_batch(t));
+    if (t->options.measure) FIRE_TRY(fire_profile_create(t->net, &t->profile));
     return FIRE_NEW(&t->window, window);
 }
 
@@ -86,6 +87,7 @@ void fire_trainer_destroy(fire_trainer_t *t)
 {
     if (t == NULL) return;
     fire_exchange_destroy(t->exchange);
+    fire_profile_destroy(t->profile);
     for (int i = 0; i < t->ntest; i++)
         fire_net_destroy(t->test[i].net);
     fire_solver_destroy(t->solver);

@@ -51,7 +51,9 @@ typedef struct fire_trainer_options {
     int          level; /* of the training net, from the command line */
     int          nstage;
     const char **stage;
-    void        *arg; /* for the callbacks, which may be NULL */
+    bool         measure; /* where time goes: gives FIRE_TRAIN_MEASURED */
+    int64_t      trace;   /* measured spans of so many iterations; 0: of a few */
+    void        *arg;     /* for the callbacks, which may be NULL */
     fire_action_t (*action)(void *arg);
     void (*event)(void *arg, const fire_train_event_t *e);
 } fire_trainer_options_t;
@@ -77,6 +79,9 @@ typedef struct fire_trainer {
     int                           lane;  /* being run, this worker's 0, 1 ... */
     bool                          first_pass, last_pass; /* of the lane */
     fire_action_t                 wish;                  /* of this worker's user */
+
+    fire_profile_t *profile;    /* NULL: not measured */
+    int64_t         began_iter; /* where this run took up */
 
     double *window; /* the last average_loss losses */
     int64_t nwindow;
@@ -118,5 +123,10 @@ fire_status_t fire_trainer_make_exchange(fire_trainer_t *trainer);
 /* Every worker's status becomes everybody's. */
 fire_status_t fire_trainer_agree(fire_trainer_t *trainer, fire_status_t mine);
 fire_status_t fire_trainer_check_prefix(const fire_trainer_t *trainer);
+/* Measuring: before an iteration; when nothing is under way between workers, which is
+ * the moment to tell what was measured; after the last iteration. */
+void          fire_trainer_measure_begin(fire_trainer_t *trainer);
+fire_status_t fire_trainer_measure(fire_trainer_t *trainer);
+fire_status_t fire_trainer_measure_end(fire_trainer_t *trainer);
 void          fire_trainer_emit(fire_trainer_t *trainer, fire_train_event_t e);
 #endif

@@ -6,6 +6,7 @@
 #include "data/writer.h"
 #include "model/load.h"
 #include "model/text.h"
+#include "train/runlog.h"
 
 double run_losses[4096];
 
@@ -65,6 +66,8 @@ typedef struct worker {
     fire_team_t *team;
     int          rank;
     uint64_t     hash;
+
+    fire_runlog_t *log;
 } worker_t;
 
 static uint64_t hash_weights(const fire_net_t *net)
@@ -83,12 +86,41 @@ static uint64_t hash_weights(const fire_net_t *net)
     return h;
 }
 
-static void iterate(fire_trainer_t *t, const worker_t *w)
+static void on_event(void *arg, const fire_train_event_t *e)
 {
-    int64_t stop = w->run->stop_at > 0 ? w->run->stop_at : t->param->max_iter;
+    worker_t *w = arg;
+
+    if (w->log != NULL) fire_runlog_event(w->log, e);
+}
+
+static void open_log(const fire_trainer_t *t, worker_t *w)
+{
+    static const char *const command[] = {"firecaffe", "train", "a b"};
+    char                     path[3][1100];
+    fire_runlog_options_t    o = {.path        = path[0],
+                                  .append      = w->run->resume != NULL,
+                                  .trace       = path[1],
+                                  .tensorboard = path[2],
+                                  .kind        = "train",
+                                  .argc        = 3,
+                                  .argv        = command};
+
+    snprintf(path[0], sizeof(path[0]), "%s/run.jsonl", test_tmpdir());
+    snprintf(path[1], sizeof(path[1]), "%s/trace.json", test_tmpdir());
+    snprintf(path[2], sizeof(path[2]), "%s/board", test_tmpdir());
+    CHECK_OK(fire_runlog_open(&o, t, &w->log));
+}
+
+static void iterate(fire_trainer_t *t, worker_t *w)
+{
+    int64_t       stop = w->run->stop_at > 0 ? w->run->stop_at : t->param->max_iter;
+    fire_status_t st;
 
     if (w->run->solve) {
-        CHECK_OK(fire_trainer_solve(t));
+        if (w->run->log && w->rank == 0) open_log(t, w);
+        st = fire_trainer_solve(t);
+        fire_runlog_close(w->log, st);
+        CHECK_OK(st);
         return;
     }
     while (t->solver->iter < stop) {
@@ -116,6 +148,10 @@ static void *work(void *arg)
                              (ProtobufCMessage **)&p));
     if (w->team != NULL)
         CHECK_OK(fire_comm_open_threads(w->team, w->rank, &c, &o.comm));
+    o.measure = w->run->log;
+    o.trace   = 5;
+    o.arg     = w;
+    o.event   = on_event;
     CHECK_OK(fire_trainer_create(p, &o, &t));
     if (w->run->resume != NULL) {
         snprintf(text, sizeof(text), "%s/snap_iter_%s.solverstate", test_tmpdir(),

@@ -11,6 +11,7 @@ typedef struct run {
     int64_t     stop_at; /* iterate up to here; 0: max_iter, with solve() */
     const char *resume;  /* iteration whose snapshot to go on from, or NULL */
     bool        solve;   /* with tests and snapshots in between */
+    bool        log;     /* to run.jsonl, trace.json and board/, with solve */
 } run_t;
 
 /* An LMDB of n images with labels 0..9, the same each time. Returns its path. */
