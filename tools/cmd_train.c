@@ -73,9 +73,16 @@ static fire_status_t effect_of(const char *flag, const char *text,
                      flag, text);
 }
 
-/* What the trainer's callbacks need. */
+/* What the flags and the solver file say, the same for all workers. */
+typedef struct job {
+    Caffe__SolverParameter *param;
+    fire_trainer_options_t  options;
+    fire_action_t           sigint, sighup;
+} job_t;
+
+/* What the trainer's callbacks need, one per worker. */
 typedef struct session {
-    fire_action_t  sigint, sighup;
+    const job_t   *job;
     fire_runlog_t *log; /* NULL until the trainer is ready, or if not wanted */
     double         began;
     int64_t        first; /* iteration at which it began */
@@ -83,12 +90,12 @@ typedef struct session {
     bool           has_loss;
 } session_t;
 
-static fire_status_t catch_signals(session_t *s)
+static fire_status_t catch_signals(job_t *j)
 {
     struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
-    FIRE_TRY(effect_of("sigint_effect", flags.sigint_effect, &s->sigint));
-    FIRE_TRY(effect_of("sighup_effect", flags.sighup_effect, &s->sighup));
+    FIRE_TRY(effect_of("sigint_effect", flags.sigint_effect, &j->sigint));
+    FIRE_TRY(effect_of("sighup_effect", flags.sighup_effect, &j->sighup));
     sigfillset(&act.sa_mask);
     if (sigaction(SIGINT, &act, NULL) != 0 || sigaction(SIGHUP, &act, NULL) != 0)
         return FIRE_FAIL(FIRE_ERR_INVALID, "cannot install signal handlers");
@@ -101,11 +108,11 @@ static fire_action_t requested(void *arg)
 
     if (got_sigint) {
         got_sigint = 0;
-        return s->sigint;
+        return s->job->sigint;
     }
     if (got_sighup) {
         got_sighup = 0;
-        return s->sighup;
+        return s->job->sighup;
     }
     return FIRE_GO_ON;
 }
@@ -178,7 +185,7 @@ static fire_status_t solve(fire_trainer_t *t, session_t *s)
 {
     fire_status_t st;
 
-    if (console_worker() == 0) FIRE_TRY(open_run_log(t, &s->log));
+    if (fire_trainer_rank(t) == 0) FIRE_TRY(open_run_log(t, &s->log));
     FIRE_LOG(INFO, "Starting Optimization");
     st = fire_trainer_solve(t);
     fire_runlog_close(s->log, st);
@@ -186,35 +193,29 @@ static fire_status_t solve(fire_trainer_t *t, session_t *s)
     return st;
 }
 
-static fire_status_t train(const Caffe__SolverParameter *param, fire_comm_t *comm)
+/* One worker. The first one writes and tells; signals reach whom they reach. */
+static fire_status_t train(void *arg, const worker_t *worker)
 {
-    fire_trainer_options_t o       = FIRE_TRAINER_OPTIONS_INIT;
+    const job_t           *job     = arg;
+    fire_trainer_options_t o       = job->options;
     fire_trainer_t        *trainer = NULL;
-    session_t              session = {0};
+    session_t              session = {.job = job};
     fire_status_t          st;
 
-    FIRE_TRY(catch_signals(&session));
-    FIRE_TRY(net_flags_ctx(&o.ctx));
-    FIRE_TRY(net_flags_stages(&o.nstage, &o.stage));
-    o.comm   = comm;
-    o.level  = (int)net_flags.level;
-    o.arg    = &session;
-    o.action = requested;
-    o.event  = on_event;
-    st       = fire_trainer_create(param, &o, &trainer);
-    if (st >= 0) st = load(trainer, param);
-    if (comm != NULL) st = fire_comm_agree(comm, st);
+    o.ctx.threads = worker->threads;
+    o.comm        = worker->comm;
+    o.arg         = &session;
+    o.action      = requested;
+    if (worker->rank == 0) o.event = on_event;
+    st = fire_trainer_create(job->param, &o, &trainer);
+    if (st >= 0) st = load(trainer, job->param);
     if (st >= 0) st = solve(trainer, &session);
     fire_trainer_destroy(trainer);
-    net_flags_free_stages(o.stage);
     return st;
 }
 
-static fire_status_t load_solver(Caffe__SolverParameter **param_p)
+static fire_status_t check_flags(void)
 {
-    Caffe__SolverParameter *param;
-    fire_status_t           st;
-
     if (flags.solver[0] == '\0')
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "Need a solver definition to train: --solver "
@@ -222,34 +223,58 @@ static fire_status_t load_solver(Caffe__SolverParameter **param_p)
     if (flags.snapshot[0] != '\0' && flags.weights[0] != '\0')
         return FIRE_FAIL(FIRE_ERR_INVALID, "--snapshot resumes a training, --weights "
                                            "begins one from a model: give one of them");
-    FIRE_TRY(fire_solver_param_load(flags.solver, &param));
-    st = fire_flags_apply(param);
-    if (st < 0) {
-        fire_message_free(param);
-        return st;
-    }
-    *param_p = param;
     return FIRE_OK;
 }
 
-/* What each worker does, reading the solver included: so they can agree on who tells
- * that it is missing. */
-static fire_status_t work(void *arg, fire_comm_t *comm)
+static fire_status_t prepare(job_t *job)
 {
-    Caffe__SolverParameter *param;
-    fire_status_t           st;
+    FIRE_TRY(check_flags());
+    FIRE_TRY(catch_signals(job));
+    FIRE_TRY(net_flags_ctx(&job->options.ctx));
+    FIRE_TRY(net_flags_stages(&job->options.nstage, &job->options.stage));
+    job->options.level = (int)net_flags.level;
+    FIRE_TRY(fire_solver_param_load(flags.solver, &job->param));
+    return fire_flags_apply(job->param);
+}
 
-    (void)arg;
-    FIRE_TRY(load_solver(&param));
-    st = train(param, comm);
-    fire_message_free(param);
-    return st;
+/* How many threads compute shows in the last bits. A user who sets lanes wants the
+ * same bits whatever the number of workers, so it must not follow from that. */
+static int threads_of(const Caffe__FireParameter *f)
+{
+    if (net_flags.threads > 0 || f == NULL || f->lanes == 0)
+        return (int)net_flags.threads;
+    FIRE_LOG(INFO,
+             "One thread per worker, as lanes are set; --threads N for more, with "
+             "results that depend on N");
+    return 1;
+}
+
+static workers_t describe_workers(const job_t *job)
+{
+    workers_t w = {.comm = FIRE_COMM_OPTIONS_INIT};
+
+    w.comm.ranks_per_node = (int)workers_flags.ranks_per_node;
+    if (job->param == NULL) return w;
+    w.threads = threads_of(job->param->fire);
+    if (job->param->fire == NULL) return w;
+    w.comm.timeout  = (double)job->param->fire->deadline;
+    w.comm.tuning   = job->param->fire->tuning;
+    w.comm.onesided = strcmp(job->param->fire->comm, "onesided") == 0;
+    return w;
 }
 
 static fire_status_t run(int narg, const char *const *arg)
 {
+    job_t         job = {.options = FIRE_TRAINER_OPTIONS_INIT};
+    workers_t     workers;
+    fire_status_t st = prepare(&job);
+
     (void)narg, (void)arg;
-    return workers_run(work, NULL);
+    workers = describe_workers(&job);
+    st      = workers_run(&workers, st, train, &job);
+    net_flags_free_stages(job.options.stage);
+    fire_message_free(job.param);
+    return st;
 }
 
 const command_t command_train = {
@@ -267,6 +292,8 @@ const command_t command_train = {
             "\n"
             "  firecaffe train --solver solver.prototxt --run_log run.jsonl --trace "
             "trace.json\n"
+            "  firecaffe train --solver solver.prototxt --workers 4\n"
+            "  mpirun -n 16 firecaffe train --solver solver.prototxt\n"
             "\n"
             "Ctrl-C writes a snapshot and stops; `kill -HUP` writes one and goes on.\n",
     .groups = groups,

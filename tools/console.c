@@ -40,18 +40,6 @@ static struct {
     const char     *what;
 } console = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local int worker_rank;
-
-void console_set_worker(int rank)
-{
-    worker_rank = rank;
-}
-
-int console_worker(void)
-{
-    return worker_rank;
-}
-
 static int64_t now_ms(void)
 {
     struct timespec t;
@@ -91,7 +79,6 @@ static void sink(void *arg, fire_log_level_t level, const char *file, int line,
     char                     head[256];
 
     (void)arg;
-    if (worker_rank > 0 && level < FIRE_WARNING) return;
     prefix(head, sizeof(head), letters[level], file, line);
     pthread_mutex_lock(&console.lock);
     erase_bar();
@@ -253,7 +240,7 @@ void console_progress(const char *what, int64_t done, int64_t total, const char 
 {
     int64_t ms;
 
-    if (!console.terminal || total <= 0 || worker_rank > 0) return;
+    if (!console.terminal || total <= 0) return;
     ms = now_ms();
     if (console.what == NULL || strcmp(console.what, what) != 0) {
         console.what     = what;

@@ -23,11 +23,6 @@ void console_progress(const char *what, int64_t done, int64_t total,
                       const char *detail);
 void console_progress_end(void);
 
-/* This thread works as rank `rank`: only rank 0 informs and shows progress, the
- * others warn. */
-void console_set_worker(int rank);
-int  console_worker(void);
-
 /* The message of a failed command; says nothing after console_mute_error(). */
 void console_error(bool with_origin);
 void console_mute_error(void);

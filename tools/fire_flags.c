@@ -7,6 +7,7 @@
  * and limits, and says what is wrong. */
 struct fire_flags {
     const char *lanes, *batch, *comm, *colors, *bucket_mb, *overlap, *compress, *update;
+    const char *deadline, *tuning;
     const char *scale_lr, *warmup_iter, *warmup_ratio, *adapt, *adapt_eta;
     const char *shuffle, *data_store, *precision, *deterministic;
 };
@@ -24,6 +25,10 @@ const fire_option_t fire_flag_options[] = {
     ROW(overlap, "HOW", "sum gradients during backward: thread (default), poll, off"),
     ROW(compress, "HOW", "what gradients travel as (default: none)"),
     ROW(update, "HOW", "who updates the weights (default: replicated)"),
+    ROW(deadline, "S",
+        "seconds without a sign of life before a worker is given up "
+        "(default: 120)"),
+    ROW(tuning, "FILE", "what `firecaffe bench allreduce --tune` found, for auto"),
     ROW(scale_lr, "X", "multiplies base_lr, for larger batches"),
     ROW(warmup_iter, "N", "iterations of a slow start"),
     ROW(warmup_ratio, "X", "share of base_lr at its begin (default: 0.1)"),

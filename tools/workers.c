@@ -1,12 +1,13 @@
 #include "workers.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
-#include <unistd.h>
+#include <stdlib.h>
 #include "base/alloc.h"
+#include "base/log.h"
 #include "console.h"
 #include "device/cpu/blas.h"
-#include "net_flags.h"
 
 enum { MOST_WORKERS = 1024 };
 
@@ -16,151 +17,201 @@ const fire_option_t workers_options[] = {
     FIRE_OPTION(workers_flags_t, workers, INT, "1", "N",
                 "workers that are threads of this process; under mpirun or srun each "
                 "process is one"),
-    FIRE_OPTION(workers_flags_t, comm_timeout, DOUBLE, "60", "SECONDS",
-                "give up when nothing moved between workers for so long"),
-    FIRE_OPTION(workers_flags_t, tuning, STRING, NULL, "FILE",
-                "measured table that --comm=auto chooses from"),
     FIRE_OPTION(workers_flags_t, ranks_per_node, INT, "0", "N",
                 "pretend that workers sit on nodes of N; 0: as it is"),
-    FIRE_OPTION(workers_flags_t, onesided, BOOL, "false", NULL,
-                "let processes write into each other's memory"),
     {0},
 };
 
-static fire_comm_options_t comm_options(void)
-{
-    fire_comm_options_t o = FIRE_COMM_OPTIONS_INIT;
+typedef struct member {
+    const workers_t *workers;
+    fire_team_t     *team; /* NULL: a process of a cluster */
+    int              rank;
+    work_t           work;
+    void            *arg;
+    pthread_t        thread;
+    bool             started;
+    fire_status_t    ready, status;
+    char             error[2048];
+} member_t;
 
-    o.timeout        = workers_flags.comm_timeout;
-    o.ranks_per_node = (int)workers_flags.ranks_per_node;
-    o.tuning         = workers_flags.tuning;
-    o.onesided       = workers_flags.onesided;
-    return o;
+/* ---- cores ---- */
+
+typedef struct cores {
+    int       node, n;
+    cpu_set_t set;
+} cores_t;
+
+static cores_t own_cores(int node)
+{
+    cores_t c = {.node = node};
+
+    CPU_ZERO(&c.set);
+    if (sched_getaffinity(0, sizeof(c.set), &c.set) == 0) c.n = CPU_COUNT(&c.set);
+    return c;
+}
+
+/* Workers that may run on the same cores of a machine share them. */
+static fire_status_t share_cores(fire_comm_t *comm, int *threads_p)
+{
+    int           rank = fire_comm_rank(comm), size = fire_comm_size(comm), sharing = 0;
+    cores_t       mine = own_cores(fire_comm_node(comm, rank)), *all;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&all, size));
+    st = fire_comm_allgather(comm, &mine, sizeof(mine), all);
+    for (int r = 0; r < size && st >= 0; r++)
+        sharing += all[r].node == mine.node && CPU_EQUAL(&all[r].set, &mine.set);
+    fire_free(all);
+    *threads_p = sharing > 0 && mine.n > sharing ? mine.n / sharing : 1;
+    return st;
+}
+
+static bool user_has_said(void)
+{
+    return getenv("OPENBLAS_NUM_THREADS") != NULL || getenv("OMP_NUM_THREADS") != NULL;
+}
+
+/* The BLAS has one setting for the whole process: its first worker sets it. */
+static fire_status_t settle_threads(const member_t *m, fire_comm_t *comm,
+                                    int *threads_p)
+{
+    *threads_p = m->workers->threads;
+    if (*threads_p == 0 && !user_has_said()) FIRE_TRY(share_cores(comm, threads_p));
+    if (*threads_p > 0 && (m->team == NULL || m->rank == 0))
+        fire_blas_set_threads(*threads_p);
+    return fire_comm_barrier(comm);
+}
+
+/* ---- one worker ---- */
+
+static void take_voice(fire_comm_t *comm)
+{
+    fire_log_voice_t voice = {.least = FIRE_DEBUG};
+    int              rank  = fire_comm_rank(comm);
+
+    if (rank > 0) {
+        voice.least = FIRE_WARNING;
+        snprintf(voice.name, sizeof(voice.name), "rank %d (%s)", rank,
+                 fire_comm_host(comm, rank));
+    }
+    fire_log_set_voice(&voice);
+}
+
+static fire_status_t meet_and_work(const member_t *m, fire_comm_t *comm)
+{
+    worker_t w = {.comm = comm, .rank = fire_comm_rank(comm)};
+
+    FIRE_TRY(fire_comm_agree(comm, m->ready));
+    FIRE_TRY(settle_threads(m, comm, &w.threads));
+    return m->work(m->arg, &w);
+}
+
+/* The error of a worker tells whose it is, once. */
+static fire_status_t be_worker(const member_t *m, fire_comm_t *comm)
+{
+    int           rank = fire_comm_rank(comm);
+    fire_status_t st;
+
+    take_voice(comm);
+    st = meet_and_work(m, comm);
+    if (st >= 0) return st;
+    if (st != FIRE_ERR_PEER) {
+        fire_comm_fail(comm);
+        return fire_error_prefix(st, "rank %d (%s)", rank, fire_comm_host(comm, rank));
+    }
+    if (m->team == NULL && rank > 0) console_mute_error(); /* others tell of it */
+    return st;
 }
 
 /* ---- processes ---- */
 
-/* Where rank 0 has a failure of its own to tell, the others need not repeat it: a
- * missing file is missing for all of them. */
-static void leave_words_to_rank_0(fire_comm_t *comm, fire_status_t st)
+static fire_status_t run_process(member_t *m)
 {
-    int mine = st, rank = fire_comm_rank(comm);
-    int all[MOST_WORKERS];
+    fire_comm_t  *comm;
+    fire_status_t st;
 
-    if (fire_comm_size(comm) > MOST_WORKERS ||
-        fire_comm_allgather(comm, &mine, sizeof(mine), all) < 0)
-        return;
-    if (rank > 0 && all[0] < 0 && all[0] != FIRE_ERR_PEER) console_mute_error();
-}
-
-static fire_status_t run_cluster(worker_fn_t work, void *arg)
-{
-    fire_comm_options_t o = comm_options();
-    fire_comm_t        *comm;
-    fire_status_t       st;
-
-    FIRE_TRY(fire_comm_open_cluster(&o, &comm));
-    console_set_worker(fire_comm_rank(comm));
-    st = work(arg, comm);
-    leave_words_to_rank_0(comm, st);
+    if (m->ready < 0) snprintf(m->error, sizeof(m->error), "%s", fire_last_error());
+    FIRE_TRY(fire_comm_open_cluster(&m->workers->comm, &comm));
+    if (m->ready < 0) m->ready = FIRE_FAIL(m->ready, "%s", m->error);
+    st = be_worker(m, comm);
     fire_comm_close(comm);
     return st;
 }
 
 /* ---- threads ---- */
 
-typedef struct worker {
-    pthread_t     thread;
-    fire_team_t  *team;
-    int           rank;
-    worker_fn_t   work;
-    void         *arg;
-    fire_status_t status;
-    char          cause[1024]; /* errors belong to threads */
-} worker_t;
-
-static void *run_worker(void *arg)
+static void *run_thread(void *arg)
 {
-    worker_t           *w = arg;
-    fire_comm_options_t o = comm_options();
-    fire_comm_t        *comm;
+    member_t    *m = arg;
+    fire_comm_t *comm;
 
-    console_set_worker(w->rank);
-    w->status = fire_comm_open_threads(w->team, w->rank, &o, &comm);
-    if (w->status >= 0) {
-        w->status = w->work(w->arg, comm);
+    m->status = fire_comm_open_threads(m->team, m->rank, &m->workers->comm, &comm);
+    if (m->status >= 0) {
+        m->status = be_worker(m, comm);
         fire_comm_close(comm);
     }
-    if (w->status < 0) snprintf(w->cause, sizeof(w->cause), "%s", fire_last_error());
+    snprintf(m->error, sizeof(m->error), "%s", fire_last_error());
     return NULL;
 }
 
-/* A failure at first hand says more than the news of one. */
-static fire_status_t first_cause(const worker_t *w, int n)
+/* The others wait for a worker that will never come: tell them. */
+static void report_missing(const member_t *m)
 {
-    const worker_t *worst = &w[0];
+    fire_transport_t *tp;
 
-    for (int i = 1; i < n; i++)
-        if (w[i].status < 0 && (worst->status >= 0 || (worst->status == FIRE_ERR_PEER &&
-                                                       w[i].status != FIRE_ERR_PEER)))
-            worst = &w[i];
-    if (worst->status >= 0) return FIRE_OK;
-    return FIRE_FAIL(worst->status, "%s", worst->cause);
+    if (fire_threads_open(m->team, m->rank, &tp) < 0) return;
+    tp->ops->fail(tp, "its thread could not be started");
+    tp->ops->close(tp);
 }
 
-/* Rank 0 runs here. If not all can start, those that did wait for the others and
- * give up after --comm_timeout. */
-static fire_status_t run_team(worker_t *w, int n)
+/* The failure where it arose; else one that heard of it. */
+static fire_status_t first_failure(const member_t *m, int n)
 {
-    int started = 1;
+    const member_t *bad = NULL;
 
-    while (started < n &&
-           pthread_create(&w[started].thread, NULL, run_worker, &w[started]) == 0)
-        started++;
-    if (started == n) run_worker(&w[0]);
-    for (int i = 1; i < started; i++)
-        pthread_join(w[i].thread, NULL);
-    if (started < n)
-        return FIRE_FAIL(FIRE_ERR_NOMEM,
-                         "only %d of %d workers could start; use fewer "
-                         "--workers",
-                         started, n);
-    return first_cause(w, n);
+    for (int r = 0; r < n; r++)
+        if (m[r].status < 0 && (bad == NULL || (bad->status == FIRE_ERR_PEER &&
+                                                m[r].status != FIRE_ERR_PEER)))
+            bad = &m[r];
+    return bad == NULL ? FIRE_OK : FIRE_FAIL(bad->status, "%s", bad->error);
 }
 
-/* Workers share the cores; each computes with its part of them. */
-static void share_cores(int n)
+static fire_status_t run_threads(const member_t *like, int n)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-    if (net_flags.threads == 0) net_flags.threads = cores > n ? cores / n : 1;
-    fire_blas_set_threads((int)net_flags.threads);
-}
-
-static fire_status_t run_threads(worker_fn_t work, void *arg, int n)
-{
-    fire_team_t  *team;
-    worker_t     *w = NULL;
+    fire_team_t  *team = NULL;
+    member_t     *m;
     fire_status_t st;
 
-    FIRE_TRY(fire_team_create(n, &team));
-    share_cores(n);
-    FIRE_TRY_GOTO(st, FIRE_NEW(&w, n), err_team);
-    for (int i = 0; i < n; i++)
-        w[i] = (worker_t){.team = team, .rank = i, .work = work, .arg = arg};
-    st = run_team(w, n);
-err_team:
-    fire_free(w);
+    FIRE_TRY(FIRE_NEW(&m, n));
+    st = fire_team_create(n, &team);
+    for (int r = 0; r < n && st >= 0; r++) {
+        m[r]      = *like;
+        m[r].team = team;
+        m[r].rank = r;
+        m[r].started =
+            r > 0 && pthread_create(&m[r].thread, NULL, run_thread, &m[r]) == 0;
+        if (r > 0 && !m[r].started) report_missing(&m[r]);
+    }
+    if (st >= 0) run_thread(&m[0]);
+    for (int r = 1; r < n && st >= 0; r++)
+        if (m[r].started) pthread_join(m[r].thread, NULL);
+    if (st >= 0) st = first_failure(m, n);
     fire_team_destroy(team);
+    fire_free(m);
     return st;
 }
 
-fire_status_t workers_run(worker_fn_t work, void *arg)
+fire_status_t workers_run(const workers_t *workers, fire_status_t ready, work_t work,
+                          void *arg)
 {
-    if (workers_flags.workers < 1 || workers_flags.workers > MOST_WORKERS)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "--workers must be 1 ... %d", MOST_WORKERS);
-    if (fire_cluster_launched()) return run_cluster(work, arg);
-    if (workers_flags.workers > 1)
-        return run_threads(work, arg, (int)workers_flags.workers);
-    return work(arg, NULL);
+    member_t m = {.workers = workers, .work = work, .arg = arg, .ready = ready};
+    int64_t  n = workers_flags.workers;
+
+    if (m.ready >= 0 && (n < 1 || n > MOST_WORKERS))
+        m.ready =
+            FIRE_FAIL(FIRE_ERR_INVALID, "--workers must be 1 ... %d", MOST_WORKERS);
+    if (fire_cluster_launched()) return run_process(&m);
+    if (m.ready < 0) return m.ready;
+    if (n > 1) return run_threads(&m, (int)n);
+    return work(arg, &(worker_t){.threads = workers->threads});
 }

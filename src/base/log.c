@@ -9,6 +9,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static fire_log_sink_t sink_fn;
 static void           *sink_arg;
 static _Atomic int     least_level = FIRE_ERROR + 1; /* nothing until a sink is set */
+static _Thread_local fire_log_voice_t own_voice;
 
 void fire_log_set_sink(fire_log_sink_t sink, void *arg, fire_log_level_t least)
 {
@@ -19,19 +20,33 @@ void fire_log_set_sink(fire_log_sink_t sink, void *arg, fire_log_level_t least)
     pthread_mutex_unlock(&lock);
 }
 
+void fire_log_set_voice(const fire_log_voice_t *voice)
+{
+    own_voice = *voice;
+}
+
+fire_log_voice_t fire_log_voice(void)
+{
+    return own_voice;
+}
+
 bool fire_log_wants(fire_log_level_t level)
 {
-    return (int)level >= atomic_load_explicit(&least_level, memory_order_relaxed);
+    return level >= own_voice.least &&
+           (int)level >= atomic_load_explicit(&least_level, memory_order_relaxed);
 }
 
 void fire_log_write(fire_log_level_t level, const char *file, int line,
                     const char *format, ...)
 {
     char    text[4096];
+    int     n = 0;
     va_list ap;
 
+    if (own_voice.name[0] != '\0')
+        n = snprintf(text, sizeof(text), "%s: ", own_voice.name);
     va_start(ap, format);
-    vsnprintf(text, sizeof(text), format, ap);
+    vsnprintf(text + n, sizeof(text) - (size_t)n, format, ap);
     va_end(ap);
     pthread_mutex_lock(&lock);
     if (sink_fn != NULL) sink_fn(sink_arg, level, file, line, text);

@@ -16,6 +16,18 @@ typedef void (*fire_log_sink_t)(void *arg, fire_log_level_t level, const char *f
                                 int line, const char *message);
 
 void fire_log_set_sink(fire_log_sink_t sink, void *arg, fire_log_level_t least);
+
+/* Whose words this thread's messages are. Of many workers one tells what happens; the
+ * others say only what is wrong, with their name before it. A worker hands its voice on
+ * to the threads it starts. */
+typedef struct fire_log_voice {
+    char             name[80]; /* "" for none */
+    fire_log_level_t least;
+} fire_log_voice_t;
+
+void             fire_log_set_voice(const fire_log_voice_t *voice);
+fire_log_voice_t fire_log_voice(void);
+
 bool fire_log_wants(fire_log_level_t level);
 void fire_log_write(fire_log_level_t level, const char *file, int line,
                     const char *format, ...) FIRE_PRINTF(4, 5);

@@ -79,9 +79,10 @@ fire_status_t fire_comm_allreduce(fire_comm_t *c, const char *algo, float *buf,
 
 /* ---- small exchanges; every rank calls them ---- */
 
-/* Turn "one rank failed" into "every rank knows": pass one's own status, get it
- * back, or FIRE_ERR_PEER with the text of the first rank that failed. Call it
- * where ranks meet: after set-up, at the end of an iteration. */
+/* Turn "one rank failed" into "every rank knows": pass one's own status; the lowest
+ * rank that failed gets its own back, all others FIRE_ERR_PEER with its text, so that
+ * what all ranks found is said once. Call it where ranks meet: after set-up, at the
+ * end of an iteration. */
 fire_status_t fire_comm_agree(fire_comm_t *c, fire_status_t mine);
 fire_status_t fire_comm_barrier(fire_comm_t *c);
 fire_status_t fire_comm_broadcast(fire_comm_t *c, int root, void *data, size_t bytes);

@@ -85,7 +85,8 @@ typedef struct report {
     char    text[508];
 } report_t;
 
-/* Some rank failed: everybody hears everybody's words; the lowest rank's count. */
+/* Some rank failed: everybody hears everybody's words; the lowest rank's count, and
+ * it keeps its own status. */
 static fire_status_t hear_why(fire_comm_t *c, const report_t *mine)
 {
     char          name[FIRE_HOST_LEN + 16];
@@ -95,7 +96,9 @@ static fire_status_t hear_why(fire_comm_t *c, const report_t *mine)
     FIRE_TRY(FIRE_NEW(&all, c->tp->size));
     st = fire_comm_allgather(c, mine, sizeof(*mine), all);
     for (int r = 0; r < c->tp->size && st == FIRE_OK; r++)
-        if (all[r].status < 0)
+        if (all[r].status < 0 && r == c->tp->rank)
+            st = FIRE_FAIL((fire_status_t)mine->status, "%s", mine->text);
+        else if (all[r].status < 0)
             st = FIRE_FAIL(FIRE_ERR_PEER, "rank %s: %s",
                            fire_comm_name(c, r, name, sizeof(name)), all[r].text);
     fire_free(all);
@@ -110,7 +113,7 @@ fire_status_t fire_comm_agree(fire_comm_t *c, fire_status_t mine)
 
     if (mine < 0) snprintf(said.text, sizeof(said.text), "%s", fire_last_error());
     st = meet(c, mine < 0, &failures);
-    if (st == FIRE_OK && failures > 0) st = hear_why(c, &said);
-    if (mine < 0) return FIRE_FAIL(mine, "%s", said.text); /* first-hand words */
+    if (st == FIRE_OK && failures > 0) return hear_why(c, &said);
+    if (mine < 0) return FIRE_FAIL(mine, "%s", said.text); /* the meeting failed too */
     return st < 0 ? st : mine;
 }

@@ -40,6 +40,7 @@ static void *run(void *arg)
 {
     fire_exchange_t *x = arg;
 
+    fire_log_set_voice(&x->voice);
     pthread_mutex_lock(&x->lock);
     while (!x->quit) {
         fire_status_t st;
@@ -65,6 +66,7 @@ static void *run(void *arg)
 
 fire_status_t fire_exchange_thread_start(fire_exchange_t *x)
 {
+    x->voice = fire_log_voice();
     pthread_mutex_init(&x->lock, NULL);
     pthread_cond_init(&x->work, NULL);
     pthread_cond_init(&x->news, NULL);

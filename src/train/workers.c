@@ -105,6 +105,22 @@ static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options
     return FIRE_OK;
 }
 
+/* Whose batch batch_size is has confused many: say both. */
+static void log_plan(const fire_trainer_t *t, const fire_exchange_options_t *o)
+{
+    int size = fire_trainer_size(t), last = fire_comm_node(t->options.comm, size - 1);
+    double each = (double)t->batch / size;
+
+    FIRE_LOG(INFO, "Workers: %d on %d host%s, with %d lane%s each", size, last + 1,
+             last > 0 ? "s" : "", t->lane_count, t->lane_count > 1 ? "s" : "");
+    FIRE_LOG(INFO, "Global batch: %lld images, %g per worker%s", (long long)t->batch,
+             each, t->param->iter_size > 1 ? ", in each of iter_size passes" : "");
+    FIRE_LOG(
+        INFO, "Gradients: %.2f MB in %d buckets, by %s, compressed: %s, update: %s",
+        (double)t->grads->n * sizeof(float) / 1e6, fire_exchange_nbucket(t->exchange),
+        o->algo, o->compress, o->sharded ? "sharded" : "replicated");
+}
+
 fire_status_t fire_trainer_make_exchange(fire_trainer_t *t)
 {
     fire_exchange_options_t o = {
@@ -123,9 +139,6 @@ fire_status_t fire_trainer_make_exchange(fire_trainer_t *t)
                               ncut, &o, &t->exchange);
     fire_free(cut);
     FIRE_TRY(st);
-    FIRE_LOG(INFO, "%d workers, %d lanes of a global batch of %lld; %d buckets, %s, %s",
-             fire_trainer_size(t), t->lanes, (long long)t->batch,
-             fire_exchange_nbucket(t->exchange), o.algo,
-             o.sharded ? "sharded" : "replicated");
+    log_plan(t, &o);
     return FIRE_OK;
 }
