@@ -241,25 +241,25 @@ static fire_status_t prepare(job_t *job)
  * same bits whatever the number of workers, so it must not follow from that. */
 static int threads_of(const Caffe__FireParameter *f)
 {
-    if (net_flags.threads > 0 || f == NULL || f->lanes == 0)
-        return (int)net_flags.threads;
+    if (net_flags.threads > 0 || f->lanes == 0) return (int)net_flags.threads;
     FIRE_LOG(INFO,
              "One thread per worker, as lanes are set; --threads N for more, with "
              "results that depend on N");
     return 1;
 }
 
-static workers_t describe_workers(const job_t *job)
+static workers_t describe_workers(const Caffe__SolverParameter *param)
 {
-    workers_t w = {.comm = FIRE_COMM_OPTIONS_INIT};
+    static const Caffe__FireParameter defaults = CAFFE__FIRE_PARAMETER__INIT;
+    const Caffe__FireParameter       *f        = &defaults;
+    workers_t                         w        = {.comm = FIRE_COMM_OPTIONS_INIT};
 
+    if (param != NULL && param->fire != NULL) f = param->fire;
+    w.threads             = threads_of(f);
+    w.comm.timeout        = (double)f->deadline;
+    w.comm.tuning         = f->tuning;
+    w.comm.onesided       = strcmp(f->comm, "onesided") == 0;
     w.comm.ranks_per_node = (int)workers_flags.ranks_per_node;
-    if (job->param == NULL) return w;
-    w.threads = threads_of(job->param->fire);
-    if (job->param->fire == NULL) return w;
-    w.comm.timeout  = (double)job->param->fire->deadline;
-    w.comm.tuning   = job->param->fire->tuning;
-    w.comm.onesided = strcmp(job->param->fire->comm, "onesided") == 0;
     return w;
 }
 
@@ -270,7 +270,7 @@ static fire_status_t run(int narg, const char *const *arg)
     fire_status_t st = prepare(&job);
 
     (void)narg, (void)arg;
-    workers = describe_workers(&job);
+    workers = describe_workers(job.param);
     st      = workers_run(&workers, st, train, &job);
     net_flags_free_stages(job.options.stage);
     fire_message_free(job.param);

@@ -213,5 +213,6 @@ fire_status_t workers_run(const workers_t *workers, fire_status_t ready, work_t 
     if (fire_cluster_launched()) return run_process(&m);
     if (m.ready < 0) return m.ready;
     if (n > 1) return run_threads(&m, (int)n);
+    if (workers->threads > 0) fire_blas_set_threads(workers->threads);
     return work(arg, &(worker_t){.threads = workers->threads});
 }

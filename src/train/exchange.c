@@ -170,6 +170,7 @@ static fire_status_t test_bucket(fire_exchange_t *x, bucket_t *b, bool *moved)
     if (st == FIRE_IN_PROGRESS) return FIRE_OK;
     *moved = true;
     if (b->state == GATHERING) {
+        FIRE_TRY(x->o.gathered(x->o.arg, b->first, b->n));
         set_done(x, b);
         return FIRE_OK;
     }

@@ -33,6 +33,8 @@ typedef struct fire_exchange_options {
     /* The sum of [first, first + n) is final: update that much. Called in any order of
      * buckets, once each, from whichever thread drives the engine. */
     fire_status_t (*complete)(void *arg, int64_t first, int64_t n);
+    /* Sharded: the weights of [first, first + n) are there, others' shares included. */
+    fire_status_t (*gathered)(void *arg, int64_t first, int64_t n);
     /* (optional) all sums are there, before the first complete() of `hold`. */
     fire_status_t (*all_summed)(void *arg);
 } fire_exchange_options_t;

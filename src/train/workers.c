@@ -64,6 +64,18 @@ static fire_status_t complete(void *arg, int64_t first, int64_t n)
     return FIRE_OK;
 }
 
+/* Weights have changed under their blobs: copies in other formats are old. */
+static fire_status_t gathered(void *arg, int64_t first, int64_t n)
+{
+    fire_trainer_t *t = arg;
+    float          *w;
+
+    for (int i = 0; i < t->net->nparam; i++)
+        if (part_in(t->grads, i, first, n).len > 0)
+            FIRE_TRY(fire_blob_update(t->net->learn[i].blob, FIRE_DATA, FIRE_CPU, &w));
+    return FIRE_OK;
+}
+
 static fire_status_t all_summed(void *arg)
 {
     return fire_solver_clip(((fire_trainer_t *)arg)->solver);
@@ -124,7 +136,7 @@ static void log_plan(const fire_trainer_t *t, const fire_exchange_options_t *o)
 fire_status_t fire_trainer_make_exchange(fire_trainer_t *t)
 {
     fire_exchange_options_t o = {
-        .arg = t, .complete = complete, .all_summed = all_summed};
+        .arg = t, .complete = complete, .gathered = gathered, .all_summed = all_summed};
     fire_grads_options_t g = {.comm = t->options.comm, .lanes = t->lane_count};
     int64_t             *cut;
     int                  ncut;

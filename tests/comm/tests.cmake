@@ -11,6 +11,6 @@ if(FIRE_HAVE_MPI AND MPIEXEC_EXECUTABLE)
   foreach(n RANGE 1 8)
     add_test(NAME comm/mpi/cluster_${n} COMMAND ${mpi_run} -n ${n} $<TARGET_FILE:test_comm_mpi> --here)
     set_tests_properties(comm/mpi/cluster_${n} PROPERTIES LABELS mpi TIMEOUT 300
-      ENVIRONMENT "OPENBLAS_NUM_THREADS=1")
+      ENVIRONMENT "OPENBLAS_NUM_THREADS=1;OMP_NUM_THREADS=1")
   endforeach()
 endif()

@@ -1,6 +1,7 @@
 /* solver_case.c - training runs: losses before every update, weights and solver state
  * after some, and going on from Caffe's own snapshots. */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,8 +32,8 @@ static void close_run(run_t *r)
     fire_message_free(r->param);
 }
 
-/* ranks > 0: that many lanes, each with a whole batch of its own. */
-static fire_status_t open_run(const golden_case_t *c, int ranks, run_t *r)
+/* comm: one of several workers, each with a whole batch of its own. */
+static fire_status_t open_run(const golden_case_t *c, fire_comm_t *comm, run_t *r)
 {
     fire_trainer_options_t o = FIRE_TRAINER_OPTIONS_INIT;
     fire_status_t          st;
@@ -44,12 +45,10 @@ static fire_status_t open_run(const golden_case_t *c, int ranks, run_t *r)
     o.event = hear;
     o.arg   = r;
     st      = FIRE_OK;
-    if (ranks > 0) {
-        st = fire_message_add_message(r->param, "fire", &r->param->fire);
-        if (st >= 0)
-            st = fire_message_add_string(r->param->fire, "batch", "per-worker");
-        if (st >= 0) r->param->fire->lanes = (uint32_t)ranks;
-    }
+    o.comm  = comm;
+    if (comm != NULL) st = fire_message_add_message(r->param, "fire", &r->param->fire);
+    if (comm != NULL && st >= 0)
+        st = fire_message_add_string(r->param->fire, "batch", "per-worker");
     if (st >= 0) st = fire_trainer_create(r->param, &o, &r->trainer);
     if (st < 0) close_run(r);
     return st;
@@ -196,7 +195,7 @@ static fire_status_t resume(golden_case_t *c)
     fire_status_t      st;
 
     if (want == NULL || files == NULL) return FIRE_OK;
-    FIRE_TRY(open_run(c, 0, &r));
+    FIRE_TRY(open_run(c, NULL, &r));
     st = fire_trainer_restore(r.trainer, files->item[1].string);
     for (int i = 0; i < 5 && st >= 0; i++) {
         double one = 0;
@@ -234,7 +233,7 @@ fire_status_t golden_run_solver(golden_case_t *c)
     run_t         r;
     fire_status_t st;
 
-    FIRE_TRY(open_run(c, 0, &r));
+    FIRE_TRY(open_run(c, NULL, &r));
     st = train(c, &r);
     close_run(&r);
     return st < 0 ? st : resume(c);
@@ -272,7 +271,7 @@ fire_status_t golden_run_trace(golden_case_t *c)
     run_t         r;
     fire_status_t st;
 
-    FIRE_TRY(open_run(c, 0, &r));
+    FIRE_TRY(open_run(c, NULL, &r));
     st = trace(c, &r);
     close_run(&r);
     return st;
@@ -296,25 +295,82 @@ static fire_status_t compare_rank_losses(golden_case_t *c, int n, int ranks,
     return FIRE_OK;
 }
 
-fire_status_t golden_run_parallel(golden_case_t *c)
+/* A worker of a parallel case is a thread. The first one is compared. */
+typedef struct rank {
+    golden_case_t *c;
+    fire_team_t   *team;
+    int            number;
+    pthread_t      thread;
+    fire_status_t  status;
+    char           error[512];
+} rank_t;
+
+static fire_status_t train_rank(const rank_t *rank, run_t *r)
 {
-    int           n     = (int)fire_json_number_or(c->json, "iterations", 0);
-    int           ranks = (int)fire_json_number_or(c->json, "ranks", 1);
-    static float  loss[MAX_ITERATIONS];
-    float         norm[MAX_PARAMS];
+    golden_case_t *c     = rank->c;
+    int            n     = (int)fire_json_number_or(c->json, "iterations", 0);
+    int            ranks = (int)fire_json_number_or(c->json, "ranks", 1);
+    float          loss[MAX_ITERATIONS];
+    double         unused;
+
+    FIRE_TRY(fire_trainer_load_weights(r->trainer,
+                                       fire_json_string_or(c->json, "init", "")));
+    if (rank->number == 0) FIRE_TRY(iterate(c, r, n, loss, NULL, NULL));
+    for (int i = 0; i < n && rank->number > 0; i++)
+        FIRE_TRY(fire_trainer_iterate(r->trainer, &unused));
+    FIRE_TRY(fire_trainer_sync(r->trainer));
+    if (rank->number > 0) return FIRE_OK;
+    FIRE_TRY(compare_rank_losses(c, n, ranks, loss));
+    return compare_finals(c, r->trainer->net);
+}
+
+static fire_status_t join_and_train(const rank_t *rank)
+{
+    fire_comm_t  *comm;
     run_t         r;
     fire_status_t st;
 
-    if (n > MAX_ITERATIONS) return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "too long");
-    FIRE_TRY(open_run(c, ranks, &r));
-    st = fire_trainer_load_weights(r.trainer, fire_json_string_or(c->json, "init", ""));
-    if (st >= 0) st = iterate(c, &r, n, loss, NULL, NULL);
-    if (st >= 0) st = compare_rank_losses(c, n, ranks, loss);
-    if (st >= 0) st = compare_finals(c, r.trainer->net);
-    if (st >= 0) st = norms(c, r.trainer->net, norm);
-    close_run(&r);
-    if (st < 0) return st;
-    return golden_compare_file(c, fire_json_string_or(c->json, "final_param_l2", ""),
-                               -1, NULL, fire_json_get(c->json, "learnable_params")->n,
-                               norm);
+    FIRE_TRY(fire_comm_open_threads(rank->team, rank->number, &FIRE_COMM_OPTIONS_INIT,
+                                    &comm));
+    st = open_run(rank->c, comm, &r);
+    if (st >= 0) {
+        st = train_rank(rank, &r);
+        if (st < 0) fire_comm_fail(comm);
+        close_run(&r);
+    }
+    fire_comm_close(comm);
+    return st;
+}
+
+static void *run_rank(void *arg)
+{
+    rank_t *rank = arg;
+
+    rank->status = join_and_train(rank);
+    snprintf(rank->error, sizeof(rank->error), "%s", fire_last_error());
+    return NULL;
+}
+
+enum { MAX_RANKS = 16 };
+
+fire_status_t golden_run_parallel(golden_case_t *c)
+{
+    int          ranks = (int)fire_json_number_or(c->json, "ranks", 1);
+    rank_t       rank[MAX_RANKS];
+    fire_team_t *team;
+
+    if (fire_json_number_or(c->json, "iterations", 0) > MAX_ITERATIONS ||
+        ranks > MAX_RANKS)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "too long or too many ranks");
+    FIRE_TRY(fire_team_create(ranks, &team));
+    for (int i = 0; i < ranks; i++) {
+        rank[i] = (rank_t){.c = c, .team = team, .number = i};
+        pthread_create(&rank[i].thread, NULL, run_rank, &rank[i]);
+    }
+    for (int i = 0; i < ranks; i++)
+        pthread_join(rank[i].thread, NULL);
+    fire_team_destroy(team);
+    for (int i = 0; i < ranks; i++)
+        if (rank[i].status < 0) return FIRE_FAIL(rank[i].status, "%s", rank[i].error);
+    return FIRE_OK;
 }
