@@ -1,4 +1,6 @@
 /* data.c - Data: images and labels from an LMDB or LevelDB of Datums. */
+#include "layers/data/data.h"
+
 #include "data/order.h"
 #include "data/transform.h"
 #include "layers/data/feed.h"
@@ -98,6 +100,27 @@ static fire_status_t data_setup(fire_layer_t *l)
                                            .depth      = (int)p->prefetch};
     FIRE_TRY(infer_extent(d, &o->extent));
     return fire_feed_setup(l);
+}
+
+static fire_status_t prepare_store(fire_layer_t *l)
+{
+    return fire_store_prepare(FIRE_STATE(l, data_t)->source, l->moment);
+}
+
+extern const fire_layer_ops_t fire_layer_data;
+
+fire_status_t fire_data_keep_in_memory(fire_layer_t               *l,
+                                       const fire_store_options_t *options)
+{
+    data_t              *d = FIRE_STATE(l, data_t);
+    fire_store_options_t o = *options;
+
+    if (l->ops != &fire_layer_data) return FIRE_OK;
+    o.batch_size = d->feed.options.batch_size;
+    o.shuffle    = d->shuffle;
+    FIRE_TRY(fire_store_open(d->source, &o, &d->source));
+    d->feed.before = prepare_store;
+    return FIRE_OK;
 }
 
 static void data_teardown(fire_layer_t *l)

@@ -46,6 +46,7 @@ static fire_status_t feed_forward(fire_layer_t *l)
     fire_feed_t        *f = FIRE_STATE(l, fire_feed_t);
     const fire_batch_t *batch;
 
+    if (f->before != NULL) FIRE_TRY(f->before(l));
     FIRE_TRY(fire_prefetch_get(f->prefetch, l->moment, &batch));
     l->waited = fire_prefetch_waited(f->prefetch);
     FIRE_TRY(reshape_tops(l, batch->slice.n, batch->extent));

@@ -11,6 +11,7 @@ enum { FIRE_FEED_DEPTH = 4 }; /* batches ahead, where no setting says */
 typedef struct fire_feed {
     fire_prefetch_options_t options; /* set by the layer's setup */
     fire_prefetch_t        *prefetch;
+    fire_status_t (*before)(fire_layer_t *l); /* (optional) at the head of a pass */
 } fire_feed_t;
 
 /* End of setup: creates the prefetcher, logs the size of the tops. */
