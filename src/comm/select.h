@@ -27,6 +27,9 @@ typedef struct fire_choice {
     size_t             piece;  /* bytes; 0: no wish */
 } fire_choice_t;
 
+/* NAME[:colors=K][:piece=BYTES] */
+fire_status_t fire_choice_parse(const char *text, fire_choice_t *choice_p);
+
 /* The i-th choice for so many ranks and bytes; false when there are no more. */
 bool fire_tuning_at(const fire_tuning_t *t, int ranks, size_t bytes, int i,
                     fire_choice_t *choice_p);

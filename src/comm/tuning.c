@@ -1,9 +1,9 @@
 /* tuning.c - reads tuning tables (see select.h). */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "comm/select.h"
 
 typedef struct entry {
@@ -17,17 +17,26 @@ struct fire_tuning {
     int64_t  n, cap;
 };
 
-/* "NAME[:colors=K][:piece=BYTES]" */
-static fire_status_t parse_choice(char *word, fire_choice_t *choice)
+static fire_status_t parse_option(const char *text, fire_choice_t *choice)
 {
-    char *rest, *name = strtok_r(word, ":", &rest), *option;
+    char end;
 
-    FIRE_TRY(fire_algo_find(name, &choice->algo));
-    while ((option = strtok_r(NULL, ":", &rest)) != NULL) {
-        if (sscanf(option, "colors=%d", &choice->colors) == 1) continue;
-        if (sscanf(option, "piece=%zu", &choice->piece) == 1) continue;
-        return FIRE_FAIL(FIRE_ERR_PARSE, "unknown option \"%s\"", option);
-    }
+    if (sscanf(text, "colors=%d%c", &choice->colors, &end) == 1) return FIRE_OK;
+    if (sscanf(text, "piece=%zu%c", &choice->piece, &end) == 1) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_PARSE, "unknown option \"%s\" of an algorithm", text);
+}
+
+fire_status_t fire_choice_parse(const char *text, fire_choice_t *choice_p)
+{
+    char          word[128], *rest = word, *option;
+    fire_choice_t choice = {0};
+
+    if (snprintf(word, sizeof(word), "%s", text) >= (int)sizeof(word))
+        return FIRE_FAIL(FIRE_ERR_PARSE, "too long: \"%s\"", text);
+    FIRE_TRY(fire_algo_find(strsep(&rest, ":"), &choice.algo));
+    while ((option = strsep(&rest, ":")) != NULL)
+        FIRE_TRY(parse_option(option, &choice));
+    *choice_p = choice;
     return FIRE_OK;
 }
 
@@ -43,8 +52,7 @@ static fire_status_t parse_line(fire_tuning_t *t, char *line, int number)
         return FIRE_FAIL(FIRE_ERR_PARSE, "expected: RANKS FROM_BYTES ALGORITHM ...");
     for (word = strtok_r(line + used, " \t", &rest); word != NULL;
          word = strtok_r(NULL, " \t", &rest)) {
-        e.choice = (fire_choice_t){0};
-        FIRE_TRY(parse_choice(word, &e.choice));
+        FIRE_TRY(fire_choice_parse(word, &e.choice));
         FIRE_TRY(fire_grow(&t->entry, &t->cap, t->n + 1, sizeof(*t->entry)));
         t->entry[t->n++] = e;
     }
@@ -107,34 +115,30 @@ bool fire_tuning_at(const fire_tuning_t *t, int ranks, size_t bytes, int i,
     return true;
 }
 
-static fire_status_t read_file(const char *path, char *text, size_t size)
+/* Rank 0's bytes for all; *text_p is set on every rank or on none. */
+static fire_status_t share_text(fire_comm_t *c, char **text_p, size_t n)
 {
-    FILE  *f = fopen(path, "r");
-    size_t n;
+    uint64_t      len = n;
+    fire_status_t st  = FIRE_OK;
 
-    if (f == NULL) return FIRE_FAIL(FIRE_ERR_IO, "cannot open tuning table %s", path);
-    n = fread(text, 1, size - 1, f);
-    fclose(f);
-    text[n] = '\0';
-    if (n == size - 1)
-        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: not a tuning table (over %zu bytes)",
-                         path, size - 1);
-    return FIRE_OK;
+    FIRE_TRY(fire_comm_broadcast(c, 0, &len, sizeof(len)));
+    if (c->tp->rank != 0) st = FIRE_NEW(text_p, len + 1);
+    FIRE_TRY(fire_comm_agree(c, st));
+    return fire_comm_broadcast(c, 0, *text_p, len);
 }
 
 fire_status_t fire_tuning_read(fire_comm_t *c, const char *path,
                                fire_tuning_t **tuning_p)
 {
-    enum { MOST = 1 << 16 };
-    fire_status_t st = FIRE_OK;
-    char         *text;
+    char         *text = NULL;
+    size_t        n    = 0;
+    fire_status_t st   = FIRE_OK;
 
     *tuning_p = NULL;
     if (path == NULL) return FIRE_OK;
-    FIRE_TRY(FIRE_NEW(&text, MOST));
-    if (c->tp->rank == 0) st = read_file(path, text, MOST);
+    if (c->tp->rank == 0) st = fire_file_read(path, &text, &n);
     st = fire_comm_agree(c, st);
-    if (st == FIRE_OK) st = fire_comm_broadcast(c, 0, text, MOST);
+    if (st == FIRE_OK) st = share_text(c, &text, n);
     if (st == FIRE_OK) st = fire_tuning_parse(path, text, tuning_p);
     fire_free(text);
     return st;

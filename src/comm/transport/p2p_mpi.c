@@ -178,6 +178,12 @@ static fire_status_t p2p_allreduce(fire_transport_t *tp, float *data, size_t n,
                                    t->library, &t->request[PER_SLOT * *req_p]));
 }
 
+static fire_status_t p2p_allreduce_now(fire_transport_t *tp, float *data, size_t n)
+{
+    return FIRE_MPI(MPI_Allreduce(MPI_IN_PLACE, data, (int)n, MPI_FLOAT, MPI_SUM,
+                                  p2p_of(tp)->library));
+}
+
 /* A lent message has arrived when its note has. */
 static fire_status_t find_lent(p2p_t *t, slot_t *s)
 {
@@ -342,20 +348,21 @@ static void p2p_close(fire_transport_t *tp)
 }
 
 static const fire_transport_ops_t p2p_ops = {
-    .name      = "p2p",
-    .close     = p2p_close,
-    .reserve   = p2p_reserve,
-    .reaches   = p2p_reaches,
-    .send      = p2p_send,
-    .recv      = p2p_recv,
-    .allreduce = p2p_allreduce,
-    .poll      = p2p_poll,
-    .test      = p2p_test,
-    .release   = p2p_release,
-    .alive     = p2p_alive,
-    .fail      = p2p_fail,
-    .alloc     = p2p_alloc,
-    .free      = p2p_free,
+    .name          = "p2p",
+    .close         = p2p_close,
+    .reserve       = p2p_reserve,
+    .reaches       = p2p_reaches,
+    .send          = p2p_send,
+    .recv          = p2p_recv,
+    .allreduce     = p2p_allreduce,
+    .allreduce_now = p2p_allreduce_now,
+    .poll          = p2p_poll,
+    .test          = p2p_test,
+    .release       = p2p_release,
+    .alive         = p2p_alive,
+    .fail          = p2p_fail,
+    .alloc         = p2p_alloc,
+    .free          = p2p_free,
 };
 
 static fire_status_t set_up(p2p_t *t, int threads)

@@ -341,6 +341,13 @@ static fire_status_t rma_allreduce(fire_transport_t *tp, float *data, size_t n,
     return p2p->ops->allreduce(p2p, data, n, req_p);
 }
 
+static fire_status_t rma_allreduce_now(fire_transport_t *tp, float *data, size_t n)
+{
+    fire_transport_t *p2p = rma_of(tp)->p2p;
+
+    return p2p->ops->allreduce_now(p2p, data, n);
+}
+
 static fire_status_t rma_test(fire_transport_t *tp, fire_req_t req,
                               fire_arrival_t *arrival_p)
 {
@@ -421,20 +428,21 @@ static void rma_close(fire_transport_t *tp)
 }
 
 static const fire_transport_ops_t rma_ops = {
-    .name      = "rma",
-    .close     = rma_close,
-    .reserve   = rma_reserve,
-    .reaches   = rma_reaches,
-    .send      = rma_send,
-    .recv      = rma_recv,
-    .allreduce = rma_allreduce,
-    .poll      = rma_poll,
-    .test      = rma_test,
-    .release   = rma_release,
-    .alive     = rma_alive,
-    .fail      = rma_fail,
-    .alloc     = rma_alloc,
-    .free      = rma_free,
+    .name          = "rma",
+    .close         = rma_close,
+    .reserve       = rma_reserve,
+    .reaches       = rma_reaches,
+    .send          = rma_send,
+    .recv          = rma_recv,
+    .allreduce     = rma_allreduce,
+    .allreduce_now = rma_allreduce_now,
+    .poll          = rma_poll,
+    .test          = rma_test,
+    .release       = rma_release,
+    .alive         = rma_alive,
+    .fail          = rma_fail,
+    .alloc         = rma_alloc,
+    .free          = rma_free,
 };
 
 static fire_status_t open_window(rma_t *t)

@@ -38,6 +38,9 @@ typedef struct fire_transport_ops {
     fire_status_t (*allreduce)(fire_transport_t *tp, float *data, size_t n,
                                fire_req_t *req_p);
 
+    /* (optional) The same, blocking: what benchmarks compare with. */
+    fire_status_t (*allreduce_now)(fire_transport_t *tp, float *data, size_t n);
+
     /* Move everything a little. Never blocks. FIRE_ERR_PEER if a rank called
      * fail(). */
     fire_status_t (*poll)(fire_transport_t *tp);

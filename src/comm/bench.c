@@ -1,0 +1,256 @@
+#include "comm/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "comm/comm_state.h"
+#include "comm/select.h"
+
+enum { WARM_UPS = 2 };
+
+/* One algorithm at one size; without a collective it is the library's call. */
+typedef struct runner {
+    const char        *name;
+    fire_collective_t *collective;
+    double            *seconds; /* by repeat */
+} runner_t;
+
+typedef struct bench {
+    fire_comm_t        *c;
+    const fire_bench_t *b;
+    float              *buf, *plain; /* from the communicator; the library's */
+    size_t              count;
+    runner_t           *runner;
+    int                 nrunner;
+    double             *seconds, *all; /* of the runners; of the ranks */
+} bench_t;
+
+static bool has_library(const bench_t *x)
+{
+    return x->c->tp->ops->allreduce_now != NULL;
+}
+
+static float *buffer(const bench_t *x, const runner_t *r)
+{
+    return r->collective != NULL ? x->buf : x->plain;
+}
+
+static fire_status_t run_once(const bench_t *x, const runner_t *r)
+{
+    fire_transport_t *tp = x->c->tp;
+
+    if (r->collective == NULL) return tp->ops->allreduce_now(tp, x->plain, x->count);
+    FIRE_TRY(fire_collective_start(r->collective));
+    return fire_collective_wait(r->collective);
+}
+
+static fire_status_t check(const bench_t *x, const runner_t *r)
+{
+    const float *buf = buffer(x, r);
+
+    for (size_t i = 0; i < x->count; i += 1 + x->count / 64)
+        if (buf[i] != (float)x->c->tp->size)
+            return FIRE_FAIL(FIRE_ERR_COMM, "%s: element %zu of %zu is %g, not %d",
+                             r->name, i, x->count, (double)buf[i], x->c->tp->size);
+    return FIRE_OK;
+}
+
+/* The time of the slowest rank. */
+static fire_status_t measure(bench_t *x, const runner_t *r, double *seconds_p)
+{
+    float *buf = buffer(x, r);
+    double start, mine;
+
+    for (size_t i = 0; i < x->count; i++)
+        buf[i] = 1;
+    FIRE_TRY(fire_comm_barrier(x->c));
+    start = fire_clock_now();
+    FIRE_TRY(run_once(x, r));
+    mine = fire_clock_now() - start;
+    FIRE_TRY(check(x, r));
+    FIRE_TRY(fire_comm_allgather(x->c, &mine, sizeof(mine), x->all));
+    *seconds_p = 0;
+    for (int k = 0; k < x->c->tp->size; k++)
+        if (x->all[k] > *seconds_p) *seconds_p = x->all[k];
+    return FIRE_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double d = *(const double *)a - *(const double *)b;
+
+    return d < 0 ? -1 : d > 0;
+}
+
+static double median(const bench_t *x, const runner_t *r)
+{
+    return r->seconds[x->b->repeats / 2];
+}
+
+static fire_status_t measure_all(bench_t *x)
+{
+    for (int k = -WARM_UPS; k < x->b->repeats; k++)
+        for (int i = 0; i < x->nrunner; i++) {
+            double seconds;
+
+            FIRE_TRY(measure(x, &x->runner[i], &seconds));
+            if (k >= 0) x->runner[i].seconds[k] = seconds;
+        }
+    for (int i = 0; i < x->nrunner; i++)
+        qsort(x->runner[i].seconds, (size_t)x->b->repeats, sizeof(double), compare);
+    return FIRE_OK;
+}
+
+static fire_status_t add_runner(bench_t *x, const char *name)
+{
+    runner_t     *r = &x->runner[x->nrunner];
+    fire_choice_t choice;
+
+    r->name       = name != NULL ? name : "library";
+    r->seconds    = x->seconds + x->nrunner * x->b->repeats;
+    r->collective = NULL;
+    if (name != NULL) {
+        fire_collective_options_t o = {.canonical = x->b->canonical};
+
+        FIRE_TRY(fire_choice_parse(name, &choice));
+        o.algo   = choice.algo->name;
+        o.colors = choice.colors;
+        o.piece  = choice.piece;
+        FIRE_TRY(fire_collective_create(x->c, &o, x->buf, x->count, &r->collective));
+    }
+    x->nrunner++;
+    return FIRE_OK;
+}
+
+static void report(bench_t *x, void (*each)(void *, const fire_bench_result_t *),
+                   void    *arg)
+{
+    double ranks = x->c->tp->size, bytes = (double)(x->count * sizeof(float));
+    double library = has_library(x) ? median(x, &x->runner[x->nrunner - 1]) : 0;
+
+    for (int i = 0; i < x->nrunner; i++) {
+        const runner_t     *r      = &x->runner[i];
+        fire_bench_result_t result = {.algo    = r->name,
+                                      .bytes   = x->count * sizeof(float),
+                                      .seconds = median(x, r),
+                                      .best    = r->seconds[0]};
+
+        result.bus     = 2 * (ranks - 1) / ranks * bytes / result.seconds;
+        result.library = library / result.seconds;
+        each(arg, &result);
+    }
+}
+
+static fire_status_t
+bench_size(bench_t *x, void (*each)(void *, const fire_bench_result_t *), void *arg)
+{
+    fire_status_t st = FIRE_OK;
+
+    for (int i = 0; i < x->b->nalgo && st == FIRE_OK; i++)
+        st = add_runner(x, x->b->algo[i]);
+    if (st == FIRE_OK && has_library(x)) st = add_runner(x, NULL);
+    if (st == FIRE_OK) st = measure_all(x);
+    if (st == FIRE_OK) report(x, each, arg);
+    while (x->nrunner > 0)
+        fire_collective_destroy(x->runner[--x->nrunner].collective);
+    return st;
+}
+
+static fire_status_t take_memory(bench_t *x)
+{
+    const fire_bench_t *b    = x->b;
+    size_t              most = 0;
+
+    for (int i = 0; i < b->nbytes; i++)
+        if (b->bytes[i] > most) most = b->bytes[i];
+    FIRE_TRY(FIRE_NEW(&x->runner, b->nalgo + 1));
+    FIRE_TRY(FIRE_NEW(&x->seconds, (b->nalgo + 1) * b->repeats));
+    FIRE_TRY(FIRE_NEW(&x->all, x->c->tp->size));
+    if (has_library(x)) FIRE_TRY(fire_alloc(most, 1, "buffer", (void **)&x->plain));
+    return fire_comm_alloc(x->c, most, (void **)&x->buf);
+}
+
+fire_status_t fire_comm_bench(fire_comm_t *c, const fire_bench_t *b,
+                              void (*each)(void *arg, const fire_bench_result_t *r),
+                              void *arg)
+{
+    bench_t       x = {.c = c, .b = b};
+    fire_status_t st;
+
+    if (b->repeats < 1 || b->nbytes < 1)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "nothing to measure: %d sizes, %d repeats",
+                         b->nbytes, b->repeats);
+    st = take_memory(&x);
+    for (int i = 0; i < b->nbytes && st == FIRE_OK; i++) {
+        x.count = b->bytes[i] / sizeof(float);
+        st      = bench_size(&x, each, arg);
+    }
+    fire_comm_free(c, x.buf);
+    fire_free(x.plain);
+    fire_free(x.all);
+    fire_free(x.seconds);
+    fire_free(x.runner);
+    return st;
+}
+
+/* ---- a tuning table from measurements ---- */
+
+typedef struct tuner {
+    const fire_bench_t  *b;
+    fire_bench_result_t *result;  /* of one size */
+    int                  n, size; /* how many; which size */
+    fire_str_t           text;
+    fire_status_t        st;
+    int                  ranks;
+} tuner_t;
+
+static int compare_result(const void *va, const void *vb)
+{
+    const fire_bench_result_t *a = va, *b = vb;
+
+    return a->seconds < b->seconds ? -1 : a->seconds > b->seconds;
+}
+
+/* A line holds from half way (on a logarithmic scale) to the smaller size. */
+static fire_status_t write_line(tuner_t *t)
+{
+    const size_t *bytes = &t->b->bytes[t->size];
+    double        from  = t->size == 0 ? 0 : sqrt((double)bytes[-1] * (double)bytes[0]);
+
+    qsort(t->result, (size_t)t->n, sizeof(*t->result), compare_result);
+    FIRE_TRY(fire_str_printf(&t->text, "%d %.0f", t->ranks, from));
+    for (int i = 0; i < t->n; i++)
+        FIRE_TRY(fire_str_printf(&t->text, " %s", t->result[i].algo));
+    return fire_str_printf(&t->text, "\n");
+}
+
+static void collect(void *arg, const fire_bench_result_t *r)
+{
+    tuner_t *t = arg;
+
+    if (strcmp(r->algo, "library") == 0) return;
+    t->result[t->n++] = *r;
+    if (t->n < t->b->nalgo) return;
+    if (t->st == FIRE_OK) t->st = write_line(t);
+    t->n = 0;
+    t->size++;
+}
+
+fire_status_t fire_comm_tune(fire_comm_t *c, const fire_bench_t *b, char **text_p)
+{
+    tuner_t       t = {.b = b, .ranks = c->tp->size};
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&t.result, b->nalgo));
+    st = fire_str_printf(&t.text, "# firecaffe tuning 1\n");
+    if (st == FIRE_OK) st = fire_comm_bench(c, b, collect, &t);
+    if (st == FIRE_OK) st = t.st;
+    if (st == FIRE_OK) st = fire_str_take(&t.text, text_p);
+    fire_str_fini(&t.text);
+    fire_free(t.result);
+    return st;
+}
