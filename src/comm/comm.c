@@ -28,6 +28,11 @@ const char *fire_comm_host(const fire_comm_t *c, int rank)
     return c->host + (size_t)rank * FIRE_HOST_LEN;
 }
 
+const char *fire_comm_transport(const fire_comm_t *c)
+{
+    return c->tp->ops->name;
+}
+
 const char *fire_comm_name(const fire_comm_t *c, int rank, char *text, size_t size)
 {
     if (c->host == NULL)

@@ -37,6 +37,7 @@ int         fire_comm_rank(const fire_comm_t *c);
 int         fire_comm_size(const fire_comm_t *c);
 int         fire_comm_node(const fire_comm_t *c, int rank); /* 0, 1, 2 ... */
 const char *fire_comm_host(const fire_comm_t *c, int rank);
+const char *fire_comm_transport(const fire_comm_t *c); /* threads, p2p, rma */
 
 /* Zeroed memory that the other ranks of the node can reach: collectives on it are
  * faster. All ranks ask for the same number of bytes in the same order. */
