@@ -1,0 +1,135 @@
+#include "layers/detection/bbox.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+float fire_bbox_area(fire_bbox_t b)
+{
+    return b.xmax < b.xmin || b.ymax < b.ymin ? 0.0f
+                                              : (b.xmax - b.xmin) * (b.ymax - b.ymin);
+}
+
+fire_bbox_t fire_bbox_clip(fire_bbox_t b)
+{
+    return (fire_bbox_t){
+        fmaxf(fminf(b.xmin, 1.0f), 0.0f), fmaxf(fminf(b.ymin, 1.0f), 0.0f),
+        fmaxf(fminf(b.xmax, 1.0f), 0.0f), fmaxf(fminf(b.ymax, 1.0f), 0.0f)};
+}
+
+static float common_area(fire_bbox_t a, fire_bbox_t b)
+{
+    fire_bbox_t both = {fmaxf(a.xmin, b.xmin), fmaxf(a.ymin, b.ymin),
+                        fminf(a.xmax, b.xmax), fminf(a.ymax, b.ymax)};
+
+    return both.xmax <= both.xmin || both.ymax <= both.ymin ? 0.0f
+                                                            : fire_bbox_area(both);
+}
+
+float fire_bbox_overlap(fire_bbox_t a, fire_bbox_t b)
+{
+    float both = common_area(a, b);
+
+    return both > 0.0f ? both / (fire_bbox_area(a) + fire_bbox_area(b) - both) : 0.0f;
+}
+
+float fire_bbox_coverage(fire_bbox_t a, fire_bbox_t b)
+{
+    float both = common_area(a, b);
+
+    return both > 0.0f ? both / fire_bbox_area(a) : 0.0f;
+}
+
+static const float ones[4] = {1, 1, 1, 1};
+
+fire_bbox_t fire_bbox_encode(fire_bbox_code_t code, fire_bbox_t prior,
+                             const float *variance, fire_bbox_t box)
+{
+    const float *v = variance != NULL ? variance : ones;
+    float        w = prior.xmax - prior.xmin, h = prior.ymax - prior.ymin;
+
+    if (code == CAFFE__PRIOR_BOX_PARAMETER__CODE_TYPE__CENTER_SIZE) {
+        float x = (box.xmin + box.xmax) / 2.0f - (prior.xmin + prior.xmax) / 2.0f;
+        float y = (box.ymin + box.ymax) / 2.0f - (prior.ymin + prior.ymax) / 2.0f;
+
+        return (fire_bbox_t){x / w / v[0], y / h / v[1],
+                             logf((box.xmax - box.xmin) / w) / v[2],
+                             logf((box.ymax - box.ymin) / h) / v[3]};
+    }
+    if (code == CAFFE__PRIOR_BOX_PARAMETER__CODE_TYPE__CORNER) w = h = 1.0f;
+    return (fire_bbox_t){
+        (box.xmin - prior.xmin) / w / v[0], (box.ymin - prior.ymin) / h / v[1],
+        (box.xmax - prior.xmax) / w / v[2], (box.ymax - prior.ymax) / h / v[3]};
+}
+
+fire_bbox_t fire_bbox_decode(fire_bbox_code_t code, fire_bbox_t prior,
+                             const float *variance, fire_bbox_t told)
+{
+    const float *v = variance != NULL ? variance : ones;
+    float        w = prior.xmax - prior.xmin, h = prior.ymax - prior.ymin;
+
+    if (code == CAFFE__PRIOR_BOX_PARAMETER__CODE_TYPE__CENTER_SIZE) {
+        float x  = v[0] * told.xmin * w + (prior.xmin + prior.xmax) / 2.0f;
+        float y  = v[1] * told.ymin * h + (prior.ymin + prior.ymax) / 2.0f;
+        float dx = expf(v[2] * told.xmax) * w / 2.0f;
+        float dy = expf(v[3] * told.ymax) * h / 2.0f;
+
+        return (fire_bbox_t){x - dx, y - dy, x + dx, y + dy};
+    }
+    if (code == CAFFE__PRIOR_BOX_PARAMETER__CODE_TYPE__CORNER) w = h = 1.0f;
+    return (fire_bbox_t){
+        prior.xmin + v[0] * told.xmin * w, prior.ymin + v[1] * told.ymin * h,
+        prior.xmax + v[2] * told.xmax * w, prior.ymax + v[3] * told.ymax * h};
+}
+
+static int better_first(const void *a, const void *b)
+{
+    const fire_ranked_t *x = a, *y = b;
+
+    if (x->score != y->score) return x->score > y->score ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+void fire_rank(fire_ranked_t *list, int64_t n)
+{
+    if (n > 1) qsort(list, (size_t)n, sizeof(*list), better_first);
+}
+
+int64_t fire_bbox_suppress(const fire_bbox_t *box, fire_ranked_t *list, int64_t n,
+                           float threshold, float eta)
+{
+    int64_t kept = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        bool keep = true;
+
+        for (int64_t k = 0; k < kept && keep; k++)
+            keep =
+                fire_bbox_overlap(box[list[i].index], box[list[k].index]) <= threshold;
+        if (!keep) continue;
+        list[kept++] = list[i];
+        if (eta < 1.0f && threshold > 0.5f) threshold *= eta;
+    }
+    return kept;
+}
+
+fire_status_t fire_objects_read(const float *rows, int64_t nrow, int background,
+                                bool difficult_too, fire_object_t *object, int64_t *n_p)
+{
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < nrow; i++, rows += FIRE_OBJECT_ROW) {
+        fire_object_t o = {(int64_t)rows[0],
+                           (int)rows[1],
+                           rows[7] != 0.0f,
+                           {rows[3], rows[4], rows[5], rows[6]}};
+
+        if (o.image < 0 || (o.difficult && !difficult_too)) continue;
+        if (o.label == background)
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "object %lld has label %d, which stands for background",
+                             (long long)i, background);
+        object[n++] = o;
+    }
+    *n_p = n;
+    return FIRE_OK;
+}

@@ -1,0 +1,183 @@
+/* detection_evaluate.c - which detections are right. Bottoms: detections (rows of 7, see
+ * DetectionOutput) and objects (rows of 8, see bbox.h). The top begins with a row for each
+ * class but background: -1, label, number of objects, -1, -1; then come rows for
+ * detections, best first in each class and image: image, label, score, 1 if right, 1 if
+ * wrong. Both are 0 for one that found a difficult object, if those do not count. */
+#include <stdlib.h>
+
+#include "layers/detection/bbox.h"
+
+enum { DETECTION_ROW = 7, ROW = 5, DETECTIONS = 0, OBJECTS = 1 };
+
+typedef struct detection {
+    int64_t     image;
+    int         label;
+    float       score;
+    fire_bbox_t box;
+} detection_t;
+
+typedef struct evaluate {
+    fire_object_t *object;
+    detection_t   *detection; /* by image, then label, then score */
+    bool          *found;     /* [object] */
+    int64_t        cobject, cdetection, cfound, nobject, ndetection;
+} evaluate_t;
+
+static fire_status_t evaluate_reshape(fire_layer_t *l)
+{
+    const Caffe__DetectionEvaluateParameter *p = l->param->detection_evaluate_param;
+
+    if (p == NULL || p->num_classes == 0)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "detection_evaluate_param { num_classes } must be given and at "
+            "least 1");
+    if (p->name_size_file != NULL)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "name_size_file is not supported; boxes are compared in units "
+                         "of the image");
+    if (l->bottom[DETECTIONS]->count % DETECTION_ROW != 0 ||
+        l->bottom[OBJECTS]->count % FIRE_OBJECT_ROW != 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "the bottoms must have rows of %d (detections) and %d "
+                         "(objects) numbers",
+                         DETECTION_ROW, FIRE_OBJECT_ROW);
+    return fire_blob_reshape(l->top[0], 4, (int64_t[]){1, 1, 1, ROW});
+}
+
+static void evaluate_teardown(fire_layer_t *l)
+{
+    evaluate_t *s = FIRE_STATE(l, evaluate_t);
+
+    fire_free(s->object);
+    fire_free(s->detection);
+    fire_free(s->found);
+}
+
+static int by_image_label_score(const void *a, const void *b)
+{
+    const detection_t *x = a, *y = b;
+
+    if (x->image != y->image) return x->image < y->image ? -1 : 1;
+    if (x->label != y->label) return x->label < y->label ? -1 : 1;
+    return x->score > y->score ? -1 : x->score < y->score;
+}
+
+static fire_status_t read_bottoms(fire_layer_t *l)
+{
+    const Caffe__DetectionEvaluateParameter *p = l->param->detection_evaluate_param;
+    evaluate_t                              *s = FIRE_STATE(l, evaluate_t);
+    int64_t      ndetection = l->bottom[DETECTIONS]->count / DETECTION_ROW;
+    int64_t      nobject    = l->bottom[OBJECTS]->count / FIRE_OBJECT_ROW;
+    const float *row, *objects;
+
+    FIRE_IN(l, l->bottom[DETECTIONS], FIRE_DATA, &row);
+    FIRE_IN(l, l->bottom[OBJECTS], FIRE_DATA, &objects);
+    FIRE_TRY(
+        fire_grow(&s->detection, &s->cdetection, ndetection, sizeof(*s->detection)));
+    FIRE_TRY(fire_grow(&s->object, &s->cobject, nobject, sizeof(*s->object)));
+    FIRE_TRY(fire_grow(&s->found, &s->cfound, nobject, sizeof(*s->found)));
+    FIRE_TRY(fire_objects_read(objects, nobject, (int)p->background_label_id, true,
+                               s->object, &s->nobject));
+    s->ndetection = 0;
+    for (int64_t i = 0; i < ndetection; i++, row += DETECTION_ROW)
+        if (row[0] >= 0.0f && row[1] >= 0.0f)
+            s->detection[s->ndetection++] = (detection_t){
+                (int64_t)row[0], (int)row[1], row[2], {row[3], row[4], row[5], row[6]}};
+    for (int64_t i = 0; i < s->nobject; i++)
+        s->found[i] = false;
+    if (s->ndetection > 1)
+        qsort(s->detection, (size_t)s->ndetection, sizeof(*s->detection),
+              by_image_label_score);
+    return FIRE_OK;
+}
+
+static int64_t count_objects(const fire_layer_t *l, int label)
+{
+    const evaluate_t *s   = FIRE_STATE(l, evaluate_t);
+    bool              all = l->param->detection_evaluate_param->evaluate_difficult_gt;
+    int64_t           n   = 0;
+
+    for (int64_t i = 0; i < s->nobject; i++)
+        n += s->object[i].label == label && (all || !s->object[i].difficult);
+    return n;
+}
+
+/* The object of its label and image that a detection overlaps most, enough to have found
+ * it; or -1. */
+static int64_t object_found(const fire_layer_t *l, const detection_t *d)
+{
+    const evaluate_t *s     = FIRE_STATE(l, evaluate_t);
+    float             best  = -1.0f;
+    int64_t           which = -1;
+
+    for (int64_t i = 0; i < s->nobject; i++) {
+        float overlap;
+
+        if (s->object[i].image != d->image || s->object[i].label != d->label) continue;
+        overlap = fire_bbox_overlap(d->box, s->object[i].box);
+        if (overlap <= best) continue;
+        best  = overlap;
+        which = i;
+    }
+    return best >= l->param->detection_evaluate_param->overlap_threshold ? which : -1;
+}
+
+static void judge(const fire_layer_t *l, const detection_t *d, float *row)
+{
+    evaluate_t *s     = FIRE_STATE(l, evaluate_t);
+    bool        all   = l->param->detection_evaluate_param->evaluate_difficult_gt;
+    int64_t     which = object_found(l, d);
+
+    row[0] = (float)d->image;
+    row[1] = (float)d->label;
+    row[2] = d->score;
+    row[3] = row[4] = 0.0f;
+    if (which >= 0 && s->object[which].difficult && !all) return;
+    if (which >= 0 && !s->found[which])
+        row[3] = 1.0f;
+    else
+        row[4] = 1.0f;
+    if (which >= 0) s->found[which] = true;
+}
+
+static fire_status_t evaluate_forward(fire_layer_t *l)
+{
+    const Caffe__DetectionEvaluateParameter *p = l->param->detection_evaluate_param;
+    evaluate_t                              *s = FIRE_STATE(l, evaluate_t);
+    int64_t                                  nclass =
+        (int64_t)p->num_classes - (p->background_label_id < p->num_classes);
+    float *y;
+
+    FIRE_TRY(read_bottoms(l));
+    FIRE_TRY(fire_blob_reshape(l->top[0], 4,
+                               (int64_t[]){1, 1, nclass + s->ndetection, ROW}));
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    for (uint32_t label = 0; label < p->num_classes; label++) {
+        if (label == p->background_label_id) continue;
+        *y++ = -1.0f;
+        *y++ = (float)label;
+        *y++ = (float)count_objects(l, (int)label);
+        *y++ = -1.0f;
+        *y++ = -1.0f;
+    }
+    for (int64_t i = 0; i < s->ndetection; i++, y += ROW)
+        judge(l, &s->detection[i], y);
+    return FIRE_OK;
+}
+
+static const fire_kernel_t evaluate_kernels[] = {
+    {.name = "ref", .forward = evaluate_forward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_detection_evaluate = {
+    .type        = "DetectionEvaluate",
+    .bottoms     = {2, 2},
+    .tops        = {1, 1},
+    .no_gradient = 3,
+    .state_size  = sizeof(evaluate_t),
+    .reshape     = evaluate_reshape,
+    .teardown    = evaluate_teardown,
+    .kernels     = evaluate_kernels,
+};

@@ -1,0 +1,176 @@
+/* prior_box.c - the boxes that SSD's predictions are relative to: for every place of a
+ * feature map (bottom 0) boxes of several sizes and aspect ratios, in units of the image
+ * (bottom 1), and in a second channel the variances to scale predictions by. */
+#include <math.h>
+
+#include "layers/detection/bbox.h"
+
+enum { MAX_RATIOS = 64 };
+
+typedef struct prior_box {
+    int   nratio; /* the first is 1 */
+    float ratio[MAX_RATIOS];
+    float variance[4];
+} prior_box_t;
+
+static fire_status_t add_ratio(prior_box_t *s, float ratio)
+{
+    if (!(ratio > 0.0f))
+        return FIRE_FAIL(FIRE_ERR_INVALID, "aspect_ratio %g must be positive",
+                         (double)ratio);
+    for (int i = 0; i < s->nratio; i++)
+        if (fabsf(s->ratio[i] - ratio) < 1e-6f) return FIRE_OK;
+    if (s->nratio == MAX_RATIOS)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "more than %d aspect ratios", MAX_RATIOS);
+    s->ratio[s->nratio++] = ratio;
+    return FIRE_OK;
+}
+
+static fire_status_t check_sizes(const Caffe__PriorBoxParameter *p)
+{
+    if (p == NULL || p->n_min_size == 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "prior_box_param { min_size } is missing");
+    if (p->n_max_size > 0 && p->n_max_size != p->n_min_size)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%zu max_size for %zu min_size",
+                         p->n_max_size, p->n_min_size);
+    for (size_t i = 0; i < p->n_min_size; i++)
+        if (!(p->min_size[i] > 0.0f) ||
+            (p->n_max_size > 0 && !(p->max_size[i] > p->min_size[i])))
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "min_size must be positive and max_size above it");
+    if (p->n_variance > 1 && p->n_variance != 4)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "give none, 1 or 4 of variance, not %zu",
+                         p->n_variance);
+    for (size_t i = 0; i < p->n_variance; i++)
+        if (!(p->variance[i] > 0.0f))
+            return FIRE_FAIL(FIRE_ERR_INVALID, "variance must be positive");
+    return FIRE_OK;
+}
+
+static fire_status_t prior_box_setup(fire_layer_t *l)
+{
+    const Caffe__PriorBoxParameter *p = l->param->prior_box_param;
+    prior_box_t                    *s = FIRE_STATE(l, prior_box_t);
+
+    FIRE_TRY(check_sizes(p));
+    FIRE_TRY(add_ratio(s, 1.0f));
+    for (size_t i = 0; i < p->n_aspect_ratio; i++) {
+        FIRE_TRY(add_ratio(s, p->aspect_ratio[i]));
+        if (p->flip) FIRE_TRY(add_ratio(s, 1.0f / p->aspect_ratio[i]));
+    }
+    for (int i = 0; i < 4; i++)
+        s->variance[i] =
+            p->n_variance == 0 ? 0.1f : p->variance[p->n_variance == 1 ? 0 : i];
+    return FIRE_OK;
+}
+
+static int64_t priors_per_place(const fire_layer_t *l)
+{
+    const Caffe__PriorBoxParameter *p = l->param->prior_box_param;
+
+    return (int64_t)p->n_min_size * FIRE_STATE(l, prior_box_t)->nratio +
+           (int64_t)p->n_max_size;
+}
+
+static fire_status_t prior_box_reshape(fire_layer_t *l)
+{
+    const fire_blob_t *x = l->bottom[0];
+
+    if (x->ndim != 4 || l->bottom[1]->ndim != 4)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "both bottoms must have 4 axes (num, channels, height, width)");
+    return fire_blob_reshape(
+        l->top[0], 3,
+        (int64_t[]){1, 2, x->dim[2] * x->dim[3] * priors_per_place(l) * 4});
+}
+
+/* Image size and distance of places in pixels; index 0 is height, 1 is width. */
+typedef struct grid {
+    float image[2], step[2];
+} grid_t;
+
+static grid_t find_grid(const fire_layer_t *l)
+{
+    const Caffe__PriorBoxParameter *p = l->param->prior_box_param;
+    uint32_t given_size[]             = {p->has_img_h ? p->img_h : p->img_size,
+                             p->has_img_w ? p->img_w : p->img_size};
+    float given_step[] = {p->has_step_h ? p->step_h : p->step,
+                          p->has_step_w ? p->step_w : p->step};
+    grid_t g;
+
+    for (int i = 0; i < 2; i++) {
+        g.image[i] = (float)(given_size[i] > 0 ? (int64_t)given_size[i]
+                                               : l->bottom[1]->dim[2 + i]);
+        g.step[i]  = given_step[i] > 0.0f ? given_step[i]
+                                          : g.image[i] / (float)l->bottom[0]->dim[2 + i];
+    }
+    return g;
+}
+
+static fire_bbox_t box_at(const grid_t *g, float x, float y, float w, float h)
+{
+    return (fire_bbox_t){(x - w / 2.0f) / g->image[1], (y - h / 2.0f) / g->image[0],
+                         (x + w / 2.0f) / g->image[1], (y + h / 2.0f) / g->image[0]};
+}
+
+/* All boxes around one place; returns the place behind them. */
+static fire_bbox_t *add_place(const fire_layer_t *l, const grid_t *g, float x, float y,
+                              fire_bbox_t *box)
+{
+    const Caffe__PriorBoxParameter *p = l->param->prior_box_param;
+    const prior_box_t              *s = FIRE_STATE(l, prior_box_t);
+
+    for (size_t i = 0; i < p->n_min_size; i++) {
+        float size = p->min_size[i];
+
+        *box++ = box_at(g, x, y, size, size);
+        if (p->n_max_size > 0) {
+            float middle = sqrtf(size * p->max_size[i]);
+
+            *box++ = box_at(g, x, y, middle, middle);
+        }
+        for (int k = 1; k < s->nratio; k++)
+            *box++ =
+                box_at(g, x, y, size * sqrtf(s->ratio[k]), size / sqrtf(s->ratio[k]));
+    }
+    return box;
+}
+
+static fire_status_t prior_box_forward(fire_layer_t *l)
+{
+    const Caffe__PriorBoxParameter *p = l->param->prior_box_param;
+    const prior_box_t              *s = FIRE_STATE(l, prior_box_t);
+    int64_t                         n = l->top[0]->dim[2];
+    grid_t                          g = find_grid(l);
+    float                          *y;
+    fire_bbox_t                    *box;
+
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    box = (fire_bbox_t *)y;
+    for (int64_t row = 0; row < l->bottom[0]->dim[2]; row++)
+        for (int64_t column = 0; column < l->bottom[0]->dim[3]; column++)
+            box = add_place(l, &g, ((float)column + p->offset) * g.step[1],
+                            ((float)row + p->offset) * g.step[0], box);
+    for (box = (fire_bbox_t *)y; p->clip && box < (fire_bbox_t *)(y + n); box++)
+        *box = fire_bbox_clip(*box);
+    for (int64_t i = 0; i < n; i++)
+        y[n + i] = s->variance[i % 4];
+    return FIRE_OK;
+}
+
+static const fire_kernel_t prior_box_kernels[] = {
+    {.name = "ref", .forward = prior_box_forward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_prior_box = {
+    .type        = "PriorBox",
+    .bottoms     = {2, 2},
+    .tops        = {1, 1},
+    .no_gradient = 3, /* only the sizes of its bottoms count */
+    .state_size  = sizeof(prior_box_t),
+    .setup       = prior_box_setup,
+    .reshape     = prior_box_reshape,
+    .kernels     = prior_box_kernels,
+};
