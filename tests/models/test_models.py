@@ -163,7 +163,7 @@ class Solvers(unittest.TestCase):
                     layers(folder, "train_val.prototxt", "TRAIN", stages)
                     if layer["type"] == ["Data"]]
             self.assertEqual(len(data), 1, (folder, stem))
-            if "_" in stem:
+            if stem.split("_")[-1].isdigit():
                 self.assertEqual(data[0]["data_param"][0]["batch_size"],
                                  [stem.split("_")[1]])
 
