@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "device/cpu/blocked.h"
 
 fire_status_t fire_blob_create(fire_blob_t **blob_p)
 {
@@ -162,6 +163,55 @@ void fire_blob_share(fire_blob_t *dst, const fire_blob_t *src, fire_part_t part)
 
     dst->part[part] = fire_storage_retain(src->part[part]);
     fire_storage_release(old);
+}
+
+/* Memory may be held for another shape: by a blob that shares it, or from before a
+ * reshape. */
+static bool fits(const fire_blocked_t *b, const fire_blob_t *blob)
+{
+    return b != NULL && blob->ndim >= 2 && b->num == blob->dim[0] &&
+           b->channels == blob->dim[1] &&
+           b->plane == fire_blob_count_range(blob, 2, blob->ndim);
+}
+
+fire_format_t fire_blob_format(const fire_blob_t *b, fire_part_t part)
+{
+    fire_format_t f = fire_storage_format(b->part[part]);
+
+    if (f.layout == FIRE_OPAQUE && !fits(fire_blocked_of(&f), b))
+        return FIRE_FORMAT_PLAIN(FIRE_CPU);
+    return f;
+}
+
+fire_status_t fire_blob_format_like(const fire_blob_t *b, const fire_format_t *like,
+                                    fire_format_t *format_p)
+{
+    const fire_blocked_t *blocked = fire_blocked_of(like);
+
+    if (blocked != NULL)
+        return fire_blocked_format(like->dtype, blocked->block, b->ndim, b->dim,
+                                   format_p);
+    *format_p = *like;
+    return FIRE_OK;
+}
+
+fire_status_t fire_blob_blocked(const fire_blob_t *b, fire_part_t part,
+                                fire_format_t *format_p)
+{
+    fire_format_t f = fire_blob_format(b, part);
+
+    if (fire_blocked_of(&f) == NULL)
+        return fire_blocked_format(FIRE_F32, fire_blocked_preferred(), b->ndim, b->dim,
+                                   format_p);
+    *format_p = f;
+    return FIRE_OK;
+}
+
+int64_t fire_blob_raw_count(const fire_blob_t *b, const fire_format_t *format)
+{
+    return format->layout == FIRE_OPAQUE
+               ? (int64_t)(format->opaque->bytes / fire_dtype_size(format->dtype))
+               : b->count;
 }
 
 fire_status_t fire_blob_set(fire_blob_t *b, fire_part_t part, float value)

@@ -31,6 +31,17 @@ fire_status_t fire_blob_access(fire_blob_t *blob, fire_part_t part,
                                fire_access_t access, const fire_format_t *format,
                                void **ptr_p);
 
+/* The format that reading costs nothing in, and the elements of its memory, padding
+ * included. Element-wise kernels work on these as they lie. */
+fire_format_t fire_blob_format(const fire_blob_t *blob, fire_part_t part);
+/* The same layout for a blob of another size, where sizes matter. */
+fire_status_t fire_blob_format_like(const fire_blob_t *blob, const fire_format_t *like,
+                                    fire_format_t *format_p);
+/* That format if it has channels in blocks, else one that has. */
+fire_status_t fire_blob_blocked(const fire_blob_t *blob, fire_part_t part,
+                                fire_format_t *format_p);
+int64_t       fire_blob_raw_count(const fire_blob_t *blob, const fire_format_t *format);
+
 /* All elements of a part to one value. */
 fire_status_t fire_blob_set(fire_blob_t *blob, fire_part_t part, float value);
 fire_status_t fire_blob_copy(fire_blob_t *dst, fire_blob_t *src, fire_part_t part);

@@ -13,6 +13,7 @@ typedef struct copy {
     void         *ptr;
     size_t        bytes;
     bool          valid, bound;
+    bool          used; /* no longer all zeros, as memory comes */
     int           ndim; /* shape they were written with */
     int64_t       dim[FIRE_MAX_DIMS];
 } copy_t;
@@ -100,6 +101,25 @@ bool fire_storage_has(const fire_storage_t *s, const fire_format_t *format)
     return c != NULL && c->valid;
 }
 
+fire_format_t fire_storage_format(const fire_storage_t *s)
+{
+    const copy_t *best = NULL;
+
+    for (int i = 0; i < MAX_COPIES; i++)
+        if (s->copy[i].valid &&
+            (best == NULL || best->format.layout < s->copy[i].format.layout))
+            best = &s->copy[i];
+    return best != NULL ? best->format : FIRE_FORMAT_PLAIN(FIRE_CPU);
+}
+
+void fire_storage_swap(fire_storage_t *a, fire_storage_t *b)
+{
+    copy_t *copy = a->copy;
+
+    a->copy = b->copy;
+    b->copy = copy;
+}
+
 static copy_t *free_slot(fire_storage_t *s)
 {
     copy_t *stale = NULL;
@@ -177,13 +197,16 @@ fire_status_t fire_storage_access(fire_storage_t *s, fire_access_t access,
     if (access != FIRE_WRITE && !c->valid) {
         const copy_t *from = find_valid(s);
 
-        if (from != NULL) FIRE_TRY(bring(s, from, c)); /* else zeros, as allocated */
+        if (from != NULL)
+            FIRE_TRY(bring(s, from, c));
+        else if (c->used && format->place == FIRE_CPU)
+            memset(c->ptr, 0, c->bytes); /* as fresh memory is */
     }
     if (access != FIRE_READ)
         for (int i = 0; i < MAX_COPIES; i++)
             s->copy[i].valid = false;
-    c->valid = true;
-    *ptr_p   = c->ptr;
+    c->valid = c->used = true;
+    *ptr_p             = c->ptr;
     return FIRE_OK;
 }
 

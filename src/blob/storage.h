@@ -24,6 +24,12 @@ fire_status_t fire_storage_bind(fire_storage_t *storage, void *memory, size_t by
 
 /* Is there a valid copy in this format, so that reading it costs nothing? */
 bool fire_storage_has(const fire_storage_t *storage, const fire_format_t *format);
+/* The format the values are held in now, a library's own before plain; plain where
+ * there are none yet. */
+fire_format_t fire_storage_format(const fire_storage_t *storage);
+/* Exchange what two storages hold: a way to keep old values without copying them. No
+ * bound memory may be involved. */
+void fire_storage_swap(fire_storage_t *a, fire_storage_t *b);
 /* Forget the values and free memory that is not bound. */
 void    fire_storage_clear(fire_storage_t *storage);
 int64_t fire_storage_conversions(const fire_storage_t *storage); /* so far */

@@ -120,6 +120,14 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
 #define FIRE_INOUT(l, blob_, part, ptr) \
     FIRE_TRY(fire_blob_update((blob_), (part), (l)->kernel->where, (ptr)))
 
+/* The same for kernels that work in formats of their own choice. */
+#define FIRE_IN_AS(blob_, part, format, ptr) \
+    FIRE_TRY(fire_blob_access((blob_), (part), FIRE_READ, (format), (void **)(ptr)))
+#define FIRE_OUT_AS(blob_, part, format, ptr) \
+    FIRE_TRY(fire_blob_access((blob_), (part), FIRE_WRITE, (format), (void **)(ptr)))
+#define FIRE_INOUT_AS(blob_, part, format, ptr) \
+    FIRE_TRY(fire_blob_access((blob_), (part), FIRE_UPDATE, (format), (void **)(ptr)))
+
 /* Kernels in files of their own, noun_onednn.c: FIRE_KERNEL_DECLARE(noun_onednn) in a
  * header, FIRE_ONEDNN_KERNEL(noun) in the layer's list, where it is nothing without the
  * library. All five functions must be there. */

@@ -129,3 +129,12 @@ const fire_blocked_t *fire_blocked_of(const fire_format_t *format)
         return NULL;
     return (const fire_blocked_t *)format->opaque;
 }
+
+int64_t fire_blocked_preferred(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    return __builtin_cpu_supports("avx512f") ? 16 : 8;
+#else
+    return 8;
+#endif
+}

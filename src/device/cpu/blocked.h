@@ -20,6 +20,9 @@ typedef struct fire_blocked {
 fire_status_t fire_blocked_format(fire_dtype_t dtype, int64_t block, int ndim,
                                   const int64_t *dim, fire_format_t *format_p);
 
+/* Channels in one block that suit this machine: one vector register full. */
+int64_t fire_blocked_preferred(void);
+
 /* The description behind such a format; NULL for all others. */
 const fire_blocked_t *fire_blocked_of(const fire_format_t *format);
 #endif

@@ -1,6 +1,8 @@
 /* concat.c - bottoms one behind another along an axis */
 #include <string.h>
 
+#include "device/cpu/blocked.h"
+#include "device/cpu/raw.h"
 #include "layers/common/rows.h"
 #include "layers/common/view.h"
 
@@ -99,7 +101,90 @@ static fire_status_t concat_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Blocks of channels lie one behind another as plain channels do, if all of them are
+ * full: then the same rows are copied, whatever is in them. */
+static bool is_full(const fire_blocked_t *b)
+{
+    return b != NULL && b->channels % b->block == 0;
+}
+
+/* The format that n blobs share along axis 1, or plain. */
+static fire_format_t common_format(const fire_layer_t *l, fire_part_t part, int n,
+                                   fire_blob_t *const *blob)
+{
+    fire_format_t         f     = fire_blob_format(blob[0], part);
+    const fire_blocked_t *first = fire_blocked_of(&f);
+    bool                  same  = FIRE_STATE(l, concat_t)->axis == 1 && is_full(first);
+
+    for (int i = 1; i < n && same; i++) {
+        fire_format_t         g = fire_blob_format(blob[i], part);
+        const fire_blocked_t *b = fire_blocked_of(&g);
+
+        same = is_full(b) && b->block == first->block && b->dtype == first->dtype;
+    }
+    return same ? f : FIRE_FORMAT_PLAIN(FIRE_CPU);
+}
+
+static fire_status_t concat_simd_forward(fire_layer_t *l)
+{
+    const concat_t *s   = l->state;
+    int64_t         row = l->top[0]->dim[s->axis] * s->inner;
+    fire_format_t   f, g;
+    void           *x;
+    char           *y;
+
+    if (l->nbottom == 1) return FIRE_OK;
+    f = common_format(l, FIRE_DATA, l->nbottom, l->bottom);
+    FIRE_TRY(fire_blob_format_like(l->top[0], &f, &g));
+    FIRE_OUT_AS(l->top[0], FIRE_DATA, &g, &y);
+    for (int b = 0; b < l->nbottom; b++) {
+        int64_t n = l->bottom[b]->dim[s->axis] * s->inner;
+
+        FIRE_TRY(fire_blob_format_like(l->bottom[b], &f, &g));
+        FIRE_IN_AS(l->bottom[b], FIRE_DATA, &g, &x);
+        fire_raw_rows(f.dtype, s->outer, n, x, n, y, row);
+        y += (size_t)n * fire_dtype_size(f.dtype);
+    }
+    return FIRE_OK;
+}
+
+/* The top's gradient may come in blocks where the bottoms' channels do not fit. */
+static bool bottoms_are_full(const fire_layer_t *l, const fire_format_t *f)
+{
+    const fire_blocked_t *b = fire_blocked_of(f);
+
+    for (int i = 0; b != NULL && i < l->nbottom; i++)
+        if (l->bottom[i]->dim[1] % b->block != 0) return false;
+    return true;
+}
+
+static fire_status_t concat_simd_backward(fire_layer_t *l)
+{
+    const concat_t *s   = l->state;
+    int64_t         row = l->top[0]->dim[s->axis] * s->inner;
+    fire_format_t   f, g;
+    char           *dy;
+    void           *dx;
+
+    if (l->nbottom == 1) return FIRE_OK;
+    f = common_format(l, FIRE_DIFF, 1, l->top);
+    if (!bottoms_are_full(l, &f)) f = FIRE_FORMAT_PLAIN(FIRE_CPU);
+    FIRE_IN_AS(l->top[0], FIRE_DIFF, &f, &dy);
+    for (int b = 0; b < l->nbottom; b++) {
+        int64_t n = l->bottom[b]->dim[s->axis] * s->inner;
+
+        if (l->propagate_down[b]) {
+            FIRE_TRY(fire_blob_format_like(l->bottom[b], &f, &g));
+            FIRE_OUT_AS(l->bottom[b], FIRE_DIFF, &g, &dx);
+            fire_raw_rows(f.dtype, s->outer, n, dy, row, dx, n);
+        }
+        dy += (size_t)n * fire_dtype_size(f.dtype);
+    }
+    return FIRE_OK;
+}
+
 static const fire_kernel_t concat_kernels[] = {
+    {.name = "simd", .forward = concat_simd_forward, .backward = concat_simd_backward},
     {.name = "ref", .forward = concat_forward, .backward = concat_backward},
     {0},
 };

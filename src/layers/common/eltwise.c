@@ -2,6 +2,7 @@
 #include <float.h>
 
 #include "device/cpu/blas.h"
+#include "device/cpu/raw.h"
 #include "layers/layer.h"
 
 #define PROD CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__PROD
@@ -137,12 +138,56 @@ static fire_status_t eltwise_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* A sum in the format of the first bottom. */
+enum { SIMD_BOTTOMS = 16 };
+
+static const char *eltwise_simd_declines(const fire_layer_t *l)
+{
+    if (FIRE_STATE(l, eltwise_t)->op != SUM) return "it only adds";
+    return l->nbottom > SIMD_BOTTOMS ? "it has more than 16 bottoms" : NULL;
+}
+
+static fire_status_t eltwise_simd_forward(fire_layer_t *l)
+{
+    const eltwise_t *s = l->state;
+    fire_format_t    f = fire_blob_format(l->bottom[0], FIRE_DATA);
+    const float *c = s->param != NULL && s->param->n_coeff > 0 ? s->param->coeff : NULL;
+    const void  *x[SIMD_BOTTOMS];
+    void        *y;
+
+    for (int b = 0; b < l->nbottom; b++)
+        FIRE_IN_AS(l->bottom[b], FIRE_DATA, &f, &x[b]);
+    FIRE_OUT_AS(l->top[0], FIRE_DATA, &f, &y);
+    fire_raw_sum(f.dtype, fire_blob_raw_count(l->top[0], &f), l->nbottom, c, x, y);
+    return FIRE_OK;
+}
+
+static fire_status_t eltwise_simd_backward(fire_layer_t *l)
+{
+    const eltwise_t *s = l->state;
+    fire_format_t    f = fire_blob_format(l->top[0], FIRE_DIFF);
+    void            *dy, *dx;
+
+    FIRE_IN_AS(l->top[0], FIRE_DIFF, &f, &dy);
+    for (int b = 0; b < l->nbottom; b++) {
+        if (!l->propagate_down[b]) continue;
+        FIRE_OUT_AS(l->bottom[b], FIRE_DIFF, &f, &dx);
+        fire_raw_scale(f.dtype, fire_blob_raw_count(l->top[0], &f), coeff(s, b), dy,
+                       dx);
+    }
+    return FIRE_OK;
+}
+
 static void eltwise_teardown(fire_layer_t *l)
 {
     fire_free(FIRE_STATE(l, eltwise_t)->winner);
 }
 
 static const fire_kernel_t eltwise_kernels[] = {
+    {.name     = "simd",
+     .declines = eltwise_simd_declines,
+     .forward  = eltwise_simd_forward,
+     .backward = eltwise_simd_backward},
     {.name = "ref", .forward = eltwise_forward, .backward = eltwise_backward},
     {0},
 };

@@ -1,10 +1,7 @@
 /* relu.c - y = max(x, 0) + negative_slope * min(x, 0) */
-#include "layers/neuron/neuron.h"
+#include "layers/neuron/relu.h"
 
-typedef struct relu {
-    float       slope;
-    fire_kept_t kept;
-} relu_t;
+typedef fire_relu_t relu_t;
 
 static fire_status_t relu_setup(fire_layer_t *l)
 {
@@ -49,6 +46,10 @@ static void relu_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t relu_kernels[] = {
+    {.name     = "simd",
+     .declines = fire_relu_simd_declines,
+     .forward  = fire_relu_simd_forward,
+     .backward = fire_relu_simd_backward},
     {.name = "ref", .forward = relu_forward, .backward = relu_backward},
     {0},
 };

@@ -4,13 +4,10 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
+#include "layers/norm/lrn.h"
 #include "layers/vision/pool.h"
 
-typedef struct lrn {
-    int64_t size;
-    float   alpha, beta, k;
-    bool    within;
-} lrn_t;
+typedef fire_lrn_t lrn_t;
 
 static fire_status_t lrn_setup(fire_layer_t *l)
 {
@@ -218,6 +215,10 @@ static fire_status_t lrn_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t lrn_kernels[] = {
+    {.name     = "simd",
+     .declines = fire_lrn_simd_declines,
+     .forward  = fire_lrn_simd_forward,
+     .backward = fire_lrn_simd_backward},
     {.name     = "ref",
      .prepare  = lrn_prepare,
      .forward  = lrn_forward,

@@ -1,15 +1,9 @@
 /* pooling.c - MAX, AVE or STOCHASTIC over windows of height and width. MAX can give a
  * second top: where in its plane each maximum lay. */
 #include "device/cpu/blas.h"
-#include "layers/vision/pool.h"
+#include "layers/vision/pooling.h"
 
-#define POOL(method) CAFFE__POOLING_PARAMETER__POOL_METHOD__##method
-
-typedef struct pooling {
-    fire_pool_t                         shape;
-    Caffe__PoolingParameter__PoolMethod method;
-    bool                                global, round_down;
-} pooling_t;
+typedef fire_pooling_t pooling_t;
 
 static fire_status_t read_kernel(const Caffe__PoolingParameter *p, fire_pool_t *s)
 {
@@ -58,12 +52,12 @@ static fire_status_t check(const fire_layer_t *l, const pooling_t *s)
     if (s->global && (pads || shape->stride[0] != 1 || shape->stride[1] != 1))
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "global_pooling needs pad 0 and stride 1 (leave them out)");
-    if (pads && s->method == POOL(STOCHASTIC))
+    if (pads && s->method == FIRE_POOL(STOCHASTIC))
         return FIRE_FAIL(FIRE_ERR_INVALID, "STOCHASTIC pooling knows no padding");
     if (pads &&
         (shape->pad[0] >= shape->kernel[0] || shape->pad[1] >= shape->kernel[1]))
         return FIRE_FAIL(FIRE_ERR_INVALID, "pad must be smaller than the kernel");
-    if (l->ntop > 1 && s->method != POOL(MAX))
+    if (l->ntop > 1 && s->method != FIRE_POOL(MAX))
         return FIRE_FAIL(FIRE_ERR_INVALID, "only MAX pooling has a second top");
     return FIRE_OK;
 }
@@ -123,8 +117,8 @@ static fire_status_t pooling_prepare(fire_layer_t *l)
 
     if (r == NULL) FIRE_TRY(FIRE_NEW(&r, 1));
     l->kernel_state = r;
-    if (s->method == POOL(AVE)) return FIRE_OK;
-    if (s->method == POOL(STOCHASTIC)) FIRE_TRY(fire_scratch_fit(&r->u, n));
+    if (s->method == FIRE_POOL(AVE)) return FIRE_OK;
+    if (s->method == FIRE_POOL(STOCHASTIC)) FIRE_TRY(fire_scratch_fit(&r->u, n));
     return fire_grow(&r->index, &r->cap, n, sizeof(*r->index));
 }
 
@@ -176,11 +170,11 @@ static fire_status_t pooling_forward(fire_layer_t *l)
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
-    if (s->method == POOL(MAX)) {
+    if (s->method == FIRE_POOL(MAX)) {
         fire_pool_max(&s->shape, planes, x, y, r->index);
         return write_mask(l, r->index);
     }
-    if (s->method == POOL(AVE)) {
+    if (s->method == FIRE_POOL(AVE)) {
         fire_pool_ave(&s->shape, planes, x, y);
     } else if (l->phase == CAFFE__PHASE__TRAIN) {
         draw_numbers(l, r->u.x);
@@ -200,12 +194,12 @@ static fire_status_t pooling_backward(fire_layer_t *l)
     float               *dx;
 
     if (!l->propagate_down[0]) return FIRE_OK;
-    if (s->method == POOL(STOCHASTIC) && l->phase != CAFFE__PHASE__TRAIN)
+    if (s->method == FIRE_POOL(STOCHASTIC) && l->phase != CAFFE__PHASE__TRAIN)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                          "STOCHASTIC pooling has a gradient in phase TRAIN only");
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
-    if (s->method == POOL(AVE))
+    if (s->method == FIRE_POOL(AVE))
         fire_pool_ave_back(&s->shape, planes, dy, dx);
     else
         fire_pool_pick_back(&s->shape, planes, dy, r->index, dx);
@@ -213,6 +207,7 @@ static fire_status_t pooling_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t pooling_kernels[] = {
+    FIRE_KERNEL("simd", pooling_simd),
     {.name     = "ref",
      .prepare  = pooling_prepare,
      .forward  = pooling_forward,

@@ -1,0 +1,32 @@
+/* parallel.h - loops that the threads of a worker share. Pieces are cut the same way
+ * whatever the number of threads, and each writes results of its own, so that numbers do
+ * not depend on it either. */
+#ifndef FIRE_DEVICE_CPU_PARALLEL_H
+#define FIRE_DEVICE_CPU_PARALLEL_H
+#include <stdint.h>
+
+#define FIRE_PRAGMA(text) _Pragma(#text)
+
+/* for each i of [0, n); threads start only if `when`, e.g. there is enough to do */
+#define FIRE_PARALLEL(i, n, when)                            \
+    FIRE_PRAGMA(omp parallel for schedule(static) if (when)) \
+    for (int64_t i = 0; i < (n); i++)
+
+/* for each piece [i, i + grain) of [0, n); the last is shorter */
+#define FIRE_PARALLEL_PIECES(i, n, grain)                             \
+    FIRE_PRAGMA(omp parallel for schedule(static) if ((n) > (grain))) \
+    for (int64_t i = 0; i < (n); i += (grain))
+
+/* Elements that are worth a thread's start. */
+enum { FIRE_GRAIN = 1 << 14 };
+
+static inline int64_t fire_piece(int64_t n, int64_t i, int64_t grain)
+{
+    return n - i < grain ? n - i : grain;
+}
+
+/* Threads of this worker from now on: kernels called by the calling thread share so
+ * many. 0: as many as the process may use. */
+void fire_threads_set(int threads);
+int  fire_threads(void);
+#endif

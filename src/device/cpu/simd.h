@@ -1,0 +1,115 @@
+/* simd.h - 16 floats at once, written so that the compiler makes the best of any
+ * machine of it: one AVX-512 register, two of AVX2, four of SSE. For functions marked
+ * FIRE_VECTOR; arrays are float32 or bfloat16.
+ *
+ * `lanes` is 16, or 8 for arrays in blocks of 8 channels: then the upper half is zero
+ * and not stored. */
+#ifndef FIRE_DEVICE_CPU_SIMD_H
+#define FIRE_DEVICE_CPU_SIMD_H
+#include <string.h>
+
+#include "base/vector.h"
+#include "device/device.h"
+
+/* Vectors never leave a function that the compiler does not inline. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+enum { FIRE_LANES = 16 };
+
+typedef float    fire_vf_t __attribute__((vector_size(64)));
+typedef int32_t  fire_vi_t __attribute__((vector_size(64)));
+typedef uint32_t fire_vu_t __attribute__((vector_size(64)));
+typedef uint16_t fire_vh_t __attribute__((vector_size(32)));
+
+#define FIRE_SIMD __attribute__((always_inline)) static inline
+
+/* All lanes alike. By way of memory, so that the compiler sees one broadcast: an
+ * initialiser it would build lane by lane. */
+FIRE_SIMD fire_vf_t fire_vf_all(float x)
+{
+    float     lane[FIRE_LANES];
+    fire_vf_t v;
+
+    for (int i = 0; i < FIRE_LANES; i++)
+        lane[i] = x;
+    memcpy(&v, lane, sizeof(v));
+    return v;
+}
+
+FIRE_SIMD fire_vi_t fire_vi_all(int32_t x)
+{
+    int32_t   lane[FIRE_LANES];
+    fire_vi_t v;
+
+    for (int i = 0; i < FIRE_LANES; i++)
+        lane[i] = x;
+    memcpy(&v, lane, sizeof(v));
+    return v;
+}
+
+FIRE_SIMD fire_vf_t fire_vf_bf16(fire_vh_t h)
+{
+    return (fire_vf_t)(__builtin_convertvector(h, fire_vu_t) << 16);
+}
+
+/* Nearest even; NaN stays NaN. */
+FIRE_SIMD fire_vh_t fire_vh_bf16(fire_vf_t v)
+{
+    fire_vu_t u   = (fire_vu_t)v;
+    fire_vu_t nan = (fire_vu_t)(v != v);
+    fire_vu_t up  = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
+
+    return __builtin_convertvector((nan & ((u >> 16) | 0x40u)) | (~nan & up),
+                                   fire_vh_t);
+}
+
+FIRE_SIMD fire_vf_t fire_vf_load(const void *base, fire_dtype_t t, int lanes, int64_t i)
+{
+    fire_vf_t v = {0};
+    fire_vh_t h = {0};
+
+    if (t == FIRE_BF16) {
+        memcpy(&h, (const uint16_t *)base + i, lanes == 16 ? sizeof(h) : sizeof(h) / 2);
+        return fire_vf_bf16(h);
+    }
+    memcpy(&v, (const float *)base + i, lanes == 16 ? sizeof(v) : sizeof(v) / 2);
+    return v;
+}
+
+FIRE_SIMD void fire_vf_store(void *base, fire_dtype_t t, int lanes, int64_t i,
+                             fire_vf_t v)
+{
+    if (t == FIRE_BF16) {
+        fire_vh_t h = fire_vh_bf16(v);
+
+        memcpy((uint16_t *)base + i, &h, lanes == 16 ? sizeof(h) : sizeof(h) / 2);
+    } else {
+        memcpy((float *)base + i, &v, lanes == 16 ? sizeof(v) : sizeof(v) / 2);
+    }
+}
+
+/* mask is all ones or all zeros per lane, as comparisons give it. */
+FIRE_SIMD fire_vf_t fire_vf_select(fire_vi_t mask, fire_vf_t yes, fire_vf_t no)
+{
+    return (fire_vf_t)((mask & (fire_vi_t)yes) | (~mask & (fire_vi_t)no));
+}
+
+FIRE_SIMD fire_vf_t fire_vf_where(fire_vi_t mask, fire_vf_t v)
+{
+    return (fire_vf_t)(mask & (fire_vi_t)v);
+}
+
+/* Call `function` with number format and lanes as constants, so that a copy of it is
+ * made for each of the four. */
+#define FIRE_SIMD_DISPATCH(function, dtype, lanes, ...) \
+    do {                                                \
+        if ((dtype) == FIRE_BF16 && (lanes) == 16)      \
+            function(FIRE_BF16, 16, __VA_ARGS__);       \
+        else if ((dtype) == FIRE_BF16)                  \
+            function(FIRE_BF16, 8, __VA_ARGS__);        \
+        else if ((lanes) == 16)                         \
+            function(FIRE_F32, 16, __VA_ARGS__);        \
+        else                                            \
+            function(FIRE_F32, 8, __VA_ARGS__);         \
+    } while (0)
+#endif

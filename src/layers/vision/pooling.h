@@ -1,0 +1,15 @@
+/* pooling.h - what the kernels of Pooling share. */
+#ifndef FIRE_LAYERS_VISION_POOLING_H
+#define FIRE_LAYERS_VISION_POOLING_H
+#include "layers/vision/pool.h"
+
+#define FIRE_POOL(method) CAFFE__POOLING_PARAMETER__POOL_METHOD__##method
+
+typedef struct fire_pooling {
+    fire_pool_t                         shape;
+    Caffe__PoolingParameter__PoolMethod method;
+    bool                                global, round_down;
+} fire_pooling_t;
+
+FIRE_KERNEL_DECLARE(pooling_simd);
+#endif

@@ -1,0 +1,143 @@
+#include "device/cpu/blocked.h"
+#include "twins.h"
+
+/* A 1x1 convolution before a layer hands it channels in blocks, and one behind it hands
+ * back gradients in blocks. */
+#define FILL                                         \
+    "weight_filler { type: \"gaussian\" std: 0.3 } " \
+    "bias_filler { type: \"gaussian\" std: 0.1 } "
+#define CONV(name, bottom, outputs)                                      \
+    "layer { name: \"" name "\" type: \"Convolution\" bottom: \"" bottom \
+    "\" top: \"" name "\" convolution_param { num_output: " outputs      \
+    " kernel_size: 1 " FILL " } }\n"
+#define LAYER(type, bottoms, settings) \
+    "layer { name: \"it\" type: \"" type "\" " bottoms " top: \"it\" " settings " }\n"
+
+/* Between convolutions, and alone on plain values. */
+static void check(const char *in, const char *type, const char *settings,
+                  double tolerance)
+{
+    char layers[2048];
+
+    snprintf(layers, sizeof(layers),
+             CONV("before", "in", "20") LAYER("%s", "bottom: \"before\"", "%s")
+                 CONV("after", "it", "12"),
+             type, settings);
+    twins_check(in, layers, "simd", tolerance);
+    snprintf(layers, sizeof(layers), LAYER("%s", "bottom: \"in\"", "%s"), type,
+             settings);
+    twins_check(in, layers, "simd", tolerance);
+}
+
+TEST(pooling_of_blocks_agrees_with_ref)
+{
+    check("2 16 9 9", "Pooling", "pooling_param { kernel_size: 3 stride: 2 }", 1e-5);
+    check("2 16 8 9", "Pooling", "pooling_param { kernel_size: 2 stride: 2 }", 1e-5);
+    check("2 16 9 9", "Pooling", "pooling_param { kernel_size: 3 pad: 1 }", 1e-5);
+    check("2 16 10 10", "Pooling", "pooling_param { kernel_size: 3 stride: 2 pad: 1 }",
+          1e-5);
+    check("2 16 8 8", "Pooling",
+          "pooling_param { kernel_size: 3 stride: 2 pad: 1 pool: AVE }", 1e-5);
+    check("2 16 8 8", "Pooling", "pooling_param { kernel_size: 5 stride: 3 pool: AVE }",
+          1e-5);
+    check("2 16 7 7", "Pooling", "pooling_param { global_pooling: true pool: AVE }",
+          1e-5);
+    check("2 24 5 5", "Pooling", "pooling_param { kernel_h: 1 kernel_w: 3 }", 1e-5);
+}
+
+TEST(pooling_with_a_mask_is_left_to_ref)
+{
+    twins_check("2 16 6 6",
+                "layer { name: \"it\" type: \"Pooling\" bottom: \"in\" top: \"it\" "
+                "top: \"mask\" pooling_param { kernel_size: 2 stride: 2 } }\n",
+                "ref", 0);
+}
+
+TEST(lrn_of_blocks_agrees_with_ref)
+{
+    check("2 16 5 5", "LRN", "lrn_param { local_size: 5 alpha: 0.3 beta: 0.75 }", 1e-5);
+    check("2 40 3 3", "LRN", "lrn_param { local_size: 3 alpha: 1 beta: 0.6 k: 2 }",
+          1e-5);
+    check("1 9 20 20", "LRN", "lrn_param { local_size: 7 alpha: 2 }", 1e-5);
+}
+
+TEST(relu_of_blocks_agrees_with_ref)
+{
+    check("2 16 5 5", "ReLU", "", 1e-5);
+    check("2 16 5 5", "ReLU", "relu_param { negative_slope: 0.1 }", 1e-5);
+    twins_check("3 7",
+                "layer { name: \"it\" type: \"ReLU\" bottom: \"in\" top: \"in\" }\n",
+                "simd", 0);
+}
+
+TEST(a_negative_slope_is_left_to_ref)
+{
+    twins_check("2 16 5 5",
+                "layer { name: \"it\" type: \"ReLU\" bottom: \"in\" top: \"it\" "
+                "relu_param { negative_slope: -0.1 } }\n",
+                "ref", 0);
+}
+
+TEST(sums_and_splits_of_blocks_agree_with_ref)
+{
+    twins_check("2 16 5 5",
+                CONV("a", "in", "20") CONV("b", "in", "20") CONV("c", "in", "20")
+                    LAYER("Eltwise", "bottom: \"a\" bottom: \"b\" bottom: \"c\"", "")
+                        CONV("after", "it", "12"),
+                "simd", 1e-5);
+    twins_check("2 16 5 5",
+                CONV("a", "in", "20") LAYER("Eltwise", "bottom: \"a\" bottom: \"a\"",
+                                            "eltwise_param { coeff: 2 coeff: -0.5 }")
+                    CONV("after", "it", "12") CONV("other", "it", "12"),
+                "simd", 1e-5);
+}
+
+TEST(concat_of_blocks_agrees_with_ref_also_where_they_do_not_fit)
+{
+    twins_check("2 16 5 5",
+                CONV("a", "in", "32") CONV("b", "in", "16")
+                    LAYER("Concat", "bottom: \"a\" bottom: \"b\"", "")
+                        CONV("after", "it", "12"),
+                "simd", 1e-5);
+    twins_check("2 16 5 5",
+                CONV("a", "in", "20") CONV("b", "in", "16")
+                    LAYER("Concat", "bottom: \"a\" bottom: \"b\"", "")
+                        CONV("after", "it", "12"),
+                "simd", 1e-5);
+    twins_check("2 16 5 5",
+                CONV("a", "in", "16") CONV("b", "in", "16")
+                    LAYER("Concat", "bottom: \"a\" bottom: \"b\"",
+                          "concat_param { axis: 2 }") CONV("after", "it", "12"),
+                "simd", 1e-5);
+}
+
+#ifdef FIRE_HAVE_ONEDNN
+static const char inception[] = CONV("a", "in", "32")
+    LAYER("Pooling", "bottom: \"a\"", "pooling_param { kernel_size: 3 pad: 1 }")
+        CONV("b", "it",
+             "16") "layer { name: \"relu\" type: \"ReLU\" bottom: \"b\" top: \"b\" }\n"
+                   "layer { name: \"cat\" type: \"Concat\" bottom: \"a\" bottom: \"b\" "
+                   "top: \"cat\" }\n" CONV("c", "cat", "16");
+
+TEST(blocks_go_through_an_inception_without_conversion)
+{
+    fire_ctx_t ctx         = FIRE_CTX_INIT;
+    int64_t    conversions = 0;
+    twins_t    t = twins_make("2 16 5 5", inception, CAFFE__PHASE__TRAIN, &ctx);
+
+    CHECK_OK(fire_net_forward(t.fast, 0, -1, NULL));
+    CHECK_OK(fire_net_backward(t.fast, -1, 0));
+    for (int i = 0; i < t.fast->nblob; i++) {
+        fire_blob_t *b = t.fast->blob[i].blob;
+
+        if (strncmp(t.fast->blob[i].name, "in", 2) == 0 ||
+            strcmp(t.fast->blob[i].name, "c") == 0)
+            continue;
+        conversions += fire_storage_conversions(b->part[FIRE_DATA]) +
+                       fire_storage_conversions(b->part[FIRE_DIFF]);
+    }
+    CHECK_EQ(conversions, 0);
+    twins_agree(&t, 1e-5);
+    twins_end(&t);
+}
+#endif
