@@ -9,13 +9,12 @@
 #include "fire_flags.h"
 #include "model/load.h"
 #include "net_flags.h"
-#include "train/runlog.h"
+#include "run_flags.h"
 #include "train/trainer.h"
 #include "workers.h"
 
 typedef struct flags {
     const char *solver, *snapshot, *weights, *sigint_effect, *sighup_effect;
-    const char *run_log, *trace, *tensorboard;
 } flags_t;
 
 static flags_t             flags;
@@ -29,12 +28,6 @@ static const fire_option_t options[] = {
                 "on Ctrl-C: snapshot, stop (with a snapshot) or none"),
     FIRE_OPTION(flags_t, sighup_effect, STRING, "snapshot", "WHAT",
                 "on SIGHUP: snapshot, stop or none"),
-    FIRE_OPTION(flags_t, run_log, STRING, NULL, "FILE",
-                "write losses, times and accuracies here, as JSON lines"),
-    FIRE_OPTION(flags_t, trace, STRING, NULL, "FILE",
-                "write a timeline for chrome://tracing or ui.perfetto.dev"),
-    FIRE_OPTION(flags_t, tensorboard, STRING, NULL, "DIR",
-                "write events for TensorBoard"),
     {0},
 };
 
@@ -42,6 +35,7 @@ static const fire_option_group_t groups[] = {
     {"Flags", options, &flags},
     {"Net", place_options, &net_flags},
     {"Workers", workers_options, &workers_flags},
+    {"What the run leaves behind", run_options, &run_flags},
     {"FireCaffe's own settings (in the solver file: fire { ... })", fire_flag_options,
      &fire_flags},
     {0},
@@ -150,20 +144,12 @@ static void on_event(void *arg, const fire_train_event_t *e)
     if (s->log != NULL) fire_runlog_event(s->log, e);
 }
 
-static fire_status_t open_run_log(const fire_trainer_t *t, fire_runlog_t **log_p)
-{
-    fire_runlog_options_t o = {.path        = flags.run_log,
-                               .append      = flags.snapshot[0] != '\0',
-                               .trace       = flags.trace,
-                               .tensorboard = flags.tensorboard,
-                               .kind        = "train"};
-
-    if (o.path == NULL && o.trace == NULL && o.tensorboard == NULL) return FIRE_OK;
-    program_arguments(&o.argc, &o.argv);
-    return fire_runlog_open(&o, t, log_p);
-}
-
 /* ---- the run ---- */
+
+static bool resumes(void)
+{
+    return flags.snapshot[0] != '\0';
+}
 
 static fire_status_t load_weights(fire_trainer_t *t, const Caffe__SolverParameter *p)
 {
@@ -185,7 +171,7 @@ static fire_status_t solve(fire_trainer_t *t, session_t *s)
 {
     fire_status_t st;
 
-    if (fire_trainer_rank(t) == 0) FIRE_TRY(open_run_log(t, &s->log));
+    if (fire_trainer_rank(t) == 0) FIRE_TRY(run_flags_open(t, resumes(), &s->log));
     FIRE_LOG(INFO, "Starting Optimization");
     st = fire_trainer_solve(t);
     fire_runlog_close(s->log, st);
@@ -200,14 +186,17 @@ static fire_status_t train(void *arg, const worker_t *worker)
     fire_trainer_options_t o       = job->options;
     fire_trainer_t        *trainer = NULL;
     session_t              session = {.job = job};
-    fire_status_t          st;
+    fire_status_t          st      = FIRE_OK;
 
     o.ctx.threads = worker->threads;
     o.comm        = worker->comm;
     o.arg         = &session;
     o.action      = requested;
-    if (worker->rank == 0) o.event = on_event;
-    st = fire_trainer_create(job->param, &o, &trainer);
+    if (worker->rank == 0) {
+        o.event = on_event;
+        st      = run_flags_prepare(job->param, resumes());
+    }
+    if (st >= 0) st = fire_trainer_create(job->param, &o, &trainer);
     if (st >= 0) st = load(trainer, job->param);
     if (st >= 0) st = solve(trainer, &session);
     fire_trainer_destroy(trainer);
@@ -228,13 +217,16 @@ static fire_status_t check_flags(void)
 
 static fire_status_t prepare(job_t *job)
 {
+    FIRE_TRY(run_flags_repeat());
     FIRE_TRY(check_flags());
     FIRE_TRY(catch_signals(job));
     FIRE_TRY(net_flags_ctx(&job->options.ctx));
     FIRE_TRY(net_flags_stages(&job->options.nstage, &job->options.stage));
     job->options.level = (int)net_flags.level;
     FIRE_TRY(fire_solver_param_load(flags.solver, &job->param));
-    return fire_flags_apply(job->param);
+    FIRE_TRY(fire_flags_apply(job->param));
+    run_flags_measure(&job->options);
+    return run_flags_adopt(job->param);
 }
 
 /* How many threads compute shows in the last bits. A user who sets lanes wants the
@@ -290,8 +282,8 @@ const command_t command_train = {
             "  firecaffe train --solver solver.prototxt --snapshot "
             "lenet_iter_5000.solverstate\n"
             "\n"
-            "  firecaffe train --solver solver.prototxt --run_log run.jsonl --trace "
-            "trace.json\n"
+            "  firecaffe train --solver solver.prototxt --run_dir runs/first\n"
+            "  firecaffe train --repeat runs/first\n"
             "  firecaffe train --solver solver.prototxt --workers 4\n"
             "  mpirun -n 16 firecaffe train --solver solver.prototxt\n"
             "\n"
