@@ -69,6 +69,16 @@ TEST(no_file_names_a_place_of_one_machine)
     TREE_DONE();
 }
 
+/* A link into one machine is a path too; files of the repository need none. */
+TEST(the_repository_holds_no_links)
+{
+    if (system("cd '" FIRE_SOURCE_DIR
+               "' && git rev-parse -q --git-dir >/dev/null 2>&1"))
+        test_skip("not a git checkout");
+    CHECK(system("cd '" FIRE_SOURCE_DIR "' && ! git ls-files -s | grep '^120000'") ==
+          0);
+}
+
 static void check_length(const char *path, int number, const char *line)
 {
     enum { WARN = 400, MOST = 600, COLUMNS = 88 };
