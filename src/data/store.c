@@ -61,7 +61,8 @@ static int64_t free_memory(void)
 
 static fire_status_t check_budget(const store_t *s)
 {
-    int64_t have = s->opt.budget > 0 ? s->opt.budget : free_memory() / 10 * 9;
+    int64_t here = s->opt.sharers > 0 ? s->opt.sharers : 1;
+    int64_t have = s->opt.budget > 0 ? s->opt.budget : free_memory() / 10 * 9 / here;
     int64_t need = s->base.count * (int64_t)(sizeof(*s->record) + sizeof(*s->size)),
             n    = 0;
 
@@ -96,9 +97,10 @@ static void store_close(fire_source_t *base)
     fire_free(s->size);
     fire_free(s->now);
     fire_free(s->then);
-    fire_free(s->plan);
     fire_free(s->send);
     fire_free(s->recv);
+    fire_free(s->cursor);
+    fire_free(s->bytes);
     fire_buffer_fini(&s->spare);
     fire_free(s);
 }
@@ -132,7 +134,9 @@ fire_status_t fire_store_open(fire_source_t *file, const fire_store_options_t *o
     FIRE_TRY_GOTO(st, FIRE_NEW(&s->size, file->count), err_store);
     FIRE_TRY_GOTO(st, FIRE_NEW(&s->now, file->count), err_store);
     FIRE_TRY_GOTO(st, FIRE_NEW(&s->then, file->count), err_store);
-    FIRE_TRY_GOTO(st, FIRE_NEW(&s->plan, 4 * options->parts), err_store);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&s->send, options->parts), err_store);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&s->recv, options->parts), err_store);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&s->cursor, options->parts), err_store);
     s->file = file;
     st      = read_sizes(s);
     s->file = NULL; /* still the caller's */
@@ -190,12 +194,19 @@ static fire_status_t begin(store_t *s, const fire_moment_t *m, int64_t epoch)
     return fire_store_load(s);
 }
 
+/* With iter_size, lanes run one after another over the same few steps: one that is
+ * still in the epoch before does not call the records back. */
+static bool is_due(const store_t *s, int64_t epoch)
+{
+    return epoch > s->epoch || epoch < s->epoch - 1;
+}
+
 fire_status_t fire_store_prepare(fire_source_t *base, const fire_moment_t *m)
 {
     store_t *s     = (store_t *)base;
     int64_t  epoch = epoch_of(s, m);
 
-    if (epoch == s->epoch) return FIRE_OK;
+    if (!is_due(s, epoch)) return FIRE_OK;
     if (s->epoch < 0) {
         FIRE_TRY(begin(s, m, epoch));
     } else if (s->opt.parts > 1) {

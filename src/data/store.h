@@ -10,22 +10,24 @@
 #include "base/moment.h"
 #include "data/source.h"
 
-/* Bytes for and from each worker: `send + send_at[w]`, `send_n[w]` of them, and the
- * same for what arrives. All workers call it in the same order; nothing for oneself. */
-typedef struct fire_parcels {
-    const uint8_t *send;
-    const int64_t *send_at, *send_n;
-    uint8_t       *recv;
-    const int64_t *recv_at, *recv_n;
-} fire_parcels_t;
+/* What goes to, or comes from, one worker: n bytes of a buffer, from `at` on. Both are
+ * multiples of 64. */
+typedef struct fire_parcel {
+    int64_t at, n;
+} fire_parcel_t;
 
-typedef fire_status_t (*fire_exchange_all_t)(void *arg, const fire_parcels_t *parcels);
+/* Send and receive one parcel for each worker (none for oneself), in one buffer. All
+ * workers call it in the same order. */
+typedef fire_status_t (*fire_exchange_all_t)(void *arg, uint8_t *bytes,
+                                             const fire_parcel_t *send,
+                                             const fire_parcel_t *recv);
 
 typedef struct fire_store_options {
     int                 part, parts; /* this worker, of how many; lanes % parts is 0 */
     int64_t             batch_size;  /* of the data layer */
     bool                shuffle;     /* the layer's own wish */
-    int64_t             budget;      /* bytes that may be used; 0: what is free */
+    int64_t             budget;      /* bytes that may be used; 0: what is free, */
+    int                 sharers;     /* divided by the workers on this machine */
     int                 threads;     /* that load; 0: 4 */
     fire_exchange_all_t exchange;    /* may be NULL if there is one part */
     void               *arg;

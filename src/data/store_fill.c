@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "data/store_state.h"
 
-enum { MAX_THREADS = 16, ROUND_BYTES = 1 << 24 }; /* a round: per worker, about */
+enum { MAX_THREADS = 16, GRAIN = 64, ROUND_BYTES = 1 << 24 /* and worker, about */ };
 
-fire_status_t fire_store_keep(store_t *s, int64_t i, const uint8_t *bytes)
+static fire_status_t keep_copy(store_t *s, int64_t i, const uint8_t *bytes)
 {
     uint8_t *copy;
 
@@ -37,7 +37,7 @@ static fire_status_t load_one(store_t *s, int64_t i, fire_buffer_t *b)
     fire_record_t r;
 
     FIRE_TRY(fire_source_read(s->file, i, b, &r));
-    return fire_store_keep(s, i, r.bytes);
+    return keep_copy(s, i, r.bytes);
 }
 
 static void note_error(loader_t *l, fire_status_t st)
@@ -87,13 +87,6 @@ fire_status_t fire_store_load(store_t *s)
 
 /* ---- from other workers ---- */
 
-/* One round: records [first, end). All workers see the same rounds, since all know all
- * sizes; records travel in the order of their numbers and need no names. */
-typedef struct round {
-    int64_t  first, end;
-    int64_t *send_at, *send_n, *recv_at, *recv_n; /* [parts] */
-} round_t;
-
 static bool leaves(const store_t *s, int64_t i)
 {
     return s->now[i] == s->opt.part && s->then[i] != s->opt.part;
@@ -104,84 +97,78 @@ static bool arrives(const store_t *s, int64_t i)
     return s->now[i] != s->opt.part && s->then[i] == s->opt.part;
 }
 
-/* Where each worker's bytes begin; leaves the cursors at the beginnings. */
-static int64_t lay_out(int parts, int64_t *at, const int64_t *n)
+/* One parcel behind the other; returns where the last one ends. */
+static int64_t lay_out(const store_t *s, fire_parcel_t *parcel, int64_t at)
 {
-    int64_t sum = 0;
-
-    for (int w = 0; w < parts; w++) {
-        at[w] = sum;
-        sum += n[w];
+    for (int w = 0; w < s->opt.parts; w++) {
+        parcel[w].at = at;
+        parcel[w].n  = (parcel[w].n + GRAIN - 1) / GRAIN * GRAIN;
+        at += parcel[w].n;
     }
-    return sum;
+    return at;
 }
 
-static fire_status_t count_bytes(store_t *s, round_t *r)
+static fire_status_t measure(store_t *s, int64_t first, int64_t end)
 {
-    int parts = s->opt.parts;
+    size_t n = (size_t)s->opt.parts * sizeof(fire_parcel_t);
 
-    memset(s->plan, 0, 4 * (size_t)parts * sizeof(*s->plan));
-    r->send_at = s->plan;
-    r->send_n  = s->plan + parts;
-    r->recv_at = s->plan + 2 * parts;
-    r->recv_n  = s->plan + 3 * parts;
-    for (int64_t i = r->first; i < r->end; i++) {
-        if (leaves(s, i)) r->send_n[s->then[i]] += s->size[i];
-        if (arrives(s, i)) r->recv_n[s->now[i]] += s->size[i];
+    memset(s->send, 0, n);
+    memset(s->recv, 0, n);
+    for (int64_t i = first; i < end; i++) {
+        if (leaves(s, i)) s->send[s->then[i]].n += s->size[i];
+        if (arrives(s, i)) s->recv[s->now[i]].n += s->size[i];
     }
-    FIRE_TRY(
-        fire_grow(&s->send, &s->send_cap, lay_out(parts, r->send_at, r->send_n), 1));
-    return fire_grow(&s->recv, &s->recv_cap, lay_out(parts, r->recv_at, r->recv_n), 1);
+    return fire_grow(&s->bytes, &s->bytes_cap,
+                     lay_out(s, s->recv, lay_out(s, s->send, 0)), 1);
 }
 
-static fire_status_t pack(store_t *s, const round_t *r)
+/* Where the next record of each worker's parcel lies. */
+static void rewind_cursors(store_t *s, const fire_parcel_t *parcel)
 {
-    for (int64_t i = r->first; i < r->end; i++) {
+    for (int w = 0; w < s->opt.parts; w++)
+        s->cursor[w] = parcel[w].at;
+}
+
+static fire_status_t pack(store_t *s, int64_t first, int64_t end)
+{
+    rewind_cursors(s, s->send);
+    for (int64_t i = first; i < end; i++) {
         if (!leaves(s, i)) continue;
         if (s->record[i] == NULL) FIRE_TRY(load_one(s, i, &s->spare));
-        memcpy(s->send + r->send_at[s->then[i]], s->record[i], s->size[i]);
-        r->send_at[s->then[i]] += s->size[i];
+        memcpy(s->bytes + s->cursor[s->then[i]], s->record[i], s->size[i]);
+        s->cursor[s->then[i]] += s->size[i];
         pthread_rwlock_wrlock(&s->lock);
         fire_free(s->record[i]);
         s->record[i] = NULL;
         pthread_rwlock_unlock(&s->lock);
     }
-    lay_out(s->opt.parts, r->send_at, r->send_n);
     return FIRE_OK;
 }
 
-static fire_status_t unpack(store_t *s, const round_t *r)
+static fire_status_t unpack(store_t *s, int64_t first, int64_t end)
 {
-    for (int64_t i = r->first; i < r->end; i++) {
+    rewind_cursors(s, s->recv);
+    for (int64_t i = first; i < end; i++) {
         if (!arrives(s, i)) continue;
-        FIRE_TRY(fire_store_keep(s, i, s->recv + r->recv_at[s->now[i]]));
-        r->recv_at[s->now[i]] += s->size[i];
+        FIRE_TRY(keep_copy(s, i, s->bytes + s->cursor[s->now[i]]));
+        s->cursor[s->now[i]] += s->size[i];
     }
     return FIRE_OK;
 }
 
-static fire_status_t run_round(store_t *s, round_t *r)
-{
-    FIRE_TRY(count_bytes(s, r));
-    FIRE_TRY(pack(s, r));
-    FIRE_TRY(
-        s->opt.exchange(s->opt.arg, &(fire_parcels_t){s->send, r->send_at, r->send_n,
-                                                      s->recv, r->recv_at, r->recv_n}));
-    return unpack(s, r);
-}
-
+/* In rounds: all workers see the same ones, since all know all sizes. Records travel in
+ * the order of their numbers and need no names. */
 fire_status_t fire_store_pass_on(store_t *s)
 {
-    round_t r = {0};
+    int64_t most = (int64_t)ROUND_BYTES * s->opt.parts;
 
-    while (r.end < s->base.count) {
-        int64_t bytes = 0;
-
-        for (r.first = r.end;
-             r.end < s->base.count && bytes < (int64_t)ROUND_BYTES * s->opt.parts;
-             r.end++)
-            bytes += s->size[r.end];
-        FIRE_TRY(run_round(s, &r));
+    for (int64_t first = 0, end = 0; first < s->base.count; first = end) {
+        for (int64_t bytes = 0; end < s->base.count && bytes < most; end++)
+            bytes += s->size[end];
+        FIRE_TRY(measure(s, first, end));
+        FIRE_TRY(pack(s, first, end));
+        FIRE_TRY(s->opt.exchange(s->opt.arg, s->bytes, s->send, s->recv));
+        FIRE_TRY(unpack(s, first, end));
     }
     return FIRE_OK;
 }

@@ -11,14 +11,15 @@ typedef struct store {
     fire_source_t        base;
     fire_source_t       *file;
     fire_store_options_t opt;
-    pthread_rwlock_t     lock;       /* of `record`, for threads that decode */
-    uint8_t            **record;     /* [count], NULL: not here */
-    uint32_t            *size;       /* [count], known to all workers */
-    uint16_t            *now, *then; /* [count] who holds it, who will */
-    int64_t              epoch;      /* of `now`; -1: nothing loaded yet */
-    int64_t             *plan;       /* [4 * parts] of an exchange */
-    uint8_t             *send, *recv;
-    int64_t              send_cap, recv_cap;
+    pthread_rwlock_t     lock;        /* of `record`, for threads that decode */
+    uint8_t            **record;      /* [count], NULL: not here */
+    uint32_t            *size;        /* [count], known to all workers */
+    uint16_t            *now, *then;  /* [count] who holds it, who will */
+    int64_t              epoch;       /* of `now`; -1: nothing loaded yet */
+    fire_parcel_t       *send, *recv; /* [parts] of an exchange */
+    int64_t             *cursor;      /* [parts] */
+    uint8_t             *bytes;       /* what travels */
+    int64_t              bytes_cap;
     fire_buffer_t        spare; /* for records that a failed exchange has lost */
 } store_t;
 
@@ -26,6 +27,4 @@ typedef struct store {
 fire_status_t fire_store_load(store_t *s);
 /* Give away what is another's `then`, take what is this worker's. */
 fire_status_t fire_store_pass_on(store_t *s);
-/* Keep a copy. */
-fire_status_t fire_store_keep(store_t *s, int64_t i, const uint8_t *bytes);
 #endif

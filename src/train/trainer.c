@@ -56,6 +56,7 @@ static fire_status_t set_up(fire_trainer_t *t)
     FIRE_TRY(fire_trainer_make_nets(t));
     FIRE_TRY(fire_solver_create(t->param, t->net, &t->solver));
     FIRE_TRY(settle_batch(t));
+    FIRE_TRY(fire_trainer_keep_data(t));
     if (t->options.measure) FIRE_TRY(fire_profile_create(t->net, &t->profile));
     return FIRE_NEW(&t->window, window);
 }

@@ -120,6 +120,7 @@ int fire_trainer_size(const fire_trainer_t *trainer); /* workers */
 fire_status_t fire_trainer_make_nets(fire_trainer_t *trainer);
 fire_status_t fire_trainer_take_lanes(fire_trainer_t *trainer);
 fire_status_t fire_trainer_make_exchange(fire_trainer_t *trainer);
+fire_status_t fire_trainer_keep_data(fire_trainer_t *trainer); /* data_store */
 /* Every worker's status becomes everybody's. */
 fire_status_t fire_trainer_agree(fire_trainer_t *trainer, fire_status_t mine);
 fire_status_t fire_trainer_check_prefix(const fire_trainer_t *trainer);

@@ -87,9 +87,10 @@ TEST(one_worker_reads_the_file_once_and_then_memory)
 /* ---- workers as threads; parcels go through memory that all see ---- */
 
 typedef struct team {
-    pthread_barrier_t     meet;
-    const fire_parcels_t *parcels[WORKERS];
-    int64_t               moved[WORKERS];
+    pthread_barrier_t    meet;
+    const fire_parcel_t *send[WORKERS];
+    const uint8_t       *bytes[WORKERS];
+    int64_t              moved[WORKERS];
 } team_t;
 
 typedef struct worker {
@@ -99,21 +100,22 @@ typedef struct worker {
     bool      shuffle;
 } worker_t;
 
-static fire_status_t exchange(void *arg, const fire_parcels_t *p)
+static fire_status_t exchange(void *arg, uint8_t *bytes, const fire_parcel_t *send,
+                              const fire_parcel_t *recv)
 {
     worker_t *w = arg;
     team_t   *t = w->team;
 
-    t->parcels[w->part] = p;
+    t->send[w->part]  = send;
+    t->bytes[w->part] = bytes;
     pthread_barrier_wait(&t->meet);
     for (int from = 0; from < WORKERS; from++) {
-        const fire_parcels_t *q = t->parcels[from];
+        fire_parcel_t theirs = t->send[from][w->part];
 
-        CHECK_EQ(q->send_n[w->part], p->recv_n[from]);
-        if (p->recv_n[from] > 0)
-            memcpy(p->recv + p->recv_at[from], q->send + q->send_at[w->part],
-                   (size_t)p->recv_n[from]);
-        t->moved[w->part] += p->recv_n[from];
+        CHECK_EQ(theirs.n, recv[from].n);
+        CHECK(from != w->part || theirs.n == 0);
+        memcpy(bytes + recv[from].at, t->bytes[from] + theirs.at, (size_t)theirs.n);
+        t->moved[w->part] += theirs.n;
     }
     pthread_barrier_wait(&t->meet);
     return FIRE_OK;

@@ -1,0 +1,64 @@
+/* store.c - data_store: "memory": the training net's data sets in the workers' memory,
+ * exchanged between epochs. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "comm/alltoall.h"
+#include "layers/data/data.h"
+#include "train/trainer.h"
+
+/* Spans count floats; parcels are whole cache lines. */
+static void to_spans(const fire_parcel_t *parcel, int n, fire_span_t *span)
+{
+    for (int i = 0; i < n; i++)
+        span[i] = (fire_span_t){(size_t)parcel[i].at / sizeof(float),
+                                (size_t)parcel[i].n / sizeof(float)};
+}
+
+/* Called in the midst of a pass, by all workers at the same step. Gradients that are
+ * still under way use the same communicator: they come first. */
+static fire_status_t exchange(void *arg, uint8_t *bytes, const fire_parcel_t *send,
+                              const fire_parcel_t *recv)
+{
+    fire_trainer_t *t    = arg;
+    int             size = fire_trainer_size(t);
+    fire_span_t    *span;
+    fire_status_t   st;
+
+    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(FIRE_NEW(&span, 2 * size));
+    to_spans(send, size, span);
+    to_spans(recv, size, span + size);
+    st = fire_comm_alltoall(t->options.comm, (float *)bytes, span, span + size);
+    fire_free(span);
+    return st;
+}
+
+static int workers_here(const fire_trainer_t *t)
+{
+    fire_comm_t *c = t->options.comm;
+    int          n = 0;
+
+    if (c == NULL) return 1;
+    for (int r = 0; r < fire_comm_size(c); r++)
+        n += fire_comm_node(c, r) == fire_comm_node(c, fire_comm_rank(c));
+    return n;
+}
+
+fire_status_t fire_trainer_keep_data(fire_trainer_t *t)
+{
+    const char *where = t->param->fire != NULL ? t->param->fire->data_store : "file";
+    const fire_store_options_t o = {.part     = fire_trainer_rank(t),
+                                    .parts    = fire_trainer_size(t),
+                                    .sharers  = workers_here(t),
+                                    .exchange = exchange,
+                                    .arg      = t};
+
+    if (strcmp(where, "file") == 0) return FIRE_OK;
+    if (strcmp(where, "memory") != 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "data_store is \"file\" or \"memory\", not \"%s\"", where);
+    for (int i = 0; i < t->net->nlayer; i++)
+        FIRE_TRY(fire_data_keep_in_memory(&t->net->layer[i].base, &o));
+    return FIRE_OK;
+}
