@@ -213,3 +213,86 @@ TEST(spp_and_crop_refuse_what_does_not_fit)
                   "axis 7 is out of range");
     BENCH_REFUSES("x:1x2x4x4 l:1x2", "y", "type: \"Crop\"", "has 2 axes, the first 4");
 }
+
+TEST(roi_pooling_takes_the_maximum_of_each_bin_and_zero_of_none)
+{
+    bench_t b =
+        bench("x:1x1x4x4 r:2x5", "y",
+              "type: \"ROIPooling\" roi_pooling_param { pooled_h: 2 pooled_w: 2 }",
+              CAFFE__PHASE__TRAIN);
+
+    bench_set(&b, "x", FLOATS(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16));
+    bench_set(&b, "r", FLOATS(0, 0, 0, 2, 1, 0, 8, 8, 9, 9));
+    bench_forward(&b);
+    bench_is(&b, "y", FLOATS(2, 3, 6, 7, 0, 0, 0, 0), 0);
+    bench_set_diff(&b, "y", FLOATS(1, 2, 3, 4, 5, 6, 7, 8));
+    bench_backward(&b);
+    bench_diff_is(&b, "x", FLOATS(0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0);
+    bench_set(&b, "r", FLOATS(0, 0, 0, 2, 1, 1, 0, 0, 1, 1));
+    CHECK_FAILS(fire_net_forward(b.net, 0, -1, NULL), FIRE_ERR_INVALID,
+                "a region names image 1 of 1");
+    bench_end(&b);
+}
+
+TEST(psroi_pooling_looks_at_another_channel_for_each_bin)
+{
+    bench_t b = bench("x:1x4x2x2 r:1x5", "y",
+                      "type: \"PSROIPooling\" psroi_pooling_param { spatial_scale: 1 "
+                      "output_dim: 1 group_size: 2 }",
+                      CAFFE__PHASE__TEST);
+
+    bench_set(&b, "x", FLOATS(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16));
+    bench_set(&b, "r", FLOATS(0, 0, 0, 1, 1));
+    bench_forward(&b);
+    bench_is(&b, "y", FLOATS(1, 6, 11, 16), 0);
+    bench_end(&b);
+}
+
+TEST(interp_puts_corners_on_corners)
+{
+    bench_t b =
+        bench("x:1x1x1x3", "y", "type: \"Interp\" interp_param { height: 1 width: 5 }",
+              CAFFE__PHASE__TEST);
+
+    bench_set(&b, "x", FLOATS(1, 3, 7));
+    bench_forward(&b);
+    bench_is(&b, "y", FLOATS(1, 2, 3, 5, 7), 1e-6);
+    bench_end(&b);
+}
+
+TEST(upsample_undoes_a_max_pooling)
+{
+    bench_t b =
+        bench("x:1x1x1x2 m:1x1x1x2", "y", "type: \"Upsample\"", CAFFE__PHASE__TEST);
+
+    bench_set(&b, "x", FLOATS(5, 6));
+    bench_set(&b, "m", FLOATS(4, 3));
+    bench_forward(&b);
+    bench_is(&b, "y", FLOATS(0, 0, 0, 6, 5, 0, 0, 0), 0);
+    bench_set(&b, "m", FLOATS(4, 8));
+    CHECK_FAILS(fire_net_forward(b.net, 0, -1, NULL), FIRE_ERR_INVALID,
+                "the mask points to 8 of 2 x 4");
+    bench_end(&b);
+}
+
+TEST(region_and_resizing_layers_refuse_what_does_not_fit)
+{
+    BENCH_REFUSES("x:1x1x4x4 r:2x5", "y", "type: \"ROIPooling\"", "pooled_h");
+    BENCH_REFUSES("x:1x1x4x4 r:2x4", "y",
+                  "type: \"ROIPooling\" roi_pooling_param { pooled_h: 2 pooled_w: 2 }",
+                  "rows of 5");
+    BENCH_REFUSES("x:1x3x4x4 r:2x5", "y",
+                  "type: \"PSROIPooling\" psroi_pooling_param { spatial_scale: 1 "
+                  "output_dim: 1 group_size: 2 }",
+                  "has 3 channels");
+    BENCH_REFUSES("x:1x1x4x4", "y", "type: \"Interp\" interp_param { pad_beg: 1 }",
+                  "must not be positive");
+    BENCH_REFUSES("x:1x1x4x4", "y", "type: \"Interp\" interp_param { pad_beg: -4 }",
+                  "the pads leave 0 of 4");
+    BENCH_REFUSES("x:1x1x4x4", "y", "type: \"Interp\" interp_param { height: 4 }",
+                  "both height and width");
+    BENCH_REFUSES("x:1x1x4x4 m:1x1x4x3", "y", "type: \"Upsample\"",
+                  "shape of the input");
+    BENCH_REFUSES("x:1x1x4x4", "y", "type: \"Upsample\" upsample_param { scale: 0 }",
+                  "at least 1");
+}

@@ -1,0 +1,147 @@
+/* interp.c - bilinear resizing with corners on corners, as DeepLab and PSPNet use it. The
+ * size comes from a second bottom, from height and width, or from factors: shrink, then
+ * zoom. Negative pads crop the input first. */
+#include "device/cpu/blas.h"
+#include "layers/layer.h"
+
+/* Of height [0] and width [1]: the input's part that is used, and the result. */
+typedef struct interp {
+    int64_t skip, in[2], out[2];
+} interp_t;
+
+static fire_status_t interp_setup(fire_layer_t *l)
+{
+    const Caffe__InterpParameter *p =
+        FIRE_PARAM(l, interp_param, CAFFE__INTERP_PARAMETER__INIT);
+
+    if (p->pad_beg > 0 || p->pad_end > 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "pad_beg and pad_end must not be positive");
+    if (p->zoom_factor < 1 || p->shrink_factor < 1)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "zoom_factor and shrink_factor must be at least 1");
+    if ((p->height > 0) != (p->width > 0) || p->height < 0 || p->width < 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "give both height and width, positive, or neither");
+    return FIRE_OK;
+}
+
+static fire_status_t interp_reshape(fire_layer_t *l)
+{
+    const Caffe__InterpParameter *p =
+        FIRE_PARAM(l, interp_param, CAFFE__INTERP_PARAMETER__INIT);
+    interp_t          *s = FIRE_STATE(l, interp_t);
+    const fire_blob_t *x = l->bottom[0];
+
+    if (x->ndim != 4 || (l->nbottom > 1 && l->bottom[1]->ndim != 4))
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "the bottoms must have 4 axes (num, channels, height, width)");
+    s->skip = -p->pad_beg;
+    for (int i = 0; i < 2; i++) {
+        s->in[i] = x->dim[2 + i] + p->pad_beg + p->pad_end;
+        if (l->nbottom > 1)
+            s->out[i] = l->bottom[1]->dim[2 + i];
+        else if (p->height > 0)
+            s->out[i] = i == 0 ? p->height : p->width;
+        else
+            s->out[i] = (s->in[i] - 1) / p->shrink_factor * p->zoom_factor + 1;
+        if (s->in[i] <= 0 || s->out[i] <= 0)
+            return FIRE_FAIL(
+                FIRE_ERR_INVALID, "the pads leave %lld of %lld, to make %lld of it",
+                (long long)s->in[i], (long long)x->dim[2 + i], (long long)s->out[i]);
+    }
+    return fire_blob_reshape(l->top[0], 4,
+                             (int64_t[]){x->dim[0], x->dim[1], s->out[0], s->out[1]});
+}
+
+/* Result i along one axis is a mix of two input places. */
+typedef struct mix {
+    int64_t low, high;
+    float   w_low, w_high;
+} mix_t;
+
+static mix_t mix_at(const interp_t *s, int axis, int64_t i)
+{
+    float ratio =
+        s->out[axis] > 1 ? (float)(s->in[axis] - 1) / (float)(s->out[axis] - 1) : 0.0f;
+    float   at  = ratio * (float)i;
+    int64_t low = (int64_t)at;
+    mix_t   m   = {.low = low, .high = low < s->in[axis] - 1 ? low + 1 : low};
+
+    m.w_high = at - (float)low;
+    m.w_low  = 1.0f - m.w_high;
+    m.low += s->skip;
+    m.high += s->skip;
+    return m;
+}
+
+/* One plane: y from x, or what dy adds to dx. */
+static void resize_plane(const interp_t *s, int64_t width, const float *x, float *y,
+                         const float *dy, float *dx)
+{
+    for (int64_t row = 0, o = 0; row < s->out[0]; row++) {
+        mix_t h = mix_at(s, 0, row);
+
+        for (int64_t column = 0; column < s->out[1]; column++, o++) {
+            mix_t   w     = mix_at(s, 1, column);
+            int64_t at[4] = {h.low * width + w.low, h.low * width + w.high,
+                             h.high * width + w.low, h.high * width + w.high};
+            float part[4] = {h.w_low * w.w_low, h.w_low * w.w_high, h.w_high * w.w_low,
+                             h.w_high * w.w_high};
+
+            if (dx != NULL)
+                for (int k = 0; k < 4; k++)
+                    dx[at[k]] += part[k] * dy[o];
+            else
+                y[o] = h.w_low * (w.w_low * x[at[0]] + w.w_high * x[at[1]]) +
+                       h.w_high * (w.w_low * x[at[2]] + w.w_high * x[at[3]]);
+        }
+    }
+}
+
+static fire_status_t interp_forward(fire_layer_t *l)
+{
+    const interp_t *s  = FIRE_STATE(l, interp_t);
+    const int64_t  *in = l->bottom[0]->dim;
+    const float    *x;
+    float          *y;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    for (int64_t k = 0; k < in[0] * in[1]; k++)
+        resize_plane(s, in[3], x + k * in[2] * in[3], y + k * s->out[0] * s->out[1],
+                     NULL, NULL);
+    return FIRE_OK;
+}
+
+static fire_status_t interp_backward(fire_layer_t *l)
+{
+    const interp_t *s  = FIRE_STATE(l, interp_t);
+    const int64_t  *in = l->bottom[0]->dim;
+    const float    *dy;
+    float          *dx;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    fire_fill(fire_blob_count(l->bottom[0]), 0.0f, dx);
+    for (int64_t k = 0; k < in[0] * in[1]; k++)
+        resize_plane(s, in[3], NULL, NULL, dy + k * s->out[0] * s->out[1],
+                     dx + k * in[2] * in[3]);
+    return FIRE_OK;
+}
+
+static const fire_kernel_t interp_kernels[] = {
+    {.name = "ref", .forward = interp_forward, .backward = interp_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_interp = {
+    .type        = "Interp",
+    .bottoms     = {1, 2},
+    .tops        = {1, 1},
+    .no_gradient = 1u << 1, /* only its size counts */
+    .state_size  = sizeof(interp_t),
+    .setup       = interp_setup,
+    .reshape     = interp_reshape,
+    .kernels     = interp_kernels,
+};

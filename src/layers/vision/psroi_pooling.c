@@ -1,0 +1,129 @@
+/* psroi_pooling.c - R-FCN's position-sensitive pooling (Dai et al., 2016): bin (i, j) of
+ * output channel c is the mean of a region's bin in input channel (c, i, j), of which
+ * there are output_dim x group_size x group_size. */
+#include <math.h>
+
+#include "layers/vision/roi.h"
+
+static fire_status_t psroi_setup(fire_layer_t *l)
+{
+    const Caffe__PSROIPoolingParameter *p = l->param->psroi_pooling_param;
+
+    if (p == NULL || p->output_dim <= 0 || p->group_size <= 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "psroi_pooling_param { spatial_scale output_dim group_size } "
+                         "must be given and positive");
+    return FIRE_OK;
+}
+
+static fire_status_t psroi_reshape(fire_layer_t *l)
+{
+    const Caffe__PSROIPoolingParameter *p = l->param->psroi_pooling_param;
+    int64_t need = (int64_t)p->output_dim * p->group_size * p->group_size;
+
+    FIRE_TRY(fire_roi_check_shapes(l));
+    if (l->bottom[0]->dim[1] != need)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "the first bottom has %lld channels, output_dim %d in %d x %d "
+                         "groups needs %lld",
+                         (long long)l->bottom[0]->dim[1], p->output_dim, p->group_size,
+                         p->group_size, (long long)need);
+    return fire_blob_reshape(
+        l->top[0], 4,
+        (int64_t[]){l->bottom[1]->dim[0], p->output_dim, p->group_size, p->group_size});
+}
+
+static fire_roi_t find_region(const Caffe__PSROIPoolingParameter *p, const float *roi)
+{
+    float      scale = p->spatial_scale;
+    fire_roi_t r     = {.start = {roundf(roi[2]) * scale, roundf(roi[1]) * scale}};
+
+    r.bin[0] = fmaxf((roundf(roi[4]) + 1.0f) * scale - r.start[0], 0.1f) /
+               (float)p->group_size;
+    r.bin[1] = fmaxf((roundf(roi[3]) + 1.0f) * scale - r.start[1], 0.1f) /
+               (float)p->group_size;
+    return r;
+}
+
+/* One bin: its mean, or (dx not NULL) its gradient dy spread over it. */
+static float visit_bin(const fire_roi_box_t *b, int64_t width, const float *x, float dy,
+                       float *dx)
+{
+    int64_t area = (b->end[0] - b->begin[0]) * (b->end[1] - b->begin[1]);
+    float   sum  = 0.0f;
+
+    if (b->end[0] <= b->begin[0] || b->end[1] <= b->begin[1]) return 0.0f;
+    for (int64_t h = b->begin[0]; h < b->end[0]; h++)
+        for (int64_t w = b->begin[1]; w < b->end[1]; w++) {
+            if (dx != NULL)
+                dx[h * width + w] += dy / (float)area;
+            else
+                sum += x[h * width + w];
+        }
+    return sum / (float)area;
+}
+
+/* All bins of all regions: y from x, or dx from dy. */
+static fire_status_t visit(fire_layer_t *l, const float *x, float *y, const float *dy,
+                           float *dx)
+{
+    const Caffe__PSROIPoolingParameter *p  = l->param->psroi_pooling_param;
+    const int64_t                      *in = l->bottom[0]->dim, *out = l->top[0]->dim;
+    int64_t      plane = in[2] * in[3], bins = out[2] * out[3], image = 0;
+    const float *roi;
+
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &roi);
+    for (int64_t n = 0, o = 0; n < out[0]; n++, roi += FIRE_ROI_ROW) {
+        fire_roi_t r = find_region(p, roi);
+
+        FIRE_TRY(fire_roi_image(l, roi, &image));
+        for (int64_t k = 0; k < out[1] * bins; k++, o++) {
+            fire_roi_box_t b =
+                fire_roi_box(&r, true, k % bins / out[3], k % bins % out[3], in + 2);
+            int64_t at = (image * in[1] + k) * plane;
+
+            if (dx != NULL)
+                visit_bin(&b, in[3], NULL, dy[o], dx + at);
+            else
+                y[o] = visit_bin(&b, in[3], x + at, 0.0f, NULL);
+        }
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t psroi_forward(fire_layer_t *l)
+{
+    const float *x;
+    float       *y;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    return visit(l, x, y, NULL, NULL);
+}
+
+static fire_status_t psroi_backward(fire_layer_t *l)
+{
+    const float *dy;
+    float       *dx;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    fire_fill(fire_blob_count(l->bottom[0]), 0.0f, dx);
+    return visit(l, NULL, NULL, dy, dx);
+}
+
+static const fire_kernel_t psroi_kernels[] = {
+    {.name = "ref", .forward = psroi_forward, .backward = psroi_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_psroi_pooling = {
+    .type        = "PSROIPooling",
+    .bottoms     = {2, 2},
+    .tops        = {1, 1},
+    .no_gradient = 1u << 1, /* regions */
+    .setup       = psroi_setup,
+    .reshape     = psroi_reshape,
+    .kernels     = psroi_kernels,
+};

@@ -1,0 +1,137 @@
+/* roi_pooling.c - Fast R-CNN's pooling (Girshick, 2015): each region of the second bottom
+ * (image, x1, y1, x2, y2 in pixels of the input image) is cut into pooled_h x pooled_w
+ * bins, and the maximum of each bin taken. A bin without elements gives 0. */
+#include <float.h>
+#include <math.h>
+
+#include "layers/vision/roi.h"
+
+typedef struct roi_pooling {
+    int32_t *index; /* where each maximum lay in its plane, -1: nowhere */
+    int64_t  cap;
+} roi_pooling_t;
+
+static fire_status_t roi_pooling_setup(fire_layer_t *l)
+{
+    const Caffe__ROIPoolingParameter *p = l->param->roi_pooling_param;
+
+    if (p == NULL || p->pooled_h == 0 || p->pooled_w == 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "roi_pooling_param { pooled_h pooled_w } must be given and at "
+                         "least 1");
+    return FIRE_OK;
+}
+
+static fire_status_t roi_pooling_reshape(fire_layer_t *l)
+{
+    const Caffe__ROIPoolingParameter *p = l->param->roi_pooling_param;
+    roi_pooling_t                    *s = FIRE_STATE(l, roi_pooling_t);
+
+    FIRE_TRY(fire_roi_check_shapes(l));
+    FIRE_TRY(fire_blob_reshape(l->top[0], 4,
+                               (int64_t[]){l->bottom[1]->dim[0], l->bottom[0]->dim[1],
+                                           p->pooled_h, p->pooled_w}));
+    return fire_grow(&s->index, &s->cap, fire_blob_count(l->top[0]), sizeof(*s->index));
+}
+
+static void roi_pooling_teardown(fire_layer_t *l)
+{
+    fire_free(FIRE_STATE(l, roi_pooling_t)->index);
+}
+
+/* Region in places of the feature map, ends included. */
+static fire_roi_t find_region(const Caffe__ROIPoolingParameter *p, const float *roi)
+{
+    float      scale = p->spatial_scale;
+    fire_roi_t r     = {.start = {roundf(roi[2] * scale), roundf(roi[1] * scale)}};
+
+    r.bin[0] =
+        fmaxf(roundf(roi[4] * scale) - r.start[0] + 1.0f, 1.0f) / (float)p->pooled_h;
+    r.bin[1] =
+        fmaxf(roundf(roi[3] * scale) - r.start[1] + 1.0f, 1.0f) / (float)p->pooled_w;
+    return r;
+}
+
+static float pool_bin(const fire_roi_box_t *b, int64_t width, const float *x,
+                      int32_t *index)
+{
+    bool  empty = b->end[0] <= b->begin[0] || b->end[1] <= b->begin[1];
+    float best  = empty ? 0.0f : -FLT_MAX;
+
+    *index = -1;
+    for (int64_t h = b->begin[0]; h < b->end[0]; h++)
+        for (int64_t w = b->begin[1]; w < b->end[1]; w++)
+            if (x[h * width + w] > best) {
+                best   = x[h * width + w];
+                *index = (int32_t)(h * width + w);
+            }
+    return best;
+}
+
+static fire_status_t roi_pooling_forward(fire_layer_t *l)
+{
+    const Caffe__ROIPoolingParameter *p     = l->param->roi_pooling_param;
+    int32_t                          *index = FIRE_STATE(l, roi_pooling_t)->index;
+    const int64_t                    *in = l->bottom[0]->dim, *out = l->top[0]->dim;
+    const float                      *x, *roi;
+    float                            *y;
+    int64_t                           image = 0;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &roi);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    for (int64_t n = 0; n < out[0]; n++, roi += FIRE_ROI_ROW) {
+        fire_roi_t r = find_region(p, roi);
+
+        FIRE_TRY(fire_roi_image(l, roi, &image));
+        for (int64_t c = 0; c < out[1]; c++)
+            for (int64_t bin = 0; bin < out[2] * out[3]; bin++, y++, index++) {
+                fire_roi_box_t b =
+                    fire_roi_box(&r, false, bin / out[3], bin % out[3], in + 2);
+
+                *y =
+                    pool_bin(&b, in[3], x + (image * in[1] + c) * in[2] * in[3], index);
+            }
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t roi_pooling_backward(fire_layer_t *l)
+{
+    const int32_t *index = FIRE_STATE(l, roi_pooling_t)->index;
+    const int64_t *in = l->bottom[0]->dim, *out = l->top[0]->dim;
+    const float   *roi, *dy;
+    float         *dx;
+    int64_t        image = 0;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &roi);
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    fire_fill(fire_blob_count(l->bottom[0]), 0.0f, dx);
+    for (int64_t n = 0; n < out[0]; n++, roi += FIRE_ROI_ROW) {
+        FIRE_TRY(fire_roi_image(l, roi, &image));
+        for (int64_t c = 0; c < out[1]; c++)
+            for (int64_t bin = 0; bin < out[2] * out[3]; bin++, dy++, index++)
+                if (*index >= 0)
+                    dx[(image * in[1] + c) * in[2] * in[3] + *index] += *dy;
+    }
+    return FIRE_OK;
+}
+
+static const fire_kernel_t roi_pooling_kernels[] = {
+    {.name = "ref", .forward = roi_pooling_forward, .backward = roi_pooling_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_roi_pooling = {
+    .type        = "ROIPooling",
+    .bottoms     = {2, 2},
+    .tops        = {1, 1},
+    .no_gradient = 1u << 1, /* regions */
+    .state_size  = sizeof(roi_pooling_t),
+    .setup       = roi_pooling_setup,
+    .reshape     = roi_pooling_reshape,
+    .teardown    = roi_pooling_teardown,
+    .kernels     = roi_pooling_kernels,
+};
