@@ -49,7 +49,7 @@ fire_status_t fire_comm_alloc(fire_comm_t *c, size_t bytes, void **memory_p)
 
 void fire_comm_free(fire_comm_t *c, void *memory)
 {
-    if (memory != NULL) c->tp->ops->free(c->tp, memory);
+    if (memory != NULL) c->tp->ops->dealloc(c->tp, memory);
 }
 
 void fire_comm_fail(fire_comm_t *c)

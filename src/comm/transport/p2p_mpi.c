@@ -283,15 +283,8 @@ static void p2p_fail(fire_transport_t *tp, const char *cause)
         if (r != tp->rank) say(t, r, &t->fail);
 }
 
-static fire_status_t p2p_poll(fire_transport_t *tp)
+static fire_status_t finish(p2p_t *t, int n)
 {
-    p2p_t *t = p2p_of(tp);
-    int    n;
-
-    if (t->failed_rank >= 0)
-        return FIRE_FAIL(FIRE_ERR_PEER, "rank %d: %s", t->failed_rank, t->heard.cause);
-    FIRE_TRY(FIRE_MPI(
-        MPI_Testsome(PER_SLOT * t->nslot, t->request, &n, t->finished, t->status)));
     for (int i = 0; i < n; i++) {
         slot_t *s = t->slot[t->finished[i] / PER_SLOT];
         int     bytes;
@@ -308,6 +301,31 @@ static fire_status_t p2p_poll(fire_transport_t *tp)
     }
     return FIRE_OK;
 }
+
+static fire_status_t p2p_poll(fire_transport_t *tp)
+{
+    p2p_t *t = p2p_of(tp);
+    int    n;
+
+    if (t->failed_rank >= 0)
+        return FIRE_FAIL(FIRE_ERR_PEER, "rank %d: %s", t->failed_rank, t->heard.cause);
+    FIRE_TRY(FIRE_MPI(
+        MPI_Testsome(PER_SLOT * t->nslot, t->request, &n, t->finished, t->status)));
+    return finish(t, n);
+}
+
+#ifdef SMPI_H
+/* SimGrid's clock stands still while a rank polls. */
+static fire_status_t p2p_wait(fire_transport_t *tp)
+{
+    p2p_t *t = p2p_of(tp);
+    int    n;
+
+    FIRE_TRY(FIRE_MPI(
+        MPI_Waitsome(PER_SLOT * t->nslot, t->request, &n, t->finished, t->status)));
+    return finish(t, n);
+}
+#endif
 
 /* ---- opening and closing ---- */
 
@@ -357,12 +375,15 @@ static const fire_transport_ops_t p2p_ops = {
     .allreduce     = p2p_allreduce,
     .allreduce_now = p2p_allreduce_now,
     .poll          = p2p_poll,
-    .test          = p2p_test,
-    .release       = p2p_release,
-    .alive         = p2p_alive,
-    .fail          = p2p_fail,
-    .alloc         = p2p_alloc,
-    .free          = p2p_free,
+#ifdef SMPI_H
+    .wait = p2p_wait,
+#endif
+    .test    = p2p_test,
+    .release = p2p_release,
+    .alive   = p2p_alive,
+    .fail    = p2p_fail,
+    .alloc   = p2p_alloc,
+    .dealloc = p2p_free,
 };
 
 static fire_status_t set_up(p2p_t *t, int threads)

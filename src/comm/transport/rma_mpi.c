@@ -406,7 +406,7 @@ static fire_status_t rma_alloc(fire_transport_t *tp, size_t bytes, void **memory
 
 static void rma_free(fire_transport_t *tp, void *memory)
 {
-    rma_of(tp)->p2p->ops->free(rma_of(tp)->p2p, memory);
+    rma_of(tp)->p2p->ops->dealloc(rma_of(tp)->p2p, memory);
 }
 
 /* ---- opening and closing ---- */
@@ -442,7 +442,7 @@ static const fire_transport_ops_t rma_ops = {
     .alive         = rma_alive,
     .fail          = rma_fail,
     .alloc         = rma_alloc,
-    .free          = rma_free,
+    .dealloc       = rma_free,
 };
 
 static fire_status_t open_window(rma_t *t)

@@ -302,7 +302,7 @@ static const fire_transport_ops_t threads_ops = {
     .alive   = threads_alive,
     .fail    = threads_fail,
     .alloc   = threads_alloc,
-    .free    = threads_free,
+    .dealloc = threads_free,
 };
 
 fire_status_t fire_team_create(int size, fire_team_t **team_p)

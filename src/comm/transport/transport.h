@@ -62,7 +62,7 @@ typedef struct fire_transport_ops {
 
     /* Memory that peers can reach; all ranks call it with the same size. */
     fire_status_t (*alloc)(fire_transport_t *tp, size_t bytes, void **memory_p);
-    void (*free)(fire_transport_t *tp, void *memory);
+    void (*dealloc)(fire_transport_t *tp, void *memory);
 } fire_transport_ops_t;
 
 struct fire_transport {
