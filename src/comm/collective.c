@@ -69,6 +69,8 @@ static fire_status_t build(fire_collective_t *x, const fire_collective_options_t
                                .buf      = buf,
                                .tag      = x->number * FIRE_MAX_COLORS,
                                .timeout  = x->comm->timeout,
+                               .name     = fire_comm_name,
+                               .who      = x->comm,
                                .residual = o->residual};
     fire_coll_t       d;
 

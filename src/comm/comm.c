@@ -33,8 +33,10 @@ const char *fire_comm_transport(const fire_comm_t *c)
     return c->tp->ops->name;
 }
 
-const char *fire_comm_name(const fire_comm_t *c, int rank, char *text, size_t size)
+const char *fire_comm_name(const void *comm, int rank, char *text, size_t size)
 {
+    const fire_comm_t *c = comm;
+
     if (c->host == NULL)
         snprintf(text, size, "%d", rank);
     else

@@ -25,5 +25,5 @@ struct fire_comm {
 };
 
 /* A rank as a person wants to read it: "3 (node07)". */
-const char *fire_comm_name(const fire_comm_t *c, int rank, char *text, size_t size);
+const char *fire_comm_name(const void *comm, int rank, char *text, size_t size);
 #endif

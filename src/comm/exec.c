@@ -236,7 +236,7 @@ fire_status_t fire_exec_start(fire_exec_t *x)
  * live for as long again, name them all. */
 static fire_status_t overdue(const fire_exec_t *x, double idle)
 {
-    char   text[128] = "";
+    char   text[512] = "", name[128];
     int    rank[8], nrank = fire_exec_waits_for(x, rank, 8), nblamed = 0;
     size_t n = 0;
 
@@ -244,12 +244,16 @@ static fire_status_t overdue(const fire_exec_t *x, double idle)
         if (x->s.tp->ops->alive(x->s.tp, rank[i], x->s.timeout / 2) &&
             idle < 2 * x->s.timeout)
             continue;
-        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d",
-                              nblamed++ > 0 ? ", " : "", rank[i]);
+        snprintf(name, sizeof(name), "%d", rank[i]);
+        if (x->s.name != NULL) x->s.name(x->s.who, rank[i], name, sizeof(name));
+        if (n < sizeof(text))
+            n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+                                  nblamed > 0 ? ", " : "", name);
+        nblamed++;
     }
     if (nblamed == 0 || idle < x->s.timeout) return FIRE_IN_PROGRESS;
-    return FIRE_FAIL(FIRE_ERR_TIMEOUT, "rank %d waited %.1f s for rank%s %s",
-                     x->s.tp->rank, idle, nblamed > 1 ? "s" : "", text);
+    return FIRE_FAIL(FIRE_ERR_TIMEOUT, "no word from rank%s %s for %.1f s",
+                     nblamed > 1 ? "s" : "", text, idle);
 }
 
 static fire_status_t check_deadline(fire_exec_t *x)

@@ -13,7 +13,10 @@ typedef struct fire_exec_setup {
     float              *buf;
     int                 tag;     /* first of ncolor tags that are its own */
     double              timeout; /* seconds without any movement; 0: for ever */
-    const fire_codec_t *codec;   /* NULL: float32 on the wire */
+    /* (optional) what a person calls a rank */
+    const char *(*name)(const void *who, int rank, char *text, size_t size);
+    const void         *who;
+    const fire_codec_t *codec; /* NULL: float32 on the wire */
     float               codec_arg;
     float              *residual; /* what FINAL's quantization lost; may be NULL */
 } fire_exec_setup_t;

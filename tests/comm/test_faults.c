@@ -33,7 +33,7 @@ static void one_is_missing(fire_comm_t *c, void *arg)
     s->took[rank] = fire_clock_now() - start;
     CHECK(st == FIRE_ERR_TIMEOUT || st == FIRE_ERR_PEER);
     s->saw_timeout[rank] = st == FIRE_ERR_TIMEOUT;
-    s->named_bad[rank]   = strstr(fire_last_error(), "for rank 4") != NULL;
+    s->named_bad[rank]   = strstr(fire_last_error(), "no word from rank 4 (") != NULL;
 }
 
 TEST(when_a_rank_stops_all_others_end_in_time_and_name_it)

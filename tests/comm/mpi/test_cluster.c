@@ -1,5 +1,8 @@
 /* test_cluster.c - processes under mpirun. MPI can be started only once in a
  * process, so there is one test; run by hand it is a job of one rank. */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "sums.h"
 #include "test.h"
 
@@ -49,6 +52,26 @@ static void check_agreement(fire_comm_t *c)
                     FIRE_ERR_IO, "disk full");
     else
         CHECK_FAILS(fire_comm_agree(c, st), FIRE_ERR_PEER, "disk full");
+}
+
+/* Run alone, by a test that looks for the words: a job with a broken end is never
+ * successful for mpirun. */
+TEST(a_process_that_stops_is_named_by_the_others)
+{
+    fire_comm_options_t o = {.timeout = 1};
+    fire_comm_t        *c;
+    float               x[1000] = {0};
+    fire_status_t       st;
+
+    if (getenv("FIRE_TEST_STOP") == NULL) test_skip("run by comm/mpi/stopped");
+    CHECK_OK(fire_comm_open_cluster(&o, &c));
+    if (fire_comm_rank(c) == 2) sleep(20);
+    st = fire_comm_allreduce(c, "tree", x, 1000);
+    CHECK(st == FIRE_ERR_TIMEOUT || st == FIRE_ERR_PEER);
+    printf("rank %d knows: %s\n", fire_comm_rank(c), fire_last_error());
+    fflush(stdout);
+    sleep(2); /* let the others speak before mpirun ends them */
+    fire_comm_close(c);
 }
 
 TEST(everything_holds_between_processes)
