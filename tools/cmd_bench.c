@@ -1,0 +1,204 @@
+/* firecaffe bench allreduce - how fast workers add up their gradients here, and the
+ * table that --comm=auto chooses from. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/file.h"
+#include "command.h"
+#include "comm/bench.h"
+#include "workers.h"
+
+enum { MOST = 32 }; /* entries of a list */
+
+typedef struct flags {
+    const char *bytes, *algo, *tune;
+    int64_t     repeats;
+    bool        canonical, onesided;
+} flags_t;
+
+static flags_t             flags;
+static const fire_option_t options[] = {
+    FIRE_OPTION(flags_t, bytes, STRING, "1K,64K,1M,30M,54M", "LIST",
+                "sizes to measure, ascending; K, M and G are 1000, 1000^2 and 1000^3"),
+    FIRE_OPTION(flags_t, algo, STRING, NULL, "LIST",
+                "algorithms, as NAME[:colors=K][:piece=BYTES] (default: all)"),
+    FIRE_OPTION(flags_t, repeats, INT, "15", "N", "runs of each; the median counts"),
+    FIRE_OPTION(flags_t, canonical, BOOL, "false", NULL,
+                "only algorithms whose sums do not depend on the number of workers"),
+    FIRE_OPTION(flags_t, onesided, BOOL, "false", NULL,
+                "messages between processes by MPI's one-sided calls"),
+    FIRE_OPTION(flags_t, tune, STRING, NULL, "FILE",
+                "write the order of the algorithms there, for --tuning"),
+    {0},
+};
+static const fire_option_group_t groups[] = {
+    {"Flags", options, &flags},
+    {"Workers", workers_options, &workers_flags},
+    {0},
+};
+
+/* ---- flags ---- */
+
+static fire_status_t parse_size(const char *word, size_t *bytes_p)
+{
+    char  *end;
+    double value = strtod(word, &end);
+
+    if (*end == 'K') value *= 1e3;
+    if (*end == 'M') value *= 1e6;
+    if (*end == 'G') value *= 1e9;
+    if (end == word || value < 4 || value > 1e12 ||
+        (*end != '\0' && (strchr("KMG", *end) == NULL || end[1] != '\0')))
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--bytes: \"%s\" is no size like 64K or 30M",
+                         word);
+    *bytes_p = (size_t)value / sizeof(float) * sizeof(float);
+    return FIRE_OK;
+}
+
+typedef struct list {
+    char       *text; /* the flag, cut at its commas */
+    const char *word[MOST];
+    int         n;
+} list_t;
+
+static fire_status_t cut(const char *flag, const char *value, list_t *list)
+{
+    char *rest;
+
+    FIRE_TRY(fire_strdup(value, &list->text));
+    rest = list->text;
+    while (rest != NULL && list->n < MOST)
+        list->word[list->n++] = strsep(&rest, ",");
+    if (rest == NULL) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID, "--%s: more than %d entries", flag, MOST);
+}
+
+/* Everything that can run on this transport. */
+static void take_all(const fire_comm_t *comm, list_t *list)
+{
+    bool has_mpi = strcmp(fire_comm_transport(comm), "threads") != 0;
+
+    for (int i = 0; fire_algo_at(i) != NULL && list->n < MOST; i++) {
+        unsigned f = fire_algo_at(i)->flags;
+
+        if (f & FIRE_ALGO_NATIVE && !has_mpi) continue;
+        if (flags.canonical && !(f & FIRE_ALGO_CANONICAL)) continue;
+        list->word[list->n++] = fire_algo_at(i)->name;
+    }
+}
+
+/* ---- output ---- */
+
+static void print_head(const fire_comm_t *comm)
+{
+    printf("%d workers, transport %s, median of %lld\n\n", fire_comm_size(comm),
+           fire_comm_transport(comm), (long long)flags.repeats);
+    printf("%12s  %-32s %12s %12s %10s %10s\n", "bytes", "algorithm", "median ms",
+           "best ms", "bus GB/s", "x library");
+}
+
+static void print_result(void *arg, const fire_bench_result_t *r)
+{
+    char ratio[32] = "-";
+
+    (void)arg;
+    if (r->library > 0) snprintf(ratio, sizeof(ratio), "%.2f", r->library);
+    printf("%12zu  %-32s %12.3f %12.3f %10.2f %10s\n", r->bytes, r->algo,
+           r->seconds * 1e3, r->best * 1e3, r->bus / 1e9, ratio);
+    fflush(stdout);
+}
+
+static void be_silent(void *arg, const fire_bench_result_t *r)
+{
+    (void)arg, (void)r;
+}
+
+static fire_status_t measure(fire_comm_t *comm, const fire_bench_t *b)
+{
+    bool first = fire_comm_rank(comm) == 0;
+
+    if (first) print_head(comm);
+    return fire_comm_bench(comm, b, first ? print_result : be_silent, NULL);
+}
+
+static fire_status_t tune(fire_comm_t *comm, const fire_bench_t *b)
+{
+    char         *table;
+    fire_status_t st = FIRE_OK;
+
+    FIRE_TRY(fire_comm_tune(comm, b, &table));
+    if (fire_comm_rank(comm) == 0) {
+        st = fire_file_write(flags.tune, table, strlen(table));
+        if (st == FIRE_OK) fputs(table, stdout);
+    }
+    fire_free(table);
+    return fire_comm_agree(comm, st);
+}
+
+static fire_status_t bench(fire_comm_t *comm, list_t *sizes, list_t *algos)
+{
+    size_t       bytes[MOST];
+    fire_bench_t b = {.bytes     = bytes,
+                      .algo      = algos->word,
+                      .repeats   = (int)flags.repeats,
+                      .canonical = flags.canonical};
+
+    FIRE_TRY(cut("bytes", flags.bytes, sizes));
+    if (flags.algo != NULL)
+        FIRE_TRY(cut("algo", flags.algo, algos));
+    else
+        take_all(comm, algos);
+    for (; b.nbytes < sizes->n; b.nbytes++)
+        FIRE_TRY(parse_size(sizes->word[b.nbytes], &bytes[b.nbytes]));
+    b.nalgo = algos->n;
+    return flags.tune != NULL ? tune(comm, &b) : measure(comm, &b);
+}
+
+static fire_status_t work(void *arg, const worker_t *worker)
+{
+    list_t        sizes = {0}, algos = {0};
+    fire_status_t st;
+
+    (void)arg;
+    if (worker->comm == NULL)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "one worker has nobody to talk to; start it "
+                                           "under mpirun or with --workers N");
+    st = bench(worker->comm, &sizes, &algos);
+    fire_free(sizes.text);
+    fire_free(algos.text);
+    return st;
+}
+
+static fire_status_t run(int narg, const char *const *arg)
+{
+    workers_t     workers = {.comm = FIRE_COMM_OPTIONS_INIT};
+    fire_status_t st      = FIRE_OK;
+
+    (void)narg, (void)arg;
+    workers.comm.onesided       = flags.onesided;
+    workers.comm.ranks_per_node = (int)workers_flags.ranks_per_node;
+    if (flags.repeats < 1)
+        st = FIRE_FAIL(FIRE_ERR_INVALID, "--repeats must be at least 1");
+    return workers_run(&workers, st, work, NULL);
+}
+
+const command_t command_bench_allreduce = {
+    .name      = "bench allreduce",
+    .arguments = "",
+    .summary   = "measure the exchange of gradients between workers",
+    .help =
+        "Adds arrays up over all workers with every algorithm, in turns, and prints "
+        "the\n"
+        "median time of the slowest worker, the bus bandwidth 2(P-1)/P * bytes / time\n"
+        "and how many times faster than the library's own MPI_Allreduce that is.\n"
+        "\n"
+        "Examples:\n"
+        "  mpirun -np 4 firecaffe bench allreduce --bytes 30M,54M,250M\n"
+        "  mpirun -np 4 firecaffe bench allreduce --algo "
+        "ring,multicolor:colors=8\n"
+        "  mpirun -np 4 firecaffe bench allreduce --tune my.tuning\n"
+        "  mpirun -np 4 firecaffe train --solver s.prototxt --tuning my.tuning\n",
+    .groups = groups,
+    .run    = run,
+};
