@@ -3,12 +3,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
-enum { MAX_THREADS = 64, USEFUL_THREADS = 4, MAX_CHUNK = 16 };
+enum { MAX_THREADS = 64, USEFUL_THREADS = 8, MAX_CHUNK = 16, MAX_DEPTH = 1000 };
 
 typedef struct slot {
     fire_batch_t  batch;
@@ -36,14 +36,6 @@ struct fire_prefetch {
     int           busy; /* threads at work on rows */
     double        waited;
 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 fire_status_t fire_batch_row(fire_batch_t *b, int64_t row, fire_extent_t extent,
                              float **data_p)
@@ -160,12 +152,15 @@ static void *decode_thread(void *arg)
 
 /* ---- the trainer's side ---- */
 
+static int clamp(int64_t n, int least, int most)
+{
+    return n < least ? least : n > most ? most : (int)n;
+}
+
 static int useful_threads(int wish)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int  n     = wish > 0 ? wish : cores < USEFUL_THREADS ? (int)cores : USEFUL_THREADS;
-
-    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n;
+    if (wish > 0) return clamp(wish, 1, MAX_THREADS);
+    return clamp(sysconf(_SC_NPROCESSORS_ONLN), 1, USEFUL_THREADS);
 }
 
 fire_status_t fire_prefetch_create(const fire_prefetch_options_t *options,
@@ -175,10 +170,9 @@ fire_status_t fire_prefetch_create(const fire_prefetch_options_t *options,
     fire_status_t    st;
 
     FIRE_TRY(FIRE_NEW(&p, 1));
-    p->opt = *options;
-    p->nslot =
-        (options->depth > 0 ? options->depth : 1) + 1; /* one is with the trainer */
-    st = FIRE_NEW(&p->slot, p->nslot);
+    p->opt   = *options;
+    p->nslot = clamp(options->depth, 1, MAX_DEPTH) + 1; /* one is with the trainer */
+    st       = FIRE_NEW(&p->slot, p->nslot);
     if (st != FIRE_OK) {
         fire_free(p);
         return st;
@@ -264,7 +258,7 @@ static slot_t *wait_for(fire_prefetch_t *p, const fire_moment_t *m)
 fire_status_t fire_prefetch_get(fire_prefetch_t *p, const fire_moment_t *moment,
                                 const fire_batch_t **batch_p)
 {
-    double  start = now();
+    double  start = fire_clock_now();
     slot_t *s;
 
     if (p->nthread == 0) {
@@ -274,7 +268,7 @@ fire_status_t fire_prefetch_get(fire_prefetch_t *p, const fire_moment_t *moment,
     pthread_mutex_lock(&p->lock);
     s = wait_for(p, moment);
     pthread_mutex_unlock(&p->lock);
-    p->waited += now() - start;
+    p->waited += fire_clock_now() - start;
     if (s->status != FIRE_OK) return FIRE_FAIL(s->status, "%s", s->error);
     *batch_p = &s->batch;
     return FIRE_OK;

@@ -29,7 +29,7 @@ typedef struct fire_prefetch_options {
     void           *arg;
     int64_t         batch_size; /* as in the prototxt: see fire_moment_slice() */
     fire_extent_t   extent;     /* of the rows */
-    int             depth;      /* batches ahead */
+    int64_t         depth;      /* batches ahead */
     int             threads;    /* 0: as many as are useful on this machine */
 } fire_prefetch_options_t;
 

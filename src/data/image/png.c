@@ -3,12 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "data/image.h"
 
 typedef struct job {
-    const uint8_t *at, *end;
-    uint8_t      **line; /* libpng wants to know where each one goes */
+    const uint8_t *at, *end; /* of the file that is read */
     char           text[128];
 } job_t;
 
@@ -34,7 +32,7 @@ static void on_read(png_structp png, png_bytep out, size_t n)
     job->at += n;
 }
 
-/* Ask for 8 bits and the wanted channels, whatever the file has. */
+/* Ask for 8 bits and the wanted channels, whatever the file has; how many those are. */
 static int convert(png_structp png, png_infop info, fire_color_t color)
 {
     int  type     = png_get_color_type(png, info);
@@ -54,28 +52,34 @@ static int convert(png_structp png, png_infop info, fire_color_t color)
     else
         png_set_gray_to_rgb(png);
     png_set_bgr(png);
-    png_set_interlace_handling(png);
     return channels + alpha;
 }
 
-static fire_status_t decode(png_structp png, png_infop info, job_t *job,
-                            fire_color_t color, fire_buffer_t *b,
-                            fire_pixels_t *pixels_p)
+/* An interlaced image comes in passes, each over all lines. */
+static void read_lines(png_structp png, uint8_t *out, fire_extent_t e, int passes)
+{
+    for (int pass = 0; pass < passes; pass++)
+        for (int y = 0; y < e.height; y++)
+            png_read_row(png, out + (size_t)y * (size_t)e.width * (size_t)e.channels,
+                         NULL);
+}
+
+static fire_status_t decode(png_structp png, png_infop info, fire_color_t color,
+                            fire_buffer_t *b, fire_pixels_t *pixels_p)
 {
     fire_extent_t e;
+    int           passes;
 
     png_read_info(png, info);
     e.channels = convert(png, info, color);
     e.height   = (int)png_get_image_height(png, info);
     e.width    = (int)png_get_image_width(png, info);
     FIRE_TRY(fire_image_reserve(b, e.channels, e.height, e.width));
-    FIRE_TRY(FIRE_NEW(&job->line, e.height));
-    for (int y = 0; y < e.height; y++)
-        job->line[y] = b->bytes + (size_t)y * (size_t)e.width * (size_t)e.channels;
+    passes = png_set_interlace_handling(png);
     png_read_update_info(png, info);
     if (png_get_rowbytes(png, info) != (size_t)e.width * (size_t)e.channels)
         png_error(png, "unknown kind of pixels");
-    png_read_image(png, job->line);
+    read_lines(png, b->bytes, e, passes);
     png_read_end(png, NULL);
     *pixels_p = fire_pixels_interleaved(b->bytes, e);
     return FIRE_OK;
@@ -97,9 +101,8 @@ FIRE_IMAGE_DECODER(png)
     if (setjmp(png_jmpbuf(png)) != 0)
         st = FIRE_FAIL(FIRE_ERR_PARSE, "damaged PNG: %s", job.text);
     else
-        st = decode(png, info, &job, color, b, pixels_p);
+        st = decode(png, info, color, b, pixels_p);
     png_destroy_read_struct(&png, &info, NULL);
-    fire_free(job.line);
     return st;
 }
 

@@ -94,10 +94,8 @@ static fire_status_t data_setup(fire_layer_t *l)
     d->color   = d->transform.force_gray                              ? FIRE_COLOR_GRAY
                  : d->transform.force_color || p->force_encoded_color ? FIRE_COLOR_BGR
                                                                       : FIRE_COLOR_ASIS;
-    *o         = (fire_prefetch_options_t){.load       = load_row,
-                                           .arg        = d,
-                                           .batch_size = p->batch_size,
-                                           .depth      = (int)p->prefetch};
+    *o         = (fire_prefetch_options_t){
+                .load = load_row, .arg = d, .batch_size = p->batch_size, .depth = p->prefetch};
     FIRE_TRY(infer_extent(d, &o->extent));
     return fire_feed_setup(l);
 }

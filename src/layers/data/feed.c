@@ -16,9 +16,10 @@ fire_status_t fire_feed_reshape(fire_layer_t *l)
 
 fire_status_t fire_feed_setup(fire_layer_t *l)
 {
-    fire_feed_t                   *f = FIRE_STATE(l, fire_feed_t);
-    const fire_prefetch_options_t *o = &f->options;
+    fire_feed_t             *f = FIRE_STATE(l, fire_feed_t);
+    fire_prefetch_options_t *o = &f->options;
 
+    o->threads = l->ctx->threads;
     FIRE_LOG(INFO, "output data size: %lld,%d,%d,%d", (long long)o->batch_size,
              o->extent.channels, o->extent.height, o->extent.width);
     return fire_prefetch_create(o, &f->prefetch);

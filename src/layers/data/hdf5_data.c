@@ -1,6 +1,7 @@
 /* hdf5_data.c - HDF5Data: each top is the dataset of its name, from a list of files. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "data/hdf5_rows.h"
 #include "layers/layer.h"
 
@@ -61,9 +62,11 @@ static fire_status_t hdf5_forward(fire_layer_t *l)
 {
     fire_slice_t s =
         fire_moment_slice(l->moment, l->param->hdf5_data_param->batch_size);
+    double start = fire_clock_now();
 
     for (int64_t i = 0; i < s.n; i++)
         FIRE_TRY(copy_row(l, s.first + i * s.stride, i));
+    l->waited += fire_clock_now() - start;
     return FIRE_OK;
 }
 
