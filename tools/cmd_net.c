@@ -6,12 +6,14 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "command.h"
+#include "draw.h"
 #include "net_flags.h"
 
 typedef struct flags {
     fire_option_list_t shape;
     int64_t            batch;
     bool               explain, coverage;
+    const char        *draw;
 } flags_t;
 
 static flags_t             flags;
@@ -21,6 +23,8 @@ static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, batch, INT, "0", "N", "another batch size for the table"),
     FIRE_OPTION(flags_t, explain, BOOL, "false", NULL,
                 "tell which kernel each layer got, and why others declined"),
+    FIRE_OPTION(flags_t, draw, STRING, "", "FILE",
+                "draw the net into this .svg or .html file"),
     FIRE_OPTION(flags_t, coverage, BOOL, "false", NULL,
                 "list all layer types and their kernels; needs no net"),
     {0},
@@ -327,6 +331,7 @@ static fire_status_t run(int narg, const char *const *arg)
     FIRE_TRY_GOTO(st, apply_batch(net), done);
     print_table(net);
     if (flags.explain) st = explain(net);
+    if (st >= 0 && flags.draw[0] != '\0') st = draw_net(net, flags.draw);
 done:
     fire_net_destroy(net);
     return st;
@@ -350,6 +355,7 @@ const command_t command_net = {
               "  firecaffe net models/alexnet/deploy.prototxt --batch 1024\n"
               "  firecaffe net models/lenet/train_val.prototxt --shape data=64,1,28,28\n"
               "  firecaffe net models/resnet50/deploy.prototxt --explain\n"
+              "  firecaffe net models/googlenet/deploy.prototxt --draw googlenet.svg\n"
               "  firecaffe net --coverage\n",
     .groups = groups,
     .max_args = 1,

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "command.h"
+#include "runs.h"
 #include "report/page.h"
 
 typedef struct flags {
@@ -33,17 +34,12 @@ static fire_status_t write_page(const fire_report_t *r)
 
 static fire_status_t run(int narg, const char *const *arg)
 {
-    fire_report_t r  = {0};
-    fire_status_t st = FIRE_NEW(&r.run, narg);
+    fire_report_t r;
+    fire_status_t st;
 
-    for (int i = 0; i < narg && st >= 0; i++) {
-        st = fire_run_open(arg[i], &r.run[i]);
-        if (st >= 0) r.nrun++;
-    }
-    if (st >= 0) st = write_page(&r);
-    for (int i = 0; i < r.nrun; i++)
-        fire_run_close(r.run[i]);
-    fire_free(r.run);
+    FIRE_TRY(runs_open(narg, arg, &r));
+    st = write_page(&r);
+    runs_close(&r);
     return st;
 }
 

@@ -1,0 +1,203 @@
+#include "report/graph.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/alloc.h"
+
+static const double LETTER = 8, SMALL_LETTER = 6.4; /* widths, about */
+
+/* Who makes a blob, at the present point of the list of layers. */
+typedef struct maker {
+    const char *blob;
+    int         node;
+    bool        is_extra; /* a data layer's second or later top */
+    const char *label;    /* its name before splits */
+} maker_t;
+
+typedef struct builder {
+    fire_graph_t *g;
+    maker_t      *maker;
+    int64_t       nmaker, maker_cap;
+} builder_t;
+
+static const fire_json_t *list_of(const fire_json_t *layer, const char *key)
+{
+    static const fire_json_t empty = {.kind = FIRE_JSON_ARRAY};
+    const fire_json_t       *list  = fire_json_get(layer, key);
+
+    return list != NULL && list->kind == FIRE_JSON_ARRAY ? list : &empty;
+}
+
+static const char *text_at(const fire_json_t *list, int64_t i)
+{
+    return list->item[i].kind == FIRE_JSON_STRING ? list->item[i].string : "?";
+}
+
+static maker_t *maker_of(const builder_t *b, const char *blob)
+{
+    for (int64_t i = b->nmaker - 1; i >= 0; i--)
+        if (strcmp(b->maker[i].blob, blob) == 0) return &b->maker[i];
+    return NULL;
+}
+
+static fire_status_t add_maker(builder_t *b, maker_t m)
+{
+    FIRE_TRY(fire_grow(&b->maker, &b->maker_cap, b->nmaker + 1, sizeof(m)));
+    b->maker[b->nmaker++] = m;
+    return FIRE_OK;
+}
+
+/* A split's tops are its bottom under other names. */
+static fire_status_t pass_split(builder_t *b, const fire_json_t *bottoms,
+                                const fire_json_t *tops)
+{
+    const maker_t *m = bottoms->n > 0 ? maker_of(b, text_at(bottoms, 0)) : NULL;
+
+    for (int64_t i = 0; i < tops->n && m != NULL; i++) {
+        maker_t copy = *m;
+
+        copy.blob = text_at(tops, i);
+        FIRE_TRY(add_maker(b, copy));
+        m = maker_of(b, text_at(bottoms, 0));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t add_name(const char ***list, int64_t *n, int64_t *cap,
+                              const char *name)
+{
+    FIRE_TRY(fire_grow(list, cap, *n + 1, sizeof(**list)));
+    (*list)[(*n)++] = name;
+    return FIRE_OK;
+}
+
+static fire_status_t add_inside(fire_graph_node_t *node, const fire_json_t *layer)
+{
+    int64_t n = node->ninside;
+
+    FIRE_TRY(add_name(&node->inside_type, &n, &node->inside_type_cap,
+                      fire_json_string_or(layer, "type", "?")));
+    return add_name(&node->inside, &node->ninside, &node->inside_cap,
+                    fire_json_string_or(layer, "name", "?"));
+}
+
+/* "20 × 24 × 24" of the first top; one number alone is the batch. */
+static fire_status_t shape_text(const fire_json_t *layer, char **text_p)
+{
+    const fire_json_t *shapes = list_of(layer, "shapes");
+    fire_str_t         out    = {0};
+
+    for (int64_t i = 1; shapes->n > 0 && i < shapes->item[0].n; i++)
+        FIRE_TRY(fire_str_printf(&out, "%s%.0f", i > 1 ? " × " : "",
+                                 shapes->item[0].item[i].number));
+    return fire_str_take(&out, text_p);
+}
+
+static fire_status_t connect(builder_t *b, int node, const char *blob)
+{
+    const maker_t     *m = maker_of(b, blob);
+    fire_graph_node_t *n = &b->g->node[node];
+
+    if (m == NULL) return FIRE_OK; /* an input of the net */
+    if (m->is_extra) return add_name(&n->tag, &n->ntag, &n->tag_cap, m->label);
+    for (int64_t i = 0; i < b->g->nedge; i++)
+        if (b->g->edge[i].from == m->node && b->g->edge[i].to == node) return FIRE_OK;
+    FIRE_TRY(
+        fire_grow(&b->g->edge, &b->g->edge_cap, b->g->nedge + 1, sizeof(*b->g->edge)));
+    b->g->edge[b->g->nedge++] = (fire_graph_edge_t){.from = m->node, .to = node};
+    return FIRE_OK;
+}
+
+static fire_status_t add_node(builder_t *b, const fire_json_t *layer,
+                              const fire_json_t *bottoms, const fire_json_t *tops)
+{
+    fire_graph_t      *g  = b->g;
+    int                id = (int)g->nnode;
+    fire_graph_node_t *n;
+
+    FIRE_TRY(fire_grow(&g->node, &g->node_cap, g->nnode + 1, sizeof(*n)));
+    n       = &g->node[g->nnode++];
+    n->name = fire_json_string_or(layer, "name", "?");
+    n->type = fire_json_string_or(layer, "type", "?");
+    FIRE_TRY(shape_text(layer, &n->shape));
+    for (int64_t i = 0; i < bottoms->n; i++)
+        FIRE_TRY(connect(b, id, text_at(bottoms, i)));
+    for (int64_t i = 0; i < tops->n; i++)
+        FIRE_TRY(add_maker(b, (maker_t){.blob     = text_at(tops, i),
+                                        .node     = id,
+                                        .is_extra = bottoms->n == 0 && i > 0,
+                                        .label    = text_at(tops, i)}));
+    return FIRE_OK;
+}
+
+static fire_status_t add_layer(builder_t *b, const fire_json_t *layer)
+{
+    const fire_json_t *bottoms = list_of(layer, "bottoms"),
+                      *tops    = list_of(layer, "tops");
+    const maker_t *m;
+
+    if (strcmp(fire_json_string_or(layer, "type", ""), "Split") == 0)
+        return pass_split(b, bottoms, tops);
+    if (bottoms->n > 0 && tops->n == 1 &&
+        strcmp(text_at(bottoms, 0), text_at(tops, 0)) == 0 &&
+        (m = maker_of(b, text_at(tops, 0))) != NULL)
+        return add_inside(&b->g->node[m->node], layer);
+    return add_node(b, layer, bottoms, tops);
+}
+
+/* ---- sizes ---- */
+
+/* Letters, not bytes, of UTF-8. */
+static double letters(const char *text)
+{
+    int n = 0;
+
+    for (; *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+static void set_size(fire_graph_node_t *n)
+{
+    double w = 24 + LETTER * letters(n->name);
+
+    w = fmax(w, 24 + SMALL_LETTER * (letters(n->type) + letters(n->shape) + 3));
+    for (int64_t i = 0; i < n->ninside; i++)
+        w = fmax(w, 30 + SMALL_LETTER *
+                             (letters(n->inside[i]) + letters(n->inside_type[i]) + 3));
+    n->w = fmax(w, 110);
+    n->h = 42 + 17 * (double)n->ninside;
+}
+
+fire_status_t fire_graph_create(const fire_json_t *layers, fire_graph_t **graph_p)
+{
+    builder_t     b = {0};
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&b.g, 1));
+    st = FIRE_OK;
+    for (int64_t i = 0; i < layers->n && st >= 0; i++)
+        st = add_layer(&b, &layers->item[i]);
+    for (int64_t i = 0; i < b.g->nnode && st >= 0; i++)
+        set_size(&b.g->node[i]);
+    fire_free(b.maker);
+    if (st < 0)
+        fire_graph_destroy(b.g);
+    else
+        *graph_p = b.g;
+    return st;
+}
+
+void fire_graph_destroy(fire_graph_t *g)
+{
+    if (g == NULL) return;
+    for (int64_t i = 0; i < g->nnode; i++) {
+        fire_free(g->node[i].shape);
+        fire_free(g->node[i].inside);
+        fire_free(g->node[i].inside_type);
+        fire_free(g->node[i].tag);
+    }
+    fire_free(g->node);
+    fire_free(g->edge);
+    fire_free(g);
+}

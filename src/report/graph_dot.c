@@ -1,0 +1,105 @@
+/* graph_dot.c - the graph in Graphviz's language, and its answer read again. Boxes keep
+ * the sizes that we need for their texts; Graphviz only says where they go. */
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "report/graph.h"
+
+static const double INCH = 72; /* pixels, as we count */
+
+fire_status_t fire_graph_dot(const fire_graph_t *g, fire_str_t *out)
+{
+    FIRE_TRY(fire_str_printf(out, "digraph net {\nranksep=0.5; nodesep=0.3;\n"
+                                  "node [shape=box fixedsize=true label=\"\"];\n"));
+    for (int64_t i = 0; i < g->nnode; i++)
+        FIRE_TRY(fire_str_printf(out, "n%lld [width=%.4f height=%.4f];\n", (long long)i,
+                                 g->node[i].w / INCH, g->node[i].h / INCH));
+    for (int64_t i = 0; i < g->nedge; i++)
+        FIRE_TRY(fire_str_printf(out, "n%d -> n%d;\n", g->edge[i].from, g->edge[i].to));
+    return fire_str_printf(out, "}\n");
+}
+
+/* The next number of a line; 0 where there is none. */
+static double next_number(const char **at)
+{
+    double value = 0;
+    int    n     = 0;
+
+    if (sscanf(*at, "%lf%n", &value, &n) == 1) *at += n;
+    return value;
+}
+
+/* "n3": which node that is, or -1. */
+static int next_node(const fire_graph_t *g, const char **at)
+{
+    int node = -1, n = 0;
+
+    if (sscanf(*at, " n%d%n", &node, &n) == 1) *at += n;
+    return node < g->nnode ? node : -1;
+}
+
+/* "n3 x y width height ..."; y counts from below. */
+static void place_node(fire_graph_t *g, const char *at)
+{
+    int i = next_node(g, &at);
+
+    if (i < 0) return;
+    g->node[i].x = next_number(&at) * INCH;
+    g->node[i].y = g->height - next_number(&at) * INCH;
+}
+
+/* "n1 n2 points x y x y ...": the curve has one Bezier piece or several. */
+static fire_status_t place_edge(fire_graph_t *g, const char *at)
+{
+    int    from = next_node(g, &at), to = next_node(g, &at);
+    int    points = (int)next_number(&at);
+    double x[4], y[4];
+
+    for (int i = 0; i < points && from >= 0 && to >= 0; i++) {
+        int k = i == 0 ? 0 : (i - 1) % 3 + 1;
+
+        x[k] = next_number(&at) * INCH;
+        y[k] = g->height - next_number(&at) * INCH;
+        if (k < 3) continue;
+        FIRE_TRY(fire_grow(&g->edge, &g->edge_cap, g->nedge + 1, sizeof(*g->edge)));
+        g->edge[g->nedge] = (fire_graph_edge_t){.from = from, .to = to};
+        memcpy(g->edge[g->nedge].x, x, sizeof(x));
+        memcpy(g->edge[g->nedge++].y, y, sizeof(y));
+        x[0] = x[3];
+        y[0] = y[3];
+    }
+    return FIRE_OK;
+}
+
+/* The pieces of a curve but the last end at a bend, not at a box. */
+static fire_status_t mark_bends(fire_graph_t *g)
+{
+    int bend = (int)g->nnode;
+
+    FIRE_TRY(fire_grow(&g->node, &g->node_cap, g->nnode + 1, sizeof(*g->node)));
+    g->node[g->nnode++] = (fire_graph_node_t){0};
+    for (int64_t i = 0; i + 1 < g->nedge; i++)
+        if (g->edge[i].from == g->edge[i + 1].from &&
+            g->edge[i].to == g->edge[i + 1].to)
+            g->edge[i].to = bend;
+    return FIRE_OK;
+}
+
+fire_status_t fire_graph_placed(fire_graph_t *g, const char *plain)
+{
+    const char *at = plain;
+
+    if (strncmp(at, "graph ", 6) != 0)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "Graphviz answers \"%.40s\"", plain);
+    at += 6;
+    next_number(&at);
+    g->width  = next_number(&at) * INCH;
+    g->height = next_number(&at) * INCH;
+    g->nedge  = 0;
+    for (at = strchr(at, '\n'); at != NULL; at = strchr(at, '\n')) {
+        at++;
+        if (strncmp(at, "node n", 6) == 0) place_node(g, at + 4);
+        if (strncmp(at, "edge n", 6) == 0) FIRE_TRY(place_edge(g, at + 4));
+    }
+    return mark_bends(g);
+}

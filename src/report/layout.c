@@ -1,0 +1,259 @@
+/* layout.c - where the boxes of a graph go, after Sugiyama: rows by the longest way from
+ * the top, long edges cut at bends, few crossings by medians, then straight lines where
+ * there is room. */
+#include <math.h>
+#include "base/alloc.h"
+#include "report/graph.h"
+
+enum { SWEEPS = 12, PULLS = 24 };
+static const double GAP_X = 22, GAP_Y = 40;
+
+/* Rows of node numbers, left to right. */
+typedef struct row {
+    int *node;
+    int  n;
+} row_t;
+
+typedef struct layout {
+    fire_graph_t *g;
+    row_t        *row;
+    int           nrow;
+    int          *memory; /* of all rows */
+} layout_t;
+
+/* ---- rows ---- */
+
+/* Layers come in an order in which bottoms are made before they are used. */
+static int rank_nodes(fire_graph_t *g)
+{
+    int most = 0;
+
+    for (int64_t i = 0; i < g->nedge; i++) {
+        fire_graph_node_t *from = &g->node[g->edge[i].from];
+        fire_graph_node_t *to   = &g->node[g->edge[i].to];
+
+        if (to->rank < from->rank + 1) to->rank = from->rank + 1;
+        if (to->rank > most) most = to->rank;
+    }
+    return most + 1;
+}
+
+/* Replace an edge over several rows by one per row, with bends between. */
+static fire_status_t cut_edge(fire_graph_t *g, int64_t which)
+{
+    while (g->node[g->edge[which].to].rank > g->node[g->edge[which].from].rank + 1) {
+        int to = g->edge[which].to, bend = (int)g->nnode;
+
+        FIRE_TRY(fire_grow(&g->node, &g->node_cap, g->nnode + 1, sizeof(*g->node)));
+        FIRE_TRY(fire_grow(&g->edge, &g->edge_cap, g->nedge + 1, sizeof(*g->edge)));
+        g->node[g->nnode++] = (fire_graph_node_t){
+            .rank = g->node[g->edge[which].from].rank + 1, .w = 4, .h = 0};
+        g->edge[which].to   = bend;
+        g->edge[g->nedge++] = (fire_graph_edge_t){.from = bend, .to = to};
+        which               = g->nedge - 1;
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t make_rows(layout_t *l)
+{
+    fire_graph_t *g  = l->g;
+    int64_t       ne = g->nedge;
+    int           at = 0;
+
+    l->nrow = rank_nodes(g);
+    for (int64_t i = 0; i < ne; i++)
+        FIRE_TRY(cut_edge(g, i));
+    FIRE_TRY(FIRE_NEW(&l->row, l->nrow));
+    FIRE_TRY(FIRE_NEW(&l->memory, g->nnode));
+    for (int r = 0; r < l->nrow; r++) {
+        l->row[r].node = l->memory + at;
+        for (int i = 0; i < g->nnode; i++)
+            if (g->node[i].rank == r) {
+                g->node[i].order              = l->row[r].n;
+                l->row[r].node[l->row[r].n++] = i;
+            }
+        at += l->row[r].n;
+    }
+    return FIRE_OK;
+}
+
+/* ---- few crossings ---- */
+
+typedef enum side { ABOVE = 1, BELOW = 2, BOTH = 3 } side_t;
+
+/* Mean of a property of the neighbours on a side; `otherwise` without any. */
+static double neighbours(const fire_graph_t *g, int node, side_t side, bool by_x,
+                         double otherwise)
+{
+    double sum = 0;
+    int    n   = 0;
+
+    for (int64_t i = 0; i < g->nedge; i++) {
+        const fire_graph_edge_t *e     = &g->edge[i];
+        int                      other = -1;
+
+        if (e->to == node && side & ABOVE) other = e->from;
+        if (e->from == node && side & BELOW) other = e->to;
+        if (other < 0) continue;
+        sum += by_x ? g->node[other].x : g->node[other].order;
+        n++;
+    }
+    return n > 0 ? sum / n : otherwise;
+}
+
+/* Insertion sort by key: rows are short, and equal keys keep their order. */
+static void sort_row(fire_graph_t *g, row_t *row, const double *key)
+{
+    for (int i = 1; i < row->n; i++)
+        for (int k = i; k > 0 && key[row->node[k]] < key[row->node[k - 1]]; k--) {
+            int swap         = row->node[k];
+            row->node[k]     = row->node[k - 1];
+            row->node[k - 1] = swap;
+        }
+    for (int i = 0; i < row->n; i++)
+        g->node[row->node[i]].order = i;
+}
+
+static fire_status_t order_rows(layout_t *l)
+{
+    double *key;
+
+    FIRE_TRY(FIRE_NEW(&key, l->g->nnode));
+    for (int sweep = 0; sweep < SWEEPS; sweep++)
+        for (int k = 0; k < l->nrow; k++) {
+            bool   down = sweep % 2 == 0;
+            row_t *row  = &l->row[down ? k : l->nrow - 1 - k];
+
+            for (int i = 0; i < row->n; i++)
+                key[row->node[i]] = neighbours(l->g, row->node[i], down ? ABOVE : BELOW,
+                                               false, l->g->node[row->node[i]].order);
+            sort_row(l->g, row, key);
+        }
+    fire_free(key);
+    return FIRE_OK;
+}
+
+/* ---- places ---- */
+
+static double gap_between(const fire_graph_node_t *a, const fire_graph_node_t *b)
+{
+    return (a->w + b->w) / 2 + GAP_X;
+}
+
+/* Pull each node to the mean of its neighbours, then push apart what overlaps: from the
+ * left and from the right, and take the middle. */
+static void pull_row(fire_graph_t *g, const row_t *row, side_t side, double *left,
+                     double *right)
+{
+    for (int i = 0; i < row->n; i++) {
+        const fire_graph_node_t *n = &g->node[row->node[i]];
+
+        left[i] = right[i] = neighbours(g, row->node[i], side, true, n->x);
+    }
+    for (int i = 1; i < row->n; i++)
+        left[i] = fmax(left[i], left[i - 1] + gap_between(&g->node[row->node[i - 1]],
+                                                          &g->node[row->node[i]]));
+    for (int i = row->n - 2; i >= 0; i--)
+        right[i] =
+            fmin(right[i], right[i + 1] - gap_between(&g->node[row->node[i]],
+                                                      &g->node[row->node[i + 1]]));
+    for (int i = 0; i < row->n; i++)
+        g->node[row->node[i]].x = (left[i] + right[i]) / 2;
+}
+
+static fire_status_t place_x(layout_t *l)
+{
+    double       *left = NULL, *right = NULL;
+    fire_status_t st;
+
+    for (int r = 0; r < l->nrow; r++)
+        for (int i = 0; i < l->row[r].n; i++)
+            l->g->node[l->row[r].node[i]].x = 160.0 * (i - (l->row[r].n - 1) / 2.0);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&left, l->g->nnode), out);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&right, l->g->nnode), out);
+    for (int pull = 0; pull < PULLS; pull++)
+        for (int k = 0; k < l->nrow; k++) {
+            bool   down = pull % 2 == 0;
+            side_t side = pull >= PULLS / 2 ? BOTH : down ? ABOVE : BELOW;
+
+            pull_row(l->g, &l->row[down ? k : l->nrow - 1 - k], side, left, right);
+        }
+out:
+    fire_free(left);
+    fire_free(right);
+    return st;
+}
+
+static void place_y(layout_t *l)
+{
+    double y = 0;
+
+    for (int r = 0; r < l->nrow; r++) {
+        double tallest = 0;
+
+        for (int i = 0; i < l->row[r].n; i++)
+            tallest = fmax(tallest, l->g->node[l->row[r].node[i]].h);
+        for (int i = 0; i < l->row[r].n; i++) {
+            fire_graph_node_t *n = &l->g->node[l->row[r].node[i]];
+
+            n->y = y + tallest / 2;
+            if (n->name == NULL) n->h = tallest; /* straight through between boxes */
+        }
+        y += tallest + GAP_Y;
+    }
+}
+
+/* From the lower side of a box to the upper side of another, leaving both upright. */
+static void draw_edges(fire_graph_t *g)
+{
+    for (int64_t i = 0; i < g->nedge; i++) {
+        fire_graph_edge_t       *e    = &g->edge[i];
+        const fire_graph_node_t *from = &g->node[e->from], *to = &g->node[e->to];
+        double y0 = from->y + from->h / 2, y1 = to->y - to->h / 2, bow = (y1 - y0) / 2;
+
+        e->x[0] = e->x[1] = from->x;
+        e->x[2] = e->x[3] = to->x;
+        e->y[0]           = y0;
+        e->y[1]           = y0 + bow;
+        e->y[2]           = y1 - bow;
+        e->y[3]           = y1;
+    }
+}
+
+/* Move everything to where the picture begins, a margin from its corner. */
+static void fit(fire_graph_t *g)
+{
+    const double margin = 16;
+    double       x0 = INFINITY, x1 = -INFINITY, y1 = 0;
+
+    for (int64_t i = 0; i < g->nnode; i++) {
+        x0 = fmin(x0, g->node[i].x - g->node[i].w / 2);
+        x1 = fmax(x1, g->node[i].x + g->node[i].w / 2);
+        y1 = fmax(y1, g->node[i].y + g->node[i].h / 2);
+    }
+    for (int64_t i = 0; i < g->nnode; i++) {
+        g->node[i].x += margin - x0;
+        g->node[i].y += margin;
+    }
+    g->width  = x1 - x0 + 2 * margin;
+    g->height = y1 + 2 * margin;
+}
+
+fire_status_t fire_graph_layout(fire_graph_t *g)
+{
+    layout_t      l = {.g = g};
+    fire_status_t st;
+
+    if (g->nnode == 0) return FIRE_OK;
+    FIRE_TRY_GOTO(st, make_rows(&l), out);
+    FIRE_TRY_GOTO(st, order_rows(&l), out);
+    FIRE_TRY_GOTO(st, place_x(&l), out);
+    place_y(&l);
+    fit(g);
+    draw_edges(g);
+out:
+    fire_free(l.row);
+    fire_free(l.memory);
+    return st;
+}

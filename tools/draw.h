@@ -1,0 +1,13 @@
+/* draw.h - pictures of nets. */
+#ifndef FIRE_TOOLS_DRAW_H
+#define FIRE_TOOLS_DRAW_H
+#include "base/json.h"
+#include "net/net.h"
+
+/* Lay out by Graphviz if its `dot` is there, by our own rules otherwise; append an SVG
+ * element. `layers` is what fire_net_describe() writes. */
+fire_status_t draw_layers(const fire_json_t *layers, bool alone, fire_str_t *out);
+
+/* A file that ends in .svg, or .html to open in a browser. */
+fire_status_t draw_net(const fire_net_t *net, const char *path);
+#endif
