@@ -6,14 +6,15 @@
 #include "base/clock.h"
 #include "train/exchange_state.h"
 
-/* Cut [0, n) into buckets of about bucket_bytes that end at parameter borders; a
- * parameter larger than that has one of its own. */
+/* Cut what follows the head into buckets of about bucket_bytes that end at parameter
+ * borders; a parameter larger than that has one of its own. */
 static fire_status_t cut_buckets(fire_exchange_t *x, const int64_t *cut, int ncut)
 {
-    int64_t most = (int64_t)(x->o.bucket_bytes / sizeof(float)), first = 0;
+    int64_t most = (int64_t)(x->o.bucket_bytes / sizeof(float)), first = cut[0];
 
     FIRE_TRY(FIRE_NEW(&x->bucket, ncut));
-    for (int i = 0; i < ncut; i++) {
+    x->bucket[x->nbucket++] = (bucket_t){.n = first, .head = true};
+    for (int i = 1; i < ncut; i++) {
         bool last = i == ncut - 1;
 
         if (!last && cut[i + 1] - first <= most) continue;
@@ -21,6 +22,16 @@ static fire_status_t cut_buckets(fire_exchange_t *x, const int64_t *cut, int ncu
         first                   = cut[i];
     }
     return FIRE_OK;
+}
+
+static bool is_coded(const fire_exchange_t *x, const bucket_t *b)
+{
+    return x->codec != NULL && !b->head;
+}
+
+static bool is_sharded(const fire_exchange_t *x, const bucket_t *b)
+{
+    return x->o.sharded && !b->head;
 }
 
 /* Not every algorithm comes in halves; rhd does, with the same sums as a tree. */
@@ -36,21 +47,22 @@ static const char *algo_for(const fire_exchange_t *x, fire_coll_op_t op)
 
 static fire_status_t make_collectives(fire_exchange_t *x, bucket_t *b)
 {
-    fire_collective_options_t o = {
-        .op        = FIRE_ALLREDUCE,
-        .algo      = x->o.algo,
-        .canonical = x->o.canonical,
-        .colors    = x->o.colors,
-        .compress  = x->o.compress,
-        .residual  = x->residual ? x->residual + x->n + b->first : NULL};
+    fire_collective_options_t o = {.op        = FIRE_ALLREDUCE,
+                                   .algo      = x->o.algo,
+                                   .canonical = x->o.canonical,
+                                   .colors    = x->o.colors};
 
-    if (x->o.sharded) {
+    if (is_coded(x, b)) {
+        o.compress = x->o.compress;
+        o.residual = x->residual + x->n + b->first;
+    }
+    if (is_sharded(x, b)) {
         o.op   = FIRE_REDUCE_SCATTER;
         o.algo = algo_for(x, o.op);
     }
     FIRE_TRY(fire_collective_create(x->comm, &o, x->grads + b->first, (size_t)b->n,
                                     &b->sum));
-    if (!x->o.sharded) return FIRE_OK;
+    if (!is_sharded(x, b)) return FIRE_OK;
     o = (fire_collective_options_t){.op = FIRE_ALLGATHER, .algo = o.algo};
     return fire_collective_create(x->comm, &o, x->weights + b->first, (size_t)b->n,
                                   &b->gather);
@@ -125,7 +137,7 @@ static fire_status_t start_ready(fire_exchange_t *x, bool *moved)
         if (b->first + b->n > x->upto) break;
         b->began = fire_clock_now();
         if (x->nstarted == x->ndone) x->busy_since = b->began;
-        if (x->codec != NULL) quantize(x, b);
+        if (is_coded(x, b)) quantize(x, b);
         FIRE_TRY(fire_collective_start(b->sum));
         b->state = SUMMING;
         x->nstarted++;
@@ -147,12 +159,12 @@ static fire_status_t update(fire_exchange_t *x, bucket_t *b)
     double      start = fire_clock_now();
     fire_span_t own   = {0, (size_t)b->n};
 
-    if (x->o.sharded) own = fire_collective_own(b->sum);
+    if (is_sharded(x, b)) own = fire_collective_own(b->sum);
     if (own.len > 0)
         FIRE_TRY(
             x->o.complete(x->o.arg, b->first + (int64_t)own.off, (int64_t)own.len));
     x->account.update += fire_clock_now() - start;
-    if (!x->o.sharded) {
+    if (!is_sharded(x, b)) {
         set_done(x, b);
         return FIRE_OK;
     }
@@ -274,7 +286,8 @@ fire_status_t fire_exchange_finish(fire_exchange_t *x)
 fire_status_t fire_exchange_gather(fire_exchange_t *x, int64_t first, int64_t n,
                                    float *values)
 {
-    for (int i = 0; i < x->nbucket; i++) {
+    if (first < x->bucket[0].n) return FIRE_OK; /* all have it */
+    for (int i = 1; i < x->nbucket; i++) {
         const bucket_t *b   = &x->bucket[i];
         fire_span_t     own = fire_collective_own(b->sum);
         int64_t         lo = b->first - first, mine = lo + (int64_t)own.off;

@@ -50,7 +50,9 @@ typedef struct fire_exchange_account {
 } fire_exchange_account_t;
 
 /* grads[n] is in memory of fire_comm_alloc(); weights[n], laid out alike, only for
- * `sharded`. cut: offsets at which buckets may end, ascending, the last one n. */
+ * `sharded`. cut: offsets at which buckets may end, ascending, the last one n. The
+ * first bucket is grads[0 ... cut[0]): every worker needs all of it to the bit, so it
+ * is neither compressed nor sharded. */
 fire_status_t fire_exchange_create(fire_comm_t *comm, float *grads, float *weights,
                                    const int64_t *cut, int ncut,
                                    const fire_exchange_options_t *options,

@@ -15,6 +15,7 @@ typedef enum bucket_state { WAITING, SUMMING, SUMMED, GATHERING, DONE } bucket_s
 
 typedef struct bucket {
     int64_t            first, n;
+    bool               head;  /* the first one: neither compressed nor sharded */
     _Atomic int        state; /* bucket_state_t; DONE is seen by the waiting thread */
     fire_collective_t *sum, *gather;
     double             began, ended; /* the last time, by fire_clock_now() */

@@ -40,16 +40,27 @@ static int64_t padded(int64_t n)
     return (n + 15) / 16 * 16;
 }
 
+static void place(fire_grads_t *g, int param)
+{
+    g->offset[param] = g->n;
+    g->n += padded(fire_blob_count(g->net->learn[param].blob));
+}
+
 static void place_params(fire_grads_t *g)
 {
+    const fire_param_t *learn = g->net->learn;
+
     g->nscalar = count_scalars(g->net);
     g->n       = padded(g->nscalar);
+    for (int i = 0; i < g->net->nparam; i++)
+        if (learn[g->order[i]].kind == FIRE_PARAM_STATISTIC) place(g, g->order[i]);
+    g->head = g->n;
     for (int i = 0; i < g->net->nparam; i++) {
         int          p = g->order[i];
-        fire_span_t *s = &g->span[g->net->learn[p].first_use];
+        fire_span_t *s = &g->span[learn[p].first_use];
 
-        g->offset[p] = g->n;
-        g->n += padded(fire_blob_count(g->net->learn[p].blob));
+        if (learn[p].kind == FIRE_PARAM_STATISTIC) continue;
+        place(g, p);
         if (s->len == 0) s->off = (size_t)g->offset[p];
         s->len = (size_t)g->n - s->off;
     }
@@ -133,7 +144,7 @@ fire_status_t fire_grads_cuts(const fire_grads_t *g, int64_t **cut_p, int *n_p)
     int64_t *cut;
 
     FIRE_TRY(FIRE_NEW(&cut, g->net->nlayer + 1));
-    cut[n++] = padded(g->nscalar);
+    cut[n++] = g->head;
     for (int i = g->net->nlayer - 1; i >= 0; i--)
         if (g->span[i].len > 0) cut[n++] = (int64_t)(g->span[i].off + g->span[i].len);
     *cut_p = cut;

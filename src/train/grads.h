@@ -1,10 +1,12 @@
 /* grads.h - all gradients of a net in one stretch of memory, in the order in which
  * backward finishes them, so that a bucket of them is a span:
  *
- *   | scalars | last layer's ... | ... | first layer's |
+ *   | scalars | statistics | last layer's ... | ... | first layer's |
+ *   |<------- head ------->|
  *
  * Scalars are the loss and the net's outputs: they are added up over lanes and
- * workers in the same way, at no cost of their own.
+ * workers in the same way, at no cost of their own. They and the running statistics
+ * (BatchNorm's) are final when forward ends, and must not lose a bit on their way.
  *
  * Lanes add up like a binary counter, which gives the canonical tree
  * ((0+1)+(2+3))+((4+5)+...) whatever their number, in log2(lanes) buffers. */
@@ -27,7 +29,8 @@ typedef struct fire_grads {
     fire_net_t  *net;
     fire_comm_t *comm;    /* whose memory it is, or NULL */
     int64_t      n;       /* floats in all */
-    int64_t      nscalar; /* at the head */
+    int64_t      nscalar; /* the first ones */
+    int64_t      head;    /* scalars and statistics, padded */
     int         *order;   /* parameters as they lie in memory */
     int64_t     *offset;  /* [nparam] of each parameter, by its number */
     fire_span_t *span;    /* [nlayer] gradients that are final after its backward */
@@ -47,8 +50,8 @@ fire_status_t fire_grads_create(fire_net_t *net, const fire_grads_options_t *opt
                                 fire_grads_t **grads_p);
 void          fire_grads_destroy(fire_grads_t *grads); /* NULL is allowed */
 
-/* Offsets behind which a bucket may end, ascending; *n_p of them, for the caller to
- * free. */
+/* Offsets behind which a bucket may end, ascending, beginning with `head`; *n_p of
+ * them, for the caller to free. */
 fire_status_t fire_grads_cuts(const fire_grads_t *grads, int64_t **cut_p, int *n_p);
 void          fire_grads_clear(fire_grads_t *grads, int64_t first, int64_t n);
 /* Lane `lane` (0, 1 ... lanes-1, this worker's) is complete from `first` on for n

@@ -84,7 +84,9 @@ static fire_status_t begin_update(fire_trainer_t *t)
 {
     FIRE_TRY(fire_solver_begin(t->solver));
     if (t->exchange != NULL) FIRE_TRY(fire_exchange_begin(t->exchange));
-    return fire_trainer_measure(t);
+    FIRE_TRY(fire_trainer_measure(t));
+    if (t->exchange == NULL) return FIRE_OK;
+    return fire_exchange_ready(t->exchange, t->grads->head);
 }
 
 static fire_status_t start_lane(fire_trainer_t *t, int lane)
@@ -96,8 +98,8 @@ static fire_status_t start_lane(fire_trainer_t *t, int lane)
     net->loss_scale  = lane_share(t, net->moment.lane);
     net->hooks       = (fire_net_hooks_t){
               .arg = t, .before_forward = before_forward, .after_backward = after_backward};
-    if (t->exchange != NULL) FIRE_TRY(wait_for(t, 0, t->grads->nscalar));
-    fire_grads_clear(t->grads, 0, t->grads->nscalar);
+    if (t->exchange != NULL) FIRE_TRY(wait_for(t, 0, t->grads->head));
+    fire_grads_clear(t->grads, 0, t->grads->head);
     t->grads->sum[FIRE_SCALAR_STOP]     = lane == 0 && t->wish == FIRE_STOP;
     t->grads->sum[FIRE_SCALAR_SNAPSHOT] = lane == 0 && t->wish == FIRE_SNAPSHOT;
     return FIRE_OK;
@@ -116,7 +118,7 @@ static fire_status_t run_lane(fire_trainer_t *t, int lane)
         FIRE_TRY(fire_net_forward(t->net, 0, -1, &loss));
         FIRE_TRY(add_scalars(t, loss));
         if (t->last_pass) {
-            fire_grads_add_lane(t->grads, lane, t->lane_count, 0, t->grads->nscalar);
+            fire_grads_add_lane(t->grads, lane, t->lane_count, 0, t->grads->head);
             if (lane == t->lane_count - 1) FIRE_TRY(begin_update(t));
         }
         FIRE_TRY(fire_net_backward(t->net, -1, 0));
@@ -147,14 +149,20 @@ fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)
     if (t->exchange == NULL)
         FIRE_TRY(update_alone(t));
     else
-        FIRE_TRY(wait_for(t, 0, t->grads->nscalar));
+        FIRE_TRY(wait_for(t, 0, t->grads->head));
     *loss_p = (double)t->grads->sum[FIRE_SCALAR_LOSS];
     fire_solver_end(t->solver);
     fire_profile_iteration_end(t->profile);
     return FIRE_OK;
 }
 
+/* What is still under way belongs to the iteration before, and so does its time. */
 fire_status_t fire_trainer_sync(fire_trainer_t *t)
 {
-    return t->exchange != NULL ? fire_exchange_finish(t->exchange) : FIRE_OK;
+    double        began = fire_clock_now();
+    fire_status_t st    = FIRE_OK;
+
+    if (t->exchange != NULL) st = fire_exchange_finish(t->exchange);
+    if (t->profile != NULL) t->profile->times.seconds += fire_clock_now() - began;
+    return st;
 }
