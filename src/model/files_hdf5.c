@@ -135,6 +135,35 @@ static fire_status_t read_net(hid_t file, const char *path, void *net)
     return st;
 }
 
+/* Our own part of a state is one dataset of bytes, which Caffe does not look at. */
+static fire_status_t read_fire(hid_t file, const char *path, Caffe__SolverState *state)
+{
+    uint8_t      *bytes;
+    size_t        n;
+    fire_status_t st;
+
+    if (fire_hdf5_kind(file, "fire") != H5I_DATASET) return FIRE_OK;
+    FIRE_TRY(fire_hdf5_read_bytes(file, "fire", path, &n, &bytes));
+    st = fire_message_unpack(&caffe__fire_state__descriptor, bytes, n, path,
+                             (ProtobufCMessage **)&state->fire);
+    fire_free(bytes);
+    return st;
+}
+
+static fire_status_t write_fire(hid_t file, const char *path,
+                                const Caffe__FireState *fire)
+{
+    size_t        n = caffe__fire_state__get_packed_size(fire);
+    uint8_t      *bytes;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&bytes, n));
+    caffe__fire_state__pack(fire, bytes);
+    st = fire_hdf5_write_bytes(file, "fire", path, n, bytes);
+    fire_free(bytes);
+    return st;
+}
+
 static fire_status_t read_state(hid_t file, const char *path, void *msg)
 {
     Caffe__SolverState *state = msg;
@@ -146,6 +175,7 @@ static fire_status_t read_state(hid_t file, const char *path, void *msg)
     state->has_iter = state->has_current_step = 1;
     if (fire_hdf5_kind(file, "learned_net") == H5I_DATASET)
         FIRE_TRY(fire_hdf5_read_string(file, "learned_net", path, &state->learned_net));
+    FIRE_TRY(read_fire(file, path, state));
     history = H5Gopen2(file, "history", H5P_DEFAULT);
     if (history < 0) return fire_hdf5_fail("read", path, "history");
     st = read_blobs(history, path, state, "history");
@@ -222,6 +252,7 @@ static fire_status_t write_state(hid_t file, const char *path, const void *msg)
     if (state->learned_net != NULL)
         FIRE_TRY(fire_hdf5_write_string(file, "learned_net", path, state->learned_net));
     FIRE_TRY(fire_hdf5_write_int(file, "current_step", path, state->current_step));
+    if (state->fire != NULL) FIRE_TRY(write_fire(file, path, state->fire));
     FIRE_TRY(fire_hdf5_write_group(file, "history", path));
     for (size_t i = 0; i < state->n_history; i++) {
         snprintf(name, sizeof(name), "history/%zu", i);

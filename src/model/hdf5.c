@@ -161,6 +161,15 @@ fire_status_t fire_hdf5_write_string(hid_t at, const char *name, const char *pat
     return st;
 }
 
+fire_status_t fire_hdf5_write_bytes(hid_t at, const char *name, const char *path,
+                                    size_t n, const void *bytes)
+{
+    hsize_t size = n;
+
+    return write_dataset(at, name, path, H5T_NATIVE_UINT8,
+                         H5Screate_simple(1, &size, NULL), bytes);
+}
+
 H5I_type_t fire_hdf5_kind(hid_t at, const char *name)
 {
     hid_t      object = H5Oopen(at, name, H5P_DEFAULT);
@@ -240,6 +249,26 @@ fire_status_t fire_hdf5_read_int(hid_t at, const char *name, const char *path,
         return FIRE_FAIL(FIRE_ERR_PARSE, "%s: %s must be one number, not %lld", path,
                          name, (long long)count);
     return read_dataset(at, name, path, H5T_NATIVE_INT, value_p);
+}
+
+fire_status_t fire_hdf5_read_bytes(hid_t at, const char *name, const char *path,
+                                   size_t *n_p, uint8_t **bytes_p)
+{
+    int64_t       dim[FIRE_MAX_DIMS], count;
+    int           ndim;
+    uint8_t      *bytes;
+    fire_status_t st;
+
+    FIRE_TRY(fire_hdf5_read_shape(at, name, path, &ndim, dim, &count));
+    FIRE_TRY(FIRE_NEW(&bytes, count));
+    st = read_dataset(at, name, path, H5T_NATIVE_UINT8, bytes);
+    if (st < 0) {
+        fire_free(bytes);
+        return st;
+    }
+    *n_p     = (size_t)count;
+    *bytes_p = bytes;
+    return FIRE_OK;
 }
 
 /* Texts of fixed length, as Caffe writes them. */

@@ -26,6 +26,8 @@ fire_status_t fire_hdf5_write_int(hid_t at, const char *name, const char *path,
                                   int value);
 fire_status_t fire_hdf5_write_string(hid_t at, const char *name, const char *path,
                                      const char *text);
+fire_status_t fire_hdf5_write_bytes(hid_t at, const char *name, const char *path,
+                                    size_t n, const void *bytes);
 
 /* What kind of thing is it: H5I_GROUP, H5I_DATASET, H5I_BADID if not there. */
 H5I_type_t    fire_hdf5_kind(hid_t at, const char *name);
@@ -37,7 +39,9 @@ fire_status_t fire_hdf5_read_floats(hid_t at, const char *name, const char *path
                                     float *values);
 fire_status_t fire_hdf5_read_int(hid_t at, const char *name, const char *path,
                                  int *value_p);
-/* End *text_p with fire_free(). */
+/* End *bytes_p, *text_p with fire_free(). */
+fire_status_t fire_hdf5_read_bytes(hid_t at, const char *name, const char *path,
+                                   size_t *n_p, uint8_t **bytes_p);
 fire_status_t fire_hdf5_read_string(hid_t at, const char *name, const char *path,
                                     char **text_p);
 

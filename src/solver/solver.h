@@ -62,8 +62,8 @@ fire_status_t fire_solver_update(fire_solver_t *solver, int param, int64_t first
                                  int64_t n);
 void          fire_solver_end(fire_solver_t *solver);
 
-/* The state as Caffe keeps it; `model` is the path of the weights that go with it. */
-fire_status_t fire_solver_save(const fire_solver_t *solver, const char *model,
+/* The state as Caffe keeps it, without the path of the weights that go with it. */
+fire_status_t fire_solver_save(const fire_solver_t *solver,
                                Caffe__SolverState **state_p);
 fire_status_t fire_solver_load(fire_solver_t *solver, const Caffe__SolverState *state,
                                const char *source);

@@ -19,8 +19,7 @@ static fire_status_t save_history(fire_blob_t *h, Caffe__SolverState *state)
     return fire_blob_proto_write(proto, FIRE_DATA, h->count, x);
 }
 
-fire_status_t fire_solver_save(const fire_solver_t *s, const char *model,
-                               Caffe__SolverState **state_p)
+fire_status_t fire_solver_save(const fire_solver_t *s, Caffe__SolverState **state_p)
 {
     Caffe__SolverState *state;
     fire_status_t       st;
@@ -30,7 +29,6 @@ fire_status_t fire_solver_save(const fire_solver_t *s, const char *model,
     state->has_iter = state->has_current_step = true;
     state->iter                               = (int32_t)s->iter;
     state->current_step                       = s->current_step;
-    FIRE_TRY_GOTO(st, fire_message_add_string(state, "learned_net", model), err_state);
     for (int i = 0; i < history_count(s); i++)
         FIRE_TRY_GOTO(st, save_history(s->history[i], state), err_state);
     *state_p = state;

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "model/load.h"
+#include "train/snapshot.h"
 #include "train/trainer.h"
 
 static const char *prefix_of(const fire_trainer_t *t)
@@ -65,41 +66,41 @@ static fire_status_t save_model(const fire_trainer_t *t, const char *path)
     return st;
 }
 
-static fire_status_t save_state(const fire_trainer_t *t, const char *path,
-                                const char *model)
+/* What goes into a state beside Caffe's: where data and randomness are. */
+static void save_position(const fire_trainer_t *t, Caffe__FireState *ours)
 {
-    Caffe__SolverState *state;
-    Caffe__FireState   *ours;
-    fire_status_t       st;
+    ours->has_origin = ours->has_seed = ours->has_lanes = ours->has_threads = true;
 
-    FIRE_LOG(INFO, "Snapshotting solver state to %s file %s",
-             is_hdf5(t) ? "HDF5" : "binary proto", path);
-    FIRE_TRY(fire_solver_save(t->solver, model, &state));
-    FIRE_TRY_GOTO(st, fire_message_add_message(state, "fire", &ours), out);
-    ours->has_origin = ours->has_seed = ours->has_lanes = true;
-    ours->origin                                        = t->net->moment.origin;
-    ours->seed                                          = t->net->moment.seed;
-    ours->lanes                                         = (uint32_t)t->lanes;
-    st = fire_solver_state_save(path, state);
-out:
-    fire_message_free(state);
-    return st;
+    ours->origin  = t->net->moment.origin;
+    ours->seed    = t->net->moment.seed;
+    ours->lanes   = (uint32_t)t->lanes;
+    ours->threads = (uint32_t)t->options.ctx.threads;
 }
 
-static fire_status_t write_files(fire_trainer_t *t)
+static fire_status_t save_state(const fire_trainer_t *t, Caffe__SolverState *state,
+                                const char *path, const char *model)
 {
-    char         *model = NULL, *state = NULL;
+    FIRE_LOG(INFO, "Snapshotting solver state to %s file %s",
+             is_hdf5(t) ? "HDF5" : "binary proto", path);
+    FIRE_TRY(fire_message_add_string(state, "learned_net", model));
+    FIRE_TRY(fire_snapshot_seal(state, model));
+    return fire_solver_state_save(path, state);
+}
+
+static fire_status_t write_files(fire_trainer_t *t, Caffe__SolverState *state)
+{
+    char         *model = NULL, *path = NULL;
     fire_status_t st;
 
     FIRE_TRY_GOTO(st, file_name(t, "caffemodel", &model), out);
-    FIRE_TRY_GOTO(st, file_name(t, "solverstate", &state), out);
+    FIRE_TRY_GOTO(st, file_name(t, "solverstate", &path), out);
     FIRE_TRY_GOTO(st, save_model(t, model), out);
-    FIRE_TRY_GOTO(st, save_state(t, state, model), out);
+    FIRE_TRY_GOTO(st, save_state(t, state, path, model), out);
     fire_trainer_emit(t,
-                      (fire_train_event_t){.kind = FIRE_TRAIN_SNAPSHOT, .name = state});
+                      (fire_train_event_t){.kind = FIRE_TRAIN_SNAPSHOT, .name = path});
 out:
     fire_free(model);
-    fire_free(state);
+    fire_free(path);
     return st;
 }
 
@@ -118,26 +119,30 @@ static fire_status_t gather_history(fire_trainer_t *t)
     return FIRE_OK;
 }
 
+static fire_status_t make_state(fire_trainer_t *t, Caffe__SolverState **state_p)
+{
+    Caffe__FireState *ours;
+
+    FIRE_TRY(fire_solver_save(t->solver, state_p));
+    FIRE_TRY(fire_message_add_message(*state_p, "fire", &ours));
+    save_position(t, ours);
+    return FIRE_OK;
+}
+
 /* The first worker writes; all go on only when it is done, or know that it failed. */
 fire_status_t fire_trainer_snapshot(fire_trainer_t *t)
 {
+    Caffe__SolverState *state = NULL;
+    fire_status_t       st    = FIRE_OK;
+
     FIRE_TRY(fire_trainer_sync(t));
     FIRE_TRY(gather_history(t));
-    return fire_trainer_agree(t, fire_trainer_rank(t) == 0 ? write_files(t) : FIRE_OK);
-}
-
-/* The state names its model relative to where it was written from; if that is not
- * here, it may lie beside the state. */
-static fire_status_t find_model(const char *named, const char *state_path,
-                                char **path_p)
-{
-    const char *base  = strrchr(named, '/');
-    const char *slash = strrchr(state_path, '/');
-    int         dir   = slash != NULL ? (int)(slash - state_path) + 1 : 0;
-
-    if (access(named, R_OK) == 0) return fire_strdup(named, path_p);
-    return fire_asprintf(path_p, "%.*s%s", dir, state_path,
-                         base != NULL ? base + 1 : named);
+    if (fire_trainer_rank(t) == 0) st = make_state(t, &state);
+    st = fire_trainer_agree(t, st);
+    if (st >= 0) st = fire_trainer_save_residual(t, state != NULL ? state->fire : NULL);
+    if (st >= 0 && state != NULL) st = write_files(t, state);
+    fire_message_free(state);
+    return fire_trainer_agree(t, st);
 }
 
 /* Caffe's states hold no data position: data restart at record 0, as in Caffe. */
@@ -159,20 +164,25 @@ static void restore_position(fire_trainer_t *t, const Caffe__FireState *ours)
                  "the snapshot was made with %u lanes, this run has %d: results will "
                  "differ in the last bits; --lanes %u would continue exactly",
                  ours->lanes, t->lanes, ours->lanes);
+    if (ours != NULL && ours->has_threads &&
+        ours->threads != (uint32_t)t->options.ctx.threads)
+        FIRE_LOG(
+            INFO,
+            "The snapshot was made with --threads %u: with another number, results "
+            "may differ in the last bits.",
+            ours->threads);
 }
 
 static fire_status_t restore(fire_trainer_t *t, const char *path)
 {
     Caffe__SolverState *state;
-    char               *model = NULL;
+    char               *model;
     fire_status_t       st;
 
-    FIRE_TRY(fire_solver_state_load(path, &state));
+    FIRE_TRY(fire_snapshot_open(path, &state, &model));
     FIRE_TRY_GOTO(st, fire_solver_load(t->solver, state, path), out);
-    if (state->learned_net != NULL) {
-        FIRE_TRY_GOTO(st, find_model(state->learned_net, path, &model), out);
-        FIRE_TRY_GOTO(st, fire_net_load_file(t->net, model), out);
-    }
+    if (model != NULL) FIRE_TRY_GOTO(st, fire_net_load_file(t->net, model), out);
+    FIRE_TRY_GOTO(st, fire_trainer_load_residual(t, state->fire), out);
     restore_position(t, state->fire);
 out:
     fire_free(model);

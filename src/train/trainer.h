@@ -124,6 +124,10 @@ fire_status_t fire_trainer_keep_data(fire_trainer_t *trainer); /* data_store */
 /* Every worker's status becomes everybody's. */
 fire_status_t fire_trainer_agree(fire_trainer_t *trainer, fire_status_t mine);
 fire_status_t fire_trainer_check_prefix(const fire_trainer_t *trainer);
+/* All workers call them; `ours` of save is NULL but for the first. */
+fire_status_t fire_trainer_save_residual(fire_trainer_t *t, Caffe__FireState *ours);
+fire_status_t fire_trainer_load_residual(fire_trainer_t         *t,
+                                         const Caffe__FireState *ours);
 /* Measuring: before an iteration; when nothing is under way between workers, which is
  * the moment to tell what was measured; after the last iteration. */
 void          fire_trainer_measure_begin(fire_trainer_t *trainer);

@@ -93,7 +93,8 @@ TEST(a_solver_state_survives_its_file)
                            parse(&caffe__solver_state__descriptor,
                                  "iter: 7 learned_net: 'x.caffemodel.h5' "
                                  "current_step: 1 history { shape { dim: 2 } data: [1, "
-                                 "2] } history { shape { dim: [1, 1] } data: 3 }"),
+                                 "2] } history { shape { dim: [1, 1] } data: 3 } "
+                                 "fire { origin: 5 lanes: 8 crc32c: 77 }"),
                        *back;
 
     CHECK_OK(fire_solver_state_save(in_tmp("s.solverstate.h5"), state));

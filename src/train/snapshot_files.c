@@ -1,0 +1,236 @@
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/sha256.h"
+#include "model/load.h"
+#include "train/snapshot.h"
+
+/* ---- checksums ---- */
+
+enum { CHUNK = 1 << 16 };
+
+static fire_status_t hash_file(const char *path, char hex[65])
+{
+    fire_sha256_t s;
+    uint8_t       digest[FIRE_SHA256_SIZE], chunk[CHUNK];
+    FILE         *f = fopen(path, "rb");
+    size_t        n;
+    bool          failed;
+
+    if (f == NULL)
+        return FIRE_FAIL(FIRE_ERR_IO, "cannot open \"%s\": %s", path, strerror(errno));
+    fire_sha256_init(&s);
+    while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
+        fire_sha256_add(&s, chunk, n);
+    failed = ferror(f) != 0;
+    fclose(f);
+    if (failed) return FIRE_FAIL(FIRE_ERR_IO, "cannot read \"%s\"", path);
+    fire_sha256_final(&s, digest);
+    fire_sha256_hex(digest, hex);
+    return FIRE_OK;
+}
+
+static uint32_t add_blobs(uint32_t crc, Caffe__BlobProto *const *blob, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        crc = fire_crc32c(crc, blob[i]->data, blob[i]->n_data * sizeof(float));
+    return crc;
+}
+
+static uint32_t checksum(const Caffe__SolverState *s)
+{
+    uint32_t crc = fire_crc32c(0, &s->iter, sizeof(s->iter));
+
+    crc = add_blobs(crc, s->history, s->n_history);
+    return add_blobs(crc, s->fire->residual, s->fire->n_residual);
+}
+
+fire_status_t fire_snapshot_seal(Caffe__SolverState *state, const char *model)
+{
+    char hex[65];
+
+    FIRE_TRY(hash_file(model, hex));
+    FIRE_TRY(fire_message_add_string(state->fire, "weights_sha256", hex));
+    state->fire->has_crc32c = true;
+    state->fire->crc32c     = checksum(state);
+    return FIRE_OK;
+}
+
+static fire_status_t check(const char *path, const Caffe__SolverState *state,
+                           const char *model)
+{
+    const Caffe__FireState *ours = state->fire;
+    char                    hex[65];
+
+    if (ours == NULL) return FIRE_OK;
+    if (ours->has_crc32c && ours->crc32c != checksum(state))
+        return FIRE_FAIL(FIRE_ERR_PARSE, "\"%s\" is damaged: its checksum is another",
+                         path);
+    if (ours->weights_sha256 == NULL || model == NULL) return FIRE_OK;
+    FIRE_TRY(hash_file(model, hex));
+    if (strcmp(hex, ours->weights_sha256) != 0)
+        return FIRE_FAIL(FIRE_ERR_PARSE,
+                         "\"%s\" is not the model that \"%s\" was written with: it is "
+                         "damaged or was replaced; to begin from it, use --weights",
+                         model, path);
+    return FIRE_OK;
+}
+
+/* ---- one snapshot ---- */
+
+/* The state names its model relative to where it was written from; if that is not
+ * here, it may lie beside the state. */
+static fire_status_t find_model(const char *named, const char *state_path,
+                                char **path_p)
+{
+    const char *base  = strrchr(named, '/');
+    const char *slash = strrchr(state_path, '/');
+    int         dir   = slash != NULL ? (int)(slash - state_path) + 1 : 0;
+
+    if (access(named, R_OK) == 0) return fire_strdup(named, path_p);
+    return fire_asprintf(path_p, "%.*s%s", dir, state_path,
+                         base != NULL ? base + 1 : named);
+}
+
+fire_status_t fire_snapshot_open(const char *path, Caffe__SolverState **state_p,
+                                 char **model_p)
+{
+    Caffe__SolverState *state;
+    char               *model = NULL;
+    fire_status_t       st    = FIRE_OK;
+
+    FIRE_TRY(fire_solver_state_load(path, &state));
+    if (state->learned_net != NULL) st = find_model(state->learned_net, path, &model);
+    if (st >= 0) st = check(path, state, model);
+    if (st < 0) {
+        fire_message_free(state);
+        fire_free(model);
+        return st;
+    }
+    *state_p = state;
+    *model_p = model;
+    return FIRE_OK;
+}
+
+/* ---- all snapshots of a prefix ---- */
+
+/* The iteration in <prefix>_iter_<n>.solverstate[.h5]; -1 if it is no such name. */
+static long long iteration_of(const char *path, size_t prefix)
+{
+    const char *number = path + prefix + strlen("_iter_");
+    char       *rest;
+    long long   iter = strtoll(number, &rest, 10);
+
+    if (rest == number ||
+        (strcmp(rest, ".solverstate") != 0 && strcmp(rest, ".solverstate.h5") != 0))
+        return -1;
+    return iter;
+}
+
+static bool is_since(const char *path, double since)
+{
+    struct stat s;
+
+    return stat(path, &s) == 0 &&
+           (double)s.st_mtim.tv_sec + 1e-9 * (double)s.st_mtim.tv_nsec >= since;
+}
+
+static bool is_whole(const char *path)
+{
+    Caffe__SolverState *state;
+    char               *model;
+
+    if (fire_snapshot_open(path, &state, &model) < 0) {
+        FIRE_LOG(WARNING, "not resuming from it: %s", fire_last_error());
+        return false;
+    }
+    fire_message_free(state);
+    fire_free(model);
+    return true;
+}
+
+/* Take the best candidate out of the list until one is whole. */
+static const char *choose(const glob_t *found, size_t prefix, double since)
+{
+    long long below = INT64_MAX;
+
+    for (;;) {
+        const char *best = NULL;
+        long long   most = -1;
+
+        for (size_t i = 0; i < found->gl_pathc; i++) {
+            long long n = iteration_of(found->gl_pathv[i], prefix);
+
+            if (n <= most || n >= below || !is_since(found->gl_pathv[i], since))
+                continue;
+            most = n;
+            best = found->gl_pathv[i];
+        }
+        if (best == NULL || is_whole(best)) return best;
+        below = most;
+    }
+}
+
+/* Characters of a path that glob() would take for a pattern. */
+static fire_status_t quote(const char *text, char **quoted_p)
+{
+    char *out;
+
+    FIRE_TRY(fire_alloc(2 * strlen(text) + 1, 1, "path", (void **)&out));
+    *quoted_p = out;
+    for (; *text != '\0'; text++) {
+        if (strchr("*?[\\", *text) != NULL) *out++ = '\\';
+        *out++ = *text;
+    }
+    return FIRE_OK;
+}
+
+fire_status_t fire_snapshot_find(const char *prefix, double since, char **path_p)
+{
+    char         *quoted, *pattern = NULL;
+    const char   *best;
+    glob_t        found;
+    fire_status_t st;
+
+    FIRE_TRY(quote(prefix, &quoted));
+    st = fire_asprintf(&pattern, "%s_iter_*.solverstate*", quoted);
+    fire_free(quoted);
+    FIRE_TRY(st);
+    *path_p = NULL;
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        best = choose(&found, strlen(prefix), since);
+        if (best != NULL) st = fire_strdup(best, path_p);
+        globfree(&found);
+    }
+    fire_free(pattern);
+    return st;
+}
+
+fire_status_t fire_snapshot_now(const char *prefix, double *now_p)
+{
+    struct stat   s;
+    char         *probe;
+    FILE         *f;
+    int           why = 0;
+    fire_status_t st  = FIRE_OK;
+
+    FIRE_TRY(fire_asprintf(&probe, "%s.clock.%d", prefix, (int)getpid()));
+    f = fopen(probe, "w");
+    if (f == NULL || fstat(fileno(f), &s) != 0) why = errno;
+    if (f != NULL) fclose(f);
+    unlink(probe);
+    fire_free(probe);
+    if (why != 0)
+        st = FIRE_FAIL(FIRE_ERR_IO, "cannot write snapshots to \"%s_iter_...\": %s",
+                       prefix, strerror(why));
+    else
+        *now_p = (double)s.st_mtim.tv_sec + 1e-9 * (double)s.st_mtim.tv_nsec;
+    return st;
+}
