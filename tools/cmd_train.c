@@ -1,7 +1,9 @@
 /* firecaffe train - trains, fine-tunes or resumes, as `caffe train` does. */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "command.h"
@@ -10,6 +12,7 @@
 #include "model/load.h"
 #include "net_flags.h"
 #include "run_flags.h"
+#include "train/snapshot.h"
 #include "train/trainer.h"
 #include "workers.h"
 
@@ -21,7 +24,8 @@ static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, solver, STRING, "", "FILE", "the solver (.prototxt)"),
     FIRE_OPTION(flags_t, snapshot, STRING, "", "FILE",
-                "resume from this .solverstate or .solverstate.h5"),
+                "resume from this .solverstate or .solverstate.h5, or from the newest: "
+                "auto"),
     FIRE_OPTION(flags_t, weights, STRING, "", "FILES",
                 "fine-tune from these models, comma separated"),
     FIRE_OPTION(flags_t, sigint_effect, STRING, "stop", "WHAT",
@@ -159,12 +163,36 @@ static fire_status_t load_weights(fire_trainer_t *t, const Caffe__SolverParamete
     return FIRE_OK;
 }
 
+/* The newest snapshot as the first worker sees it; "" if there is none. */
+static fire_status_t find_newest(const fire_trainer_t *t, char path[PATH_MAX])
+{
+    char         *found = NULL;
+    fire_status_t st    = FIRE_OK;
+
+    memset(path, 0, PATH_MAX);
+    if (fire_trainer_rank(t) == 0)
+        st = fire_snapshot_find(t->param->snapshot_prefix, 0, &found);
+    if (found != NULL) snprintf(path, PATH_MAX, "%s", found);
+    fire_free(found);
+    if (t->options.comm == NULL) return st;
+    FIRE_TRY(fire_comm_agree(t->options.comm, st));
+    return fire_comm_broadcast(t->options.comm, 0, path, PATH_MAX);
+}
+
 /* Weights or a state, as the flags say. */
 static fire_status_t load(fire_trainer_t *t, const Caffe__SolverParameter *param)
 {
+    char path[PATH_MAX];
+
     if (flags.snapshot[0] == '\0') return load_weights(t, param);
-    FIRE_LOG(INFO, "Resuming from %s", flags.snapshot);
-    return fire_trainer_restore(t, flags.snapshot);
+    snprintf(path, sizeof(path), "%s", flags.snapshot);
+    if (strcmp(path, "auto") == 0) FIRE_TRY(find_newest(t, path));
+    if (path[0] == '\0') {
+        FIRE_LOG(INFO, "No snapshot to resume from: starting at iteration 0");
+        return load_weights(t, param);
+    }
+    FIRE_LOG(INFO, "Resuming from %s", path);
+    return fire_trainer_restore(t, path);
 }
 
 static fire_status_t solve(fire_trainer_t *t, session_t *s)

@@ -58,6 +58,18 @@ TEST(a_resumed_run_ends_with_the_bytes_of_an_undisturbed_one)
     SH_OK("cmp snap_iter_20.caffemodel whole.caffemodel");
 }
 
+TEST(auto_resumes_from_the_newest_snapshot_that_is_whole)
+{
+    make_training();
+    make_solver("snapshot: 7\n");
+    SH_OK(TRAIN " --snapshot auto 2>log && grep 'No snapshot to resume from' log");
+    SH_OK("mv snap_iter_20.caffemodel whole.caffemodel; rm snap_iter_20.solverstate");
+    SH_OK("printf X >>snap_iter_14.caffemodel");
+    SH_OK(TRAIN
+          " --snapshot=auto 2>log && grep 'Resuming from snap_iter_7.solver' log");
+    SH_OK("cmp snap_iter_20.caffemodel whole.caffemodel");
+}
+
 TEST(protoc_reads_what_is_written)
 {
     make_training();

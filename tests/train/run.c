@@ -3,12 +3,33 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "data/writer.h"
 #include "model/load.h"
 #include "model/text.h"
 #include "train/runlog.h"
 
-double run_losses[4096];
+double      run_losses[4096];
+static char heard[1 << 16];
+
+static void hear(void *arg, fire_log_level_t level, const char *file, int line,
+                 const char *message)
+{
+    (void)arg, (void)level, (void)file, (void)line;
+    strncat(heard, message, sizeof(heard) - strlen(heard) - 1);
+}
+
+void run_listen(void)
+{
+    heard[0] = '\0';
+    fire_log_set_sink(hear, NULL, FIRE_INFO);
+}
+
+bool run_heard(const char *text)
+{
+    fire_log_set_sink(NULL, NULL, FIRE_INFO);
+    return strstr(heard, text) != NULL;
+}
 
 const char *run_file(const char *name, const char *text)
 {
@@ -90,6 +111,8 @@ static void on_event(void *arg, const fire_train_event_t *e)
 {
     worker_t *w = arg;
 
+    if (w->rank == 0 && e->kind == FIRE_TRAIN_ITERATION)
+        run_losses[e->iter - 1] = e->loss;
     if (w->log != NULL) fire_runlog_event(w->log, e);
 }
 

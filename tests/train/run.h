@@ -24,4 +24,8 @@ const char *run_file(const char *name, const char *text);
 uint64_t run_train(const run_t *r);
 /* Losses of the last run, one per iteration. */
 extern double run_losses[4096];
+
+/* Listen to the log from now on; was this said? */
+void run_listen(void);
+bool run_heard(const char *text);
 #endif

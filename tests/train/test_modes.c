@@ -1,0 +1,133 @@
+/* test_modes.c - every way of exchanging gradients trains, and what is lost on the wire
+ * is not lost for good. */
+#include "run.h"
+
+#include "model/load.h"
+
+#define NET                                                                           \
+    "layer { name: 'data' type: 'Data' top: 'data' top: 'label' data_param { "        \
+    "source: '%s/data' backend: LMDB batch_size: 24 } transform_param { scale: "      \
+    "0.00390625 } }"                                                                  \
+    "layer { name: 'conv' type: 'Convolution' bottom: 'data' top: 'conv' "            \
+    "convolution_param { num_output: 6 kernel_size: 3 weight_filler { type: "         \
+    "'xavier' } } }"                                                                  \
+    "layer { name: 'bn' type: 'BatchNorm' bottom: 'conv' top: 'bn' }"                 \
+    "layer { name: 'ip' type: 'InnerProduct' bottom: 'bn' top: 'ip' "                 \
+    "inner_product_param { num_output: 10 weight_filler { type: 'xavier' } } }"       \
+    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' top: " \
+    "'loss' }"
+#define SOLVER                                                               \
+    "net: '%s/net.prototxt' base_lr: 0.02 lr_policy: 'fixed' momentum: 0.9 " \
+    "max_iter: 30 snapshot_prefix: '%s/snap' random_seed: 7 "
+
+static void prepare(void)
+{
+    char text[2048];
+
+    run_data(96, 1, 8);
+    snprintf(text, sizeof(text), NET, test_tmpdir());
+    run_file("net.prototxt", text);
+}
+
+static uint64_t train(int workers, const char *more, run_t r)
+{
+    static char solver[2048];
+
+    snprintf(solver, sizeof(solver), "%s %s", SOLVER, more);
+    r.solver  = solver;
+    r.workers = workers;
+    return run_train(&r);
+}
+
+static double mean_loss(int first)
+{
+    double sum = 0;
+
+    for (int i = first; i < first + 4; i++) /* an epoch */
+        sum += run_losses[i] / 4;
+    return sum;
+}
+
+TEST(every_algorithm_trains_with_every_compression)
+{
+    static const char *const codec[] = {"none", "fp16", "bf16", "1bit",
+                                        "threshold=0.01"};
+
+    prepare();
+    for (int a = 0; fire_algo_at(a) != NULL; a++) {
+        if (fire_algo_at(a)->flags & FIRE_ALGO_NATIVE) continue; /* of MPI */
+        for (int c = 0; c < 5; c++) {
+            char more[200];
+
+            snprintf(more, sizeof(more),
+                     "fire { bucket_mb: 0.002 comm: '%s' compress: '%s' }",
+                     fire_algo_at(a)->name, codec[c]);
+            train(3, more, (run_t){0});
+            if (!(mean_loss(26) < 0.5 * mean_loss(0)))
+                test_fail(__FILE__, __LINE__, "%s: loss %g, then %g", more,
+                          mean_loss(0), mean_loss(26));
+        }
+    }
+}
+
+TEST(a_sharded_update_works_with_compression)
+{
+    prepare();
+    train(4, "fire { update: 'sharded' compress: 'bf16' }", (run_t){0});
+    CHECK(mean_loss(26) < 0.5 * mean_loss(0));
+}
+
+/* The model that a run of one iteration leaves. */
+static Caffe__NetParameter *model_after_one(const char *fire)
+{
+    char                 more[200], path[600];
+    Caffe__NetParameter *model;
+
+    snprintf(more, sizeof(more), "snapshot: 1 %s", fire);
+    train(2, more, (run_t){.solve = true});
+    snprintf(path, sizeof(path), "%s/snap_iter_1.caffemodel", test_tmpdir());
+    CHECK_OK(fire_net_param_load_weights(path, &model));
+    return model;
+}
+
+TEST(running_statistics_are_never_rounded)
+{
+    Caffe__NetParameter *exact, *coded;
+    Caffe__BlobProto    *a, *b;
+
+    prepare();
+    exact = model_after_one("fire { compress: 'none' }");
+    coded = model_after_one("fire { compress: '1bit' }");
+    CHECK_STR(exact->layer[2]->type, "BatchNorm");
+    for (int k = 0; k < 3; k++) {
+        a = exact->layer[2]->blobs[k];
+        b = coded->layer[2]->blobs[k];
+        CHECK(memcmp(a->data, b->data, a->n_data * sizeof(float)) == 0);
+    }
+    a = exact->layer[1]->blobs[0];
+    b = coded->layer[1]->blobs[0];
+    CHECK(memcmp(a->data, b->data, a->n_data * sizeof(float)) != 0);
+    fire_message_free(exact);
+    fire_message_free(coded);
+}
+
+#define CODED "snapshot: 11 fire { compress: '1bit' comm: 'ring' }"
+
+TEST(error_feedback_goes_on_where_a_snapshot_left_it)
+{
+    uint64_t whole;
+
+    prepare();
+    whole = train(3, CODED, (run_t){.solve = true});
+    CHECK(train(3, CODED, (run_t){.resume = "11"}) == whole);
+}
+
+TEST(error_feedback_of_other_workers_is_left_behind_with_a_warning)
+{
+    prepare();
+    train(3, CODED, (run_t){.solve = true});
+    run_listen();
+    train(2, CODED, (run_t){.resume = "11"});
+    CHECK(run_heard("error feedback is of 3 workers"));
+    CHECK(mean_loss(26) < mean_loss(11));
+}

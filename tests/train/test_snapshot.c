@@ -1,0 +1,116 @@
+/* test_snapshot.c - what is on disk is whole or is known not to be. */
+#include "train/snapshot.h"
+#include "run.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "model/load.h"
+
+static const char net[] =
+    "layer { name: 'data' type: 'DummyData' top: 'data' top: 'label' "
+    "dummy_data_param { shape { dim: [4, 5] } shape { dim: 4 } data_filler { type: "
+    "'gaussian' } data_filler { type: 'constant' } } }"
+    "layer { name: 'ip' type: 'InnerProduct' bottom: 'data' top: 'ip' "
+    "inner_product_param { num_output: 3 } }"
+    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' }";
+
+#define SOLVER                                                                        \
+    "net: '%s/net.prototxt' base_lr: 0.01 lr_policy: 'fixed' max_iter: 30 snapshot: " \
+    "10 snapshot_prefix: '%s/snap' "
+
+static const char *in_tmp(const char *name)
+{
+    static char path[4][600];
+    static int  turn;
+    char       *p = path[turn++ % 4];
+
+    snprintf(p, sizeof(path[0]), "%s/%s", test_tmpdir(), name);
+    return p;
+}
+
+/* Leaves snapshots of iterations 10, 20 and 30. */
+static void train(const char *solver)
+{
+    run_file("net.prototxt", net);
+    run_train(&(run_t){.solver = solver, .workers = 1, .solve = true});
+}
+
+static void damage(const char *name, size_t from_end)
+{
+    char  *bytes;
+    size_t n;
+
+    CHECK_OK(fire_file_read(in_tmp(name), &bytes, &n));
+    bytes[n - from_end] ^= 1;
+    CHECK_OK(fire_file_write(in_tmp(name), bytes, n));
+    fire_free(bytes);
+}
+
+static void check_newest(double since, const char *want)
+{
+    char *path;
+
+    CHECK_OK(fire_snapshot_find(in_tmp("snap"), since, &path));
+    if (want == NULL)
+        CHECK(path == NULL);
+    else
+        CHECK_STR(path, in_tmp(want));
+    fire_free(path);
+}
+
+TEST(the_newest_snapshot_is_the_one_of_the_highest_iteration)
+{
+    check_newest(0, NULL);
+    train(SOLVER);
+    check_newest(0, "snap_iter_30.solverstate");
+    CHECK(remove(in_tmp("snap_iter_30.solverstate")) == 0);
+    check_newest(0, "snap_iter_20.solverstate");
+}
+
+TEST(a_damaged_model_or_state_makes_the_one_before_the_newest)
+{
+    train(SOLVER);
+    damage("snap_iter_30.caffemodel", 10);
+    check_newest(0, "snap_iter_20.solverstate");
+    damage("snap_iter_20.solverstate", 40);
+    check_newest(0, "snap_iter_10.solverstate");
+    CHECK(remove(in_tmp("snap_iter_10.caffemodel")) == 0);
+    check_newest(0, NULL);
+}
+
+TEST(hdf5_snapshots_are_sealed_too)
+{
+#ifdef FIRE_HAVE_HDF5
+    train(SOLVER "snapshot_format: HDF5");
+    check_newest(0, "snap_iter_30.solverstate.h5");
+    damage("snap_iter_30.caffemodel.h5", 200);
+    check_newest(0, "snap_iter_20.solverstate.h5");
+#endif
+}
+
+TEST(snapshots_of_an_older_run_are_told_from_new_ones)
+{
+    double now;
+
+    train(SOLVER);
+    CHECK_OK(fire_snapshot_now(in_tmp("snap"), &now));
+    check_newest(now + 0.001, NULL);
+    CHECK(utimensat(0, in_tmp("snap_iter_20.solverstate"), NULL, 0) == 0);
+    check_newest(now, "snap_iter_20.solverstate");
+    CHECK_FAILS(fire_snapshot_now(in_tmp("nowhere/snap"), &now), FIRE_ERR_IO,
+                "nowhere/snap");
+}
+
+TEST(a_damaged_snapshot_is_not_resumed_from)
+{
+    Caffe__SolverState *state;
+    char               *model;
+
+    train(SOLVER);
+    damage("snap_iter_30.caffemodel", 10);
+    CHECK_FAILS(fire_snapshot_open(in_tmp("snap_iter_30.solverstate"), &state, &model),
+                FIRE_ERR_PARSE, "damaged or was replaced");
+}
