@@ -76,15 +76,20 @@ struct fire_layer {
     bool         *param_gradient; /* [nblob] is a gradient wanted? */
     float        *loss_weight;    /* [ntop] */
 
-    fire_param_kind_t kind;       /* of all its parameters */
-    float             stat_decay; /* weight of the past in a statistic */
-    double            waited;     /* seconds that forward has waited for data so far */
-    int64_t           records;    /* of the data set behind a source; 0: unknown */
+    int     nstatistic; /* its first so many parameters are statistics */
+    float   stat_decay; /* weight of the past in a statistic */
+    double  waited;     /* seconds that forward has waited for data so far */
+    int64_t records;    /* of the data set behind a source; 0: unknown */
 
     const fire_kernel_t *kernel;
     void                *kernel_state;
     void                *state;
 };
+
+static inline fire_param_kind_t fire_layer_param_kind(const fire_layer_t *l, int i)
+{
+    return i < l->nstatistic ? FIRE_PARAM_STATISTIC : FIRE_PARAM_WEIGHT;
+}
 
 /* ---- for layer files ---- */
 

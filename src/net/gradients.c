@@ -9,7 +9,7 @@
 
 static bool learns(const fire_layer_t *l, int i)
 {
-    return l->kind == FIRE_PARAM_WEIGHT &&
+    return fire_layer_param_kind(l, i) == FIRE_PARAM_WEIGHT &&
            ((size_t)i >= l->param->n_param || l->param->param[i]->lr_mult != 0);
 }
 
@@ -56,7 +56,8 @@ static void force(fire_net_layer_t *l)
     for (int i = 0; i < l->base.nbottom; i++)
         l->base.propagate_down[i] |= !(l->base.ops->no_gradient >> i & 1);
     for (int i = 0; i < l->base.nblob; i++)
-        l->base.param_gradient[i] = l->base.kind == FIRE_PARAM_WEIGHT;
+        l->base.param_gradient[i] =
+            fire_layer_param_kind(&l->base, i) == FIRE_PARAM_WEIGHT;
 }
 
 fire_status_t fire_net_plan_gradients(fire_net_t *net)

@@ -71,9 +71,10 @@ static fire_status_t collect(fire_net_t *net, int layer, int i)
     const Caffe__ParamSpec *spec = spec_of(l, i);
     const char             *name = spec != NULL && spec->name != NULL ? spec->name : "";
     fire_param_t           *owner = find_shared(net, name);
+    fire_param_kind_t       kind  = fire_layer_param_kind(l, i);
 
     if (owner != NULL) return share(net, owner, l, layer, i);
-    if (l->kind == FIRE_PARAM_STATISTIC) FIRE_TRY(check_statistic(spec));
+    if (kind == FIRE_PARAM_STATISTIC) FIRE_TRY(check_statistic(spec));
     net->learn[net->nparam++] = (fire_param_t){
         .blob       = l->blob[i],
         .name       = name,
@@ -84,10 +85,10 @@ static fire_status_t collect(fire_net_t *net, int layer, int i)
         .decay_mult = spec != NULL ? spec->decay_mult : 1,
         .has_lr     = spec != NULL && spec->has_lr_mult,
         .has_decay  = spec != NULL && spec->has_decay_mult,
-        .kind       = l->kind,
+        .kind       = kind,
         .stat_decay = l->stat_decay,
     };
-    if (l->kind == FIRE_PARAM_STATISTIC) net->learn[net->nparam - 1].lr_mult = 0;
+    if (kind == FIRE_PARAM_STATISTIC) net->learn[net->nparam - 1].lr_mult = 0;
     return FIRE_OK;
 }
 

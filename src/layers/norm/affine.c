@@ -64,3 +64,11 @@ void fire_affine_scale(const fire_affine_t *a, const float *x, const float *g, f
         for (int64_t i = 0; i < a->inner; i++)
             y[i] = g[k % a->dim] * x[i];
 }
+
+void fire_affine_divide(const fire_affine_t *a, const float *x, const float *g,
+                        float *y)
+{
+    for (int64_t k = 0; k < a->outer * a->dim; k++, x += a->inner, y += a->inner)
+        for (int64_t i = 0; i < a->inner; i++)
+            y[i] = x[i] / g[k % a->dim];
+}

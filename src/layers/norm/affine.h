@@ -22,7 +22,9 @@ void fire_affine_shift(const fire_affine_t *a, const float *x, const float *b,
                        float *y);
 void fire_affine_shift_back(const fire_affine_t *a, const float *ones, const float *dy,
                             bool add, float *db);
-/* y = x * g */
+/* y = x * g; y = x / g */
 void fire_affine_scale(const fire_affine_t *a, const float *x, const float *g,
                        float *y);
+void fire_affine_divide(const fire_affine_t *a, const float *x, const float *g,
+                        float *y);
 #endif

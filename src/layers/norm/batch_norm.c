@@ -2,23 +2,24 @@
  *
  * Three parameters, which are statistics and follow no gradient: decayed sums of the
  * batches' means and unbiased variances, and the weight of those sums, by which TEST
- * divides. TRAIN normalises with the batch's own mean and biased variance. */
+ * divides. TRAIN normalises with the batch's own mean and biased variance.
+ *
+ * With scale_bias, as in NVIDIA's fork, two more that are learned: y = g y + b. */
 #include <math.h>
 
-#include "device/cpu/blas.h"
-#include "layers/layer.h"
+#include "layers/norm/affine.h"
 
 typedef struct batch_norm {
-    float   eps;
-    bool    use_global;
-    int64_t num, channels, plane;
+    float         eps;
+    bool          use_global, scale_bias;
+    fire_affine_t view; /* images x channels x places */
 } batch_norm_t;
 
-enum { MEAN, VARIANCE, WEIGHT, NBLOB };
+enum { MEAN, VARIANCE, WEIGHT, NSTATISTIC, GAIN = NSTATISTIC, SHIFT };
 
 static fire_status_t check_learning_rates(const fire_layer_t *l)
 {
-    for (size_t i = 0; i < l->param->n_param; i++)
+    for (size_t i = 0; i < l->param->n_param && i < NSTATISTIC; i++)
         if (l->param->param[i]->lr_mult != 0.0f)
             return FIRE_FAIL(FIRE_ERR_INVALID,
                              "the statistics of a BatchNorm are not learned: param %zu "
@@ -27,64 +28,80 @@ static fire_status_t check_learning_rates(const fire_layer_t *l)
     return FIRE_OK;
 }
 
+static fire_status_t add_scale_bias(fire_layer_t *l, const Caffe__BatchNormParameter *p)
+{
+    int64_t                channels = FIRE_STATE(l, batch_norm_t)->view.dim;
+    Caffe__FillerParameter ones     = CAFFE__FILLER_PARAMETER__INIT;
+
+    ones.value = 1.0f;
+    FIRE_TRY(fire_layer_add_blob(l, 1, &channels,
+                                 p->scale_filler != NULL ? p->scale_filler : &ones));
+    return fire_layer_add_blob(l, 1, &channels, p->bias_filler);
+}
+
 static fire_status_t batch_norm_setup(fire_layer_t *l)
 {
-    static const Caffe__BatchNormParameter defaults = CAFFE__BATCH_NORM_PARAMETER__INIT;
-    const Caffe__BatchNormParameter       *p        = l->param->batch_norm_param;
-    batch_norm_t                          *s        = FIRE_STATE(l, batch_norm_t);
-    const int64_t                          one      = 1;
+    const Caffe__BatchNormParameter *p =
+        FIRE_PARAM(l, batch_norm_param, CAFFE__BATCH_NORM_PARAMETER__INIT);
+    batch_norm_t *s   = FIRE_STATE(l, batch_norm_t);
+    const int64_t one = 1;
 
-    if (p == NULL) p = &defaults;
     if (l->bottom[0]->ndim < 2)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "the input must have at least 2 axes (num, channels)");
     FIRE_TRY(check_learning_rates(l));
     s->eps      = p->eps;
-    s->channels = l->bottom[0]->dim[1];
+    s->view.dim = l->bottom[0]->dim[1];
     s->use_global =
         p->has_use_global_stats ? p->use_global_stats : l->phase == CAFFE__PHASE__TEST;
-    l->kind       = FIRE_PARAM_STATISTIC;
+    s->scale_bias = p->scale_bias || p->scale_filler != NULL || p->bias_filler != NULL;
+    l->nstatistic = NSTATISTIC;
     l->stat_decay = p->moving_average_fraction;
-    for (int i = 0; i < NBLOB; i++)
-        FIRE_TRY(fire_layer_add_blob(l, 1, i == WEIGHT ? &one : &s->channels, NULL));
-    return FIRE_OK;
+    for (int i = 0; i < NSTATISTIC; i++)
+        FIRE_TRY(fire_layer_add_blob(l, 1, i == WEIGHT ? &one : &s->view.dim, NULL));
+    return s->scale_bias ? add_scale_bias(l, p) : FIRE_OK;
 }
 
 static fire_status_t batch_norm_reshape(fire_layer_t *l)
 {
-    batch_norm_t      *s = FIRE_STATE(l, batch_norm_t);
+    fire_affine_t     *v = &FIRE_STATE(l, batch_norm_t)->view;
     const fire_blob_t *x = l->bottom[0];
     char               shape[FIRE_SHAPE_TEXT];
 
-    if (x->ndim < 2 || x->dim[1] != s->channels)
+    if (x->ndim < 2 || x->dim[1] != v->dim)
         return FIRE_FAIL(
             FIRE_ERR_INVALID,
             "the layer was made for %lld channels, the input's shape is %s",
-            (long long)s->channels, fire_blob_shape_string(x, shape, sizeof(shape)));
-    s->num   = x->dim[0];
-    s->plane = fire_blob_count_range(x, 2, x->ndim);
+            (long long)v->dim, fire_blob_shape_string(x, shape, sizeof(shape)));
+    v->outer = x->dim[0];
+    v->inner = fire_blob_count_range(x, 2, x->ndim);
     return fire_layer_reshape_same(l);
 }
 
-/* deviation: sqrt(var + eps) per channel. normal: y, which backward needs even if the
- * next layer works in place. work: one image-sized buffer. */
+/* minus_mean and deviation, sqrt(var + eps), are per channel. normal: the normalised
+ * values, which backward needs even if the next layer works in place. scaled: dy times
+ * the learned gain. */
 typedef struct batch_norm_ref {
-    fire_scratch_t mean, deviation, normal, work, partial, ones;
+    fire_scratch_t mean, minus_mean, deviation, normal, scaled, work, partial, ones;
 } batch_norm_ref_t;
 
 static fire_status_t batch_norm_prepare(fire_layer_t *l)
 {
     const batch_norm_t *s = FIRE_STATE(l, batch_norm_t);
     batch_norm_ref_t   *r = l->kernel_state;
+    int64_t             n = fire_blob_count(l->bottom[0]);
 
     if (r == NULL) FIRE_TRY(FIRE_NEW(&r, 1));
     l->kernel_state = r;
-    FIRE_TRY(fire_scratch_fit(&r->mean, s->channels));
-    FIRE_TRY(fire_scratch_fit(&r->deviation, s->channels));
-    FIRE_TRY(fire_scratch_fit(&r->partial, s->num * s->channels));
-    FIRE_TRY(fire_scratch_fit(&r->normal, fire_blob_count(l->bottom[0])));
-    FIRE_TRY(fire_scratch_fit(&r->work, fire_blob_count(l->bottom[0])));
-    return fire_scratch_ones(&r->ones, s->num > s->plane ? s->num : s->plane);
+    FIRE_TRY(fire_scratch_fit(&r->mean, s->view.dim));
+    FIRE_TRY(fire_scratch_fit(&r->minus_mean, s->view.dim));
+    FIRE_TRY(fire_scratch_fit(&r->deviation, s->view.dim));
+    FIRE_TRY(fire_scratch_fit(&r->partial, s->view.outer * s->view.dim));
+    FIRE_TRY(fire_scratch_fit(&r->normal, n));
+    FIRE_TRY(fire_scratch_fit(&r->work, n));
+    if (s->scale_bias) FIRE_TRY(fire_scratch_fit(&r->scaled, n));
+    return fire_scratch_ones(&r->ones, s->view.outer > s->view.inner ? s->view.outer
+                                                                     : s->view.inner);
 }
 
 static void batch_norm_release(fire_layer_t *l)
@@ -93,8 +110,10 @@ static void batch_norm_release(fire_layer_t *l)
 
     if (r == NULL) return;
     fire_scratch_free(&r->mean);
+    fire_scratch_free(&r->minus_mean);
     fire_scratch_free(&r->deviation);
     fire_scratch_free(&r->normal);
+    fire_scratch_free(&r->scaled);
     fire_scratch_free(&r->work);
     fire_scratch_free(&r->partial);
     fire_scratch_free(&r->ones);
@@ -102,24 +121,19 @@ static void batch_norm_release(fire_layer_t *l)
     l->kernel_state = NULL;
 }
 
-/* out[channel] = weight * sum over images and places; first each plane, then images. */
-static void sum_channels(const batch_norm_t *s, batch_norm_ref_t *r, float weight,
-                         const float *x, float *out)
+/* out[channel] = weight * sum over images and places + keep * out[channel]; first each
+ * plane, then images. */
+static void sum_channels(const fire_affine_t *v, batch_norm_ref_t *r, float weight,
+                         const float *x, float keep, float *out)
 {
-    fire_gemv(FIRE_NO_TRANS, s->num * s->channels, s->plane, weight, x, r->ones.x, 0.0f,
+    fire_gemv(FIRE_NO_TRANS, v->outer * v->dim, v->inner, weight, x, r->ones.x, 0.0f,
               r->partial.x);
-    fire_gemv(FIRE_TRANS, s->num, s->channels, 1.0f, r->partial.x, r->ones.x, 0.0f,
-              out);
+    fire_gemv(FIRE_TRANS, v->outer, v->dim, 1.0f, r->partial.x, r->ones.x, keep, out);
 }
-
-/* for each element i of channel c */
-#define EACH_ELEMENT(s, i, c)                                           \
-    for (int64_t nc_ = 0, i = 0; nc_ < (s)->num * (s)->channels; nc_++) \
-        for (int64_t c = nc_ % (s)->channels, end_ = i + (s)->plane; i < end_; i++)
 
 static fire_status_t read_global(fire_layer_t *l, float *mean, float *variance)
 {
-    int64_t      channels = FIRE_STATE(l, batch_norm_t)->channels;
+    int64_t      channels = FIRE_STATE(l, batch_norm_t)->view.dim;
     const float *sum_mean, *sum_variance, *weight;
     float        scale;
 
@@ -139,49 +153,87 @@ static fire_status_t read_global(fire_layer_t *l, float *mean, float *variance)
 static fire_status_t update_global(fire_layer_t *l, const float *mean,
                                    const float *variance)
 {
-    const batch_norm_t *s        = FIRE_STATE(l, batch_norm_t);
-    fire_part_t         part     = l->moment->defer_stats ? FIRE_DIFF : FIRE_DATA;
-    int64_t             m        = s->num * s->plane;
-    float               unbiased = m > 1 ? (float)m / (float)(m - 1) : 1.0f;
-    float              *sum_mean, *sum_variance, *weight;
+    const fire_affine_t *v        = &FIRE_STATE(l, batch_norm_t)->view;
+    fire_part_t          part     = l->moment->defer_stats ? FIRE_DIFF : FIRE_DATA;
+    int64_t              m        = v->outer * v->inner;
+    float                unbiased = m > 1 ? (float)m / (float)(m - 1) : 1.0f;
+    float               *sum_mean, *sum_variance, *weight;
 
     FIRE_INOUT(l, l->blob[MEAN], part, &sum_mean);
     FIRE_INOUT(l, l->blob[VARIANCE], part, &sum_variance);
     FIRE_INOUT(l, l->blob[WEIGHT], part, &weight);
     weight[0] *= l->stat_decay;
     weight[0] += 1.0f;
-    fire_axpby(s->channels, 1.0f, mean, l->stat_decay, sum_mean);
-    fire_axpby(s->channels, unbiased, variance, l->stat_decay, sum_variance);
+    fire_axpby(v->dim, 1.0f, mean, l->stat_decay, sum_mean);
+    fire_axpby(v->dim, unbiased, variance, l->stat_decay, sum_variance);
+    return FIRE_OK;
+}
+
+static fire_status_t scale_forward(fire_layer_t *l, float *y)
+{
+    const fire_affine_t *v = &FIRE_STATE(l, batch_norm_t)->view;
+    const float         *gain, *shift;
+
+    FIRE_IN(l, l->blob[GAIN], FIRE_DATA, &gain);
+    FIRE_IN(l, l->blob[SHIFT], FIRE_DATA, &shift);
+    fire_affine_scale(v, y, gain, y);
+    fire_affine_shift(v, y, shift, y);
     return FIRE_OK;
 }
 
 static fire_status_t batch_norm_forward(fire_layer_t *l)
 {
-    const batch_norm_t *s    = FIRE_STATE(l, batch_norm_t);
-    batch_norm_ref_t   *r    = l->kernel_state;
-    float              *mean = r->mean.x, *deviation = r->deviation.x;
-    float               weight = (float)(1.0 / (double)(s->num * s->plane));
-    const float        *x;
-    float              *y;
+    const batch_norm_t  *s    = FIRE_STATE(l, batch_norm_t);
+    const fire_affine_t *v    = &s->view;
+    batch_norm_ref_t    *r    = l->kernel_state;
+    float               *mean = r->mean.x, *deviation = r->deviation.x;
+    float                weight = (float)(1.0 / (double)(v->outer * v->inner));
+    const float         *x;
+    float               *y;
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
     if (s->use_global)
         FIRE_TRY(read_global(l, mean, deviation));
     else
-        sum_channels(s, r, weight, x, mean);
-    EACH_ELEMENT(s, i, c)
-    y[i] = x[i] - mean[c];
+        sum_channels(v, r, weight, x, 0.0f, mean);
+    for (int64_t c = 0; c < v->dim; c++)
+        r->minus_mean.x[c] = -mean[c];
+    fire_affine_shift(v, x, r->minus_mean.x, y);
     if (!s->use_global) {
         for (int64_t i = 0; i < fire_blob_count(l->top[0]); i++)
             r->work.x[i] = y[i] * y[i];
-        sum_channels(s, r, weight, r->work.x, deviation);
+        sum_channels(v, r, weight, r->work.x, 0.0f, deviation);
         FIRE_TRY(update_global(l, mean, deviation));
     }
-    for (int64_t c = 0; c < s->channels; c++)
+    for (int64_t c = 0; c < v->dim; c++)
         deviation[c] = sqrtf(deviation[c] + s->eps);
-    EACH_ELEMENT(s, i, c)
-    r->normal.x[i] = y[i] = y[i] / deviation[c];
+    fire_affine_divide(v, y, deviation, y);
+    fire_copy(fire_blob_count(l->top[0]), y, r->normal.x);
+    return s->scale_bias ? scale_forward(l, y) : FIRE_OK;
+}
+
+/* Gradients of gain and shift; *dy_p becomes that of the normalised values. */
+static fire_status_t scale_backward(fire_layer_t *l, const float **dy_p)
+{
+    const fire_affine_t *v  = &FIRE_STATE(l, batch_norm_t)->view;
+    batch_norm_ref_t    *r  = l->kernel_state;
+    const float         *dy = *dy_p, *gain;
+    float               *diff;
+
+    if (l->param_gradient[GAIN]) {
+        FIRE_INOUT(l, l->blob[GAIN], FIRE_DIFF, &diff);
+        for (int64_t i = 0; i < fire_blob_count(l->top[0]); i++)
+            r->work.x[i] = dy[i] * r->normal.x[i];
+        sum_channels(v, r, 1.0f, r->work.x, 1.0f, diff);
+    }
+    if (l->param_gradient[SHIFT]) {
+        FIRE_INOUT(l, l->blob[SHIFT], FIRE_DIFF, &diff);
+        sum_channels(v, r, 1.0f, dy, 1.0f, diff);
+    }
+    FIRE_IN(l, l->blob[GAIN], FIRE_DATA, &gain);
+    fire_affine_scale(v, dy, gain, r->scaled.x);
+    *dy_p = r->scaled.x;
     return FIRE_OK;
 }
 
@@ -189,23 +241,20 @@ static fire_status_t batch_norm_forward(fire_layer_t *l)
  *   dx = (dy - mean(dy) - mean(dy y) y) / deviation */
 static void backward_batch(const fire_layer_t *l, const float *dy, float *dx)
 {
-    const batch_norm_t *s    = FIRE_STATE(l, batch_norm_t);
-    batch_norm_ref_t   *r    = l->kernel_state;
-    const float        *y    = r->normal.x;
-    float              *work = r->work.x, *sum = r->mean.x;
-    int64_t             n = fire_blob_count(l->top[0]);
+    const fire_affine_t *v    = &FIRE_STATE(l, batch_norm_t)->view;
+    batch_norm_ref_t    *r    = l->kernel_state;
+    const float         *y    = r->normal.x;
+    float               *work = r->work.x, *sum = r->mean.x;
+    int64_t              n = fire_blob_count(l->top[0]);
 
     for (int64_t i = 0; i < n; i++)
         work[i] = y[i] * dy[i];
-    sum_channels(s, r, 1.0f, work, sum);
-    EACH_ELEMENT(s, i, c)
-    work[i] = y[i] * sum[c];
-    sum_channels(s, r, 1.0f, dy, sum);
-    EACH_ELEMENT(s, i, c)
-    work[i] += sum[c];
-    fire_axpby(n, 1.0f, dy, (float)(-1.0 / (double)(s->num * s->plane)), work);
-    EACH_ELEMENT(s, i, c)
-    dx[i] = work[i] / r->deviation.x[c];
+    sum_channels(v, r, 1.0f, work, 0.0f, sum);
+    fire_affine_scale(v, y, sum, work);
+    sum_channels(v, r, 1.0f, dy, 0.0f, sum);
+    fire_affine_shift(v, work, sum, work);
+    fire_axpby(n, 1.0f, dy, (float)(-1.0 / (double)(v->outer * v->inner)), work);
+    fire_affine_divide(v, work, r->deviation.x, dx);
 }
 
 static fire_status_t batch_norm_backward(fire_layer_t *l)
@@ -215,12 +264,14 @@ static fire_status_t batch_norm_backward(fire_layer_t *l)
     const float            *dy;
     float                  *dx;
 
-    if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
+    if (s->scale_bias) FIRE_TRY(scale_backward(l, &dy));
+    if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
-    if (s->use_global) EACH_ELEMENT(s, i, c)
-    dx[i] = dy[i] / r->deviation.x[c];
-    else backward_batch(l, dy, dx);
+    if (s->use_global)
+        fire_affine_divide(&s->view, dy, r->deviation.x, dx);
+    else
+        backward_batch(l, dy, dx);
     return FIRE_OK;
 }
 

@@ -93,3 +93,24 @@ TEST(scale_adds_to_the_gradients_of_its_parameters)
     bench_compare(l->blob[1], FIRE_DIFF, FLOATS(2, 4), 0);
     bench_end(&b);
 }
+
+TEST(batch_norm_with_scale_and_bias_learns_two_of_its_five_parameters)
+{
+    bench_t       b = bench("x:2x1", "y",
+                            "type: \"BatchNorm\" batch_norm_param { scale_bias: true "
+                                  "scale_filler { value: 2 } bias_filler { value: 3 } }",
+                            CAFFE__PHASE__TRAIN);
+    fire_layer_t *l = fire_net_find_layer(b.net, "it");
+
+    bench_set(&b, "x", FLOATS(4, 8));
+    bench_forward(&b);
+    bench_is(&b, "y", FLOATS(1, 5), 1e-4); /* 3 -+ 2 */
+    CHECK_EQ(l->nblob, 5);
+    for (int i = 0; i < 5; i++)
+        CHECK_EQ(l->param_gradient[i], i >= 3);
+    bench_set_diff(&b, "y", FLOATS(1, 2));
+    bench_backward(&b);
+    bench_compare(l->blob[3], FIRE_DIFF, FLOATS(1), 1e-4);
+    bench_compare(l->blob[4], FIRE_DIFF, FLOATS(3), 1e-6);
+    bench_end(&b);
+}
