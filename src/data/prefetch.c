@@ -3,12 +3,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/parallel.h"
 
-enum { MAX_THREADS = 64, USEFUL_THREADS = 8, MAX_CHUNK = 16, MAX_DEPTH = 1000 };
+enum { USEFUL_THREADS = 8, MAX_CHUNK = 16, MAX_DEPTH = 1000 };
 
 typedef struct slot {
     fire_batch_t  batch;
@@ -25,7 +25,7 @@ struct fire_prefetch {
     fire_prefetch_options_t opt;
     pthread_mutex_t         lock;
     pthread_cond_t          work, ready;
-    pthread_t               thread[MAX_THREADS];
+    pthread_t               thread[FIRE_MAX_PARALLEL];
     int                     nthread, want; /* running, and how many it shall be */
     bool                    stop, emptying;
 
@@ -152,15 +152,16 @@ static void *decode_thread(void *arg)
 
 /* ---- the trainer's side ---- */
 
-static int clamp(int64_t n, int least, int most)
-{
-    return n < least ? least : n > most ? most : (int)n;
-}
-
 static int useful_threads(int wish)
 {
-    if (wish > 0) return clamp(wish, 1, MAX_THREADS);
-    return clamp(sysconf(_SC_NPROCESSORS_ONLN), 1, USEFUL_THREADS);
+    int n = fire_parallel_threads(wish);
+
+    return wish == 0 && n > USEFUL_THREADS ? USEFUL_THREADS : n;
+}
+
+static int slots_for(int64_t depth)
+{
+    return 1 + (int)(depth < 1 ? 1 : depth > MAX_DEPTH ? MAX_DEPTH : depth);
 }
 
 fire_status_t fire_prefetch_create(const fire_prefetch_options_t *options,
@@ -171,7 +172,7 @@ fire_status_t fire_prefetch_create(const fire_prefetch_options_t *options,
 
     FIRE_TRY(FIRE_NEW(&p, 1));
     p->opt   = *options;
-    p->nslot = clamp(options->depth, 1, MAX_DEPTH) + 1; /* one is with the trainer */
+    p->nslot = slots_for(options->depth); /* one more is with the trainer */
     st       = FIRE_NEW(&p->slot, p->nslot);
     if (st != FIRE_OK) {
         fire_free(p);

@@ -28,7 +28,7 @@ typedef struct fire_store_options {
     bool                shuffle;     /* the layer's own wish */
     int64_t             budget;      /* bytes that may be used; 0: what is free, */
     int                 sharers;     /* divided by the workers on this machine */
-    int                 threads;     /* that load; 0: 4 */
+    int                 threads;     /* that load; 0: one per core */
     fire_exchange_all_t exchange;    /* may be NULL if there is one part */
     void               *arg;
 } fire_store_options_t;

@@ -1,13 +1,12 @@
 /* store_fill.c - how records come into the store: from the file, by several threads,
  * and from other workers, in rounds that need little memory. */
-#include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/parallel.h"
 #include "data/store_state.h"
 
-enum { MAX_THREADS = 16, GRAIN = 64, ROUND_BYTES = 1 << 24 /* and worker, about */ };
+enum { GRAIN = 64, ROUND_BYTES = 1 << 24 /* and worker, about */ };
 
 static fire_status_t keep_copy(store_t *s, int64_t i, const uint8_t *bytes)
 {
@@ -23,15 +22,6 @@ static fire_status_t keep_copy(store_t *s, int64_t i, const uint8_t *bytes)
 
 /* ---- from the file ---- */
 
-typedef struct loader {
-    store_t        *store;
-    _Atomic int64_t next;
-    atomic_bool     failed;
-    pthread_mutex_t lock; /* of what follows: the first failure */
-    fire_status_t   status;
-    char            error[512];
-} loader_t;
-
 static fire_status_t load_one(store_t *s, int64_t i, fire_buffer_t *b)
 {
     fire_record_t r;
@@ -40,49 +30,27 @@ static fire_status_t load_one(store_t *s, int64_t i, fire_buffer_t *b)
     return keep_copy(s, i, r.bytes);
 }
 
-static void note_error(loader_t *l, fire_status_t st)
+typedef struct loader {
+    store_t      *store;
+    fire_buffer_t buffer[FIRE_MAX_PARALLEL]; /* one for each thread */
+} loader_t;
+
+static fire_status_t load_own(void *arg, int worker, int64_t i)
 {
-    pthread_mutex_lock(&l->lock);
-    if (l->status == FIRE_OK) {
-        l->status = st;
-        snprintf(l->error, sizeof(l->error), "%s", fire_last_error());
-    }
-    pthread_mutex_unlock(&l->lock);
-    atomic_store(&l->failed, true);
-}
+    loader_t *l = arg;
+    store_t  *s = l->store;
 
-static void *load_thread(void *arg)
-{
-    loader_t     *l = arg;
-    store_t      *s = l->store;
-    fire_buffer_t b = {0};
-    int64_t       i;
-
-    while ((i = atomic_fetch_add(&l->next, 1)) < s->base.count &&
-           !atomic_load(&l->failed)) {
-        fire_status_t st = s->now[i] == s->opt.part ? load_one(s, i, &b) : FIRE_OK;
-
-        if (st < 0) note_error(l, st);
-    }
-    fire_buffer_fini(&b);
-    return NULL;
+    return s->now[i] == s->opt.part ? load_one(s, i, &l->buffer[worker]) : FIRE_OK;
 }
 
 fire_status_t fire_store_load(store_t *s)
 {
-    loader_t  l    = {.store = s};
-    int       want = s->opt.threads > 0 ? s->opt.threads : 4, n = 0;
-    pthread_t thread[MAX_THREADS];
+    loader_t      l  = {.store = s};
+    fire_status_t st = fire_parallel(s->base.count, s->opt.threads, load_own, &l);
 
-    pthread_mutex_init(&l.lock, NULL);
-    while (n < want - 1 && n < MAX_THREADS &&
-           pthread_create(&thread[n], NULL, load_thread, &l) == 0)
-        n++;
-    load_thread(&l); /* this thread works too */
-    for (int i = 0; i < n; i++)
-        pthread_join(thread[i], NULL);
-    pthread_mutex_destroy(&l.lock);
-    return l.status < 0 ? FIRE_FAIL(l.status, "%s", l.error) : FIRE_OK;
+    for (int i = 0; i < FIRE_MAX_PARALLEL; i++)
+        fire_buffer_fini(&l.buffer[i]);
+    return st;
 }
 
 /* ---- from other workers ---- */

@@ -223,6 +223,15 @@ TEST(check_size_stops_at_an_image_of_another_size)
     CHECK(access(tmp_path("db"), F_OK) != 0);
 }
 
+TEST(resizing_needs_a_height_and_a_width)
+{
+    fire_imageset_options_t o = defaults();
+
+    o.height = 5;
+    CHECK_FAILS(fire_convert_imageset(&o, write_images(), tmp_path("db"), "lmdb", NULL),
+                FIRE_ERR_INVALID, "both a height and a width");
+}
+
 TEST(a_bad_line_of_a_list_is_named_by_its_number)
 {
     fire_imageset_options_t o = defaults();

@@ -14,14 +14,20 @@ static void report(const fire_convert_t *c)
         c->progress.report(c->progress.arg, c->writer->count, c->total);
 }
 
+fire_status_t fire_convert_put_record(fire_convert_t *c, const char *key,
+                                      const fire_str_t *record)
+{
+    FIRE_TRY(fire_writer_put(c->writer, key, record->text, (size_t)record->n));
+    if (c->writer->count % 1000 == 0) report(c);
+    return FIRE_OK;
+}
+
 fire_status_t fire_convert_put(fire_convert_t *c, const char *key,
                                const fire_datum_t *d, const float *floats)
 {
     c->record.n = 0;
     FIRE_TRY(fire_datum_write(d, floats, &c->record));
-    FIRE_TRY(fire_writer_put(c->writer, key, c->record.text, (size_t)c->record.n));
-    if (c->writer->count % 1000 == 0) report(c);
-    return FIRE_OK;
+    return fire_convert_put_record(c, key, &c->record);
 }
 
 fire_status_t fire_convert_close(fire_convert_t *c, fire_status_t st)

@@ -1,22 +1,38 @@
-/* imageset.c - a list of image files to a database. */
-#include <stdio.h>
+/* imageset.c - a list of image files to a database. Images are read, decoded, resized
+ * and encoded by several threads, a block of them at a time, and written in order. */
 #include <string.h>
 #include <strings.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "data/convert/common.h"
 #include "data/decode.h"
 #include "data/image_list.h"
 
+enum { BLOCK = 256 };
+
+/* One image of the block; its memory is used again by the next one. */
+typedef struct slot {
+    fire_str_t record;    /* the Datum; empty: could not be read */
+    size_t     data_size; /* for check_size */
+} slot_t;
+
+/* What a thread keeps. */
+typedef struct maker {
+    fire_scratch_t scratch;
+    fire_str_t     path, file;
+} maker_t;
+
 typedef struct imageset {
     const fire_imageset_options_t *opt;
     fire_image_list_t              list;
     fire_convert_t                 out;
-    fire_scratch_t                 scratch;
-    fire_str_t                     encoded;
-    size_t                         first_size; /* for check_size */
+    int64_t                        first; /* of the block, a line of the list */
+    slot_t                         slot[BLOCK];
+    maker_t                        maker[FIRE_MAX_PARALLEL];
+    size_t                         first_size;
 } imageset_t;
 
 static const char *extension(const char *path)
@@ -51,42 +67,77 @@ static fire_status_t to_planes(const fire_pixels_t *in, fire_buffer_t *b)
 }
 
 /* A file that is already of the wanted kind and size goes in as it is. */
-static fire_status_t encode(imageset_t *s, const char *path,
+static fire_status_t encode(const fire_imageset_options_t *o, maker_t *m,
                             const fire_pixels_t *pixels, fire_datum_t *d)
 {
-    const fire_imageset_options_t *o = s->opt;
+    const char *path = m->path.text;
     const char *kind = o->encode_type[0] != '\0' ? o->encode_type : extension(path);
     size_t      n    = 0;
 
     d->encoded = true;
-    if (o->height == 0 && o->width == 0 && !o->gray &&
-        same_kind(kind, extension(path))) {
-        FIRE_TRY(fire_buffer_read_file(path, &s->scratch.record, &n));
-        d->data  = s->scratch.record.bytes;
+    if (o->height == 0 && !o->gray && same_kind(kind, extension(path))) {
+        FIRE_TRY(fire_buffer_read_file(path, &m->scratch.record, &n));
+        d->data  = m->scratch.record.bytes;
         d->ndata = n;
         return FIRE_OK;
     }
-    s->encoded.n = 0;
-    FIRE_TRY(fire_image_encode(pixels, kind, &s->encoded));
-    d->data  = (const uint8_t *)s->encoded.text;
-    d->ndata = (size_t)s->encoded.n;
+    m->file.n = 0;
+    FIRE_TRY(fire_image_encode(pixels, kind, &m->file));
+    d->data  = (const uint8_t *)m->file.text;
+    d->ndata = (size_t)m->file.n;
     return FIRE_OK;
 }
 
-static fire_status_t make_datum(imageset_t *s, const char *path,
+static fire_status_t make_datum(const fire_imageset_options_t *o, maker_t *m,
                                 const fire_pixels_t *pixels, fire_datum_t *d)
 {
     fire_extent_t e = pixels->extent;
 
-    if (s->opt->encoded || s->opt->encode_type[0] != '\0')
-        return encode(s, path, pixels, d);
-    FIRE_TRY(to_planes(pixels, &s->scratch.record));
+    if (o->encoded || o->encode_type[0] != '\0') return encode(o, m, pixels, d);
+    FIRE_TRY(to_planes(pixels, &m->scratch.record));
     d->channels = e.channels;
     d->height   = e.height;
     d->width    = e.width;
-    d->data     = s->scratch.record.bytes;
+    d->data     = m->scratch.record.bytes;
     d->ndata    = (size_t)fire_extent_count(e);
     return FIRE_OK;
+}
+
+/* The list's order, or a random one. */
+static const fire_image_item_t *item_at(const imageset_t *s, int64_t line)
+{
+    fire_rng_key_t key = fire_rng_key(s->opt->seed, FIRE_RNG_SHUFFLE, 0, 0);
+
+    if (s->opt->shuffle)
+        line = (int64_t)fire_rng_permute(key, (uint64_t)s->list.count, (uint64_t)line);
+    return &s->list.item[line];
+}
+
+/* Images that cannot be read are left out, with a warning, as Caffe does. */
+static fire_status_t make_record(void *arg, int worker, int64_t i)
+{
+    imageset_t                    *s    = arg;
+    const fire_imageset_options_t *o    = s->opt;
+    maker_t                       *m    = &s->maker[worker];
+    slot_t                        *slot = &s->slot[i];
+    const fire_image_item_t       *item = item_at(s, s->first + i);
+    fire_datum_t                   d    = {.label = item->label};
+    fire_pixels_t                  pixels;
+    fire_status_t                  st;
+
+    m->path.n = slot->record.n = 0;
+    FIRE_TRY(fire_str_printf(&m->path, "%s%s", o->root, item->path));
+    st =
+        fire_image_file_decode(m->path.text, o->gray ? FIRE_COLOR_GRAY : FIRE_COLOR_BGR,
+                               o->height, o->width, &m->scratch, &pixels);
+    if (st < 0 && st != FIRE_ERR_NOMEM) {
+        FIRE_LOG(WARNING, "skipped: %s", fire_last_error());
+        return FIRE_OK;
+    }
+    if (st == FIRE_OK) st = make_datum(o, m, &pixels, &d);
+    if (st < 0) return fire_error_prefix(st, "%s", m->path.text);
+    slot->data_size = d.ndata;
+    return fire_datum_write(&d, NULL, &slot->record);
 }
 
 static fire_status_t check_size(imageset_t *s, const char *path, size_t size)
@@ -97,53 +148,49 @@ static fire_status_t check_size(imageset_t *s, const char *path, size_t size)
                      size, s->first_size);
 }
 
-/* Images that cannot be read are left out, with a warning, as Caffe does. */
-static fire_status_t put_image(imageset_t *s, int64_t line,
-                               const fire_image_item_t *item)
+static fire_status_t write_record(imageset_t *s, int64_t i)
 {
-    const fire_imageset_options_t *o = s->opt;
-    fire_datum_t                   d = {.label = item->label};
-    fire_pixels_t                  pixels;
-    char                          *path, *key = NULL;
-    fire_status_t                  st;
+    const fire_image_item_t *item = item_at(s, s->first + i);
+    const slot_t            *slot = &s->slot[i];
+    char                    *key;
+    fire_status_t            st;
 
-    FIRE_TRY(fire_asprintf(&path, "%s%s", o->root, item->path));
-    st = fire_image_file_decode(path, o->gray ? FIRE_COLOR_GRAY : FIRE_COLOR_BGR,
-                                o->height, o->width, &s->scratch, &pixels);
-    if (st < 0 && st != FIRE_ERR_NOMEM) {
-        FIRE_LOG(WARNING, "skipped: %s", fire_last_error());
+    if (slot->record.n == 0) {
         s->out.total--;
-        st = FIRE_OK;
-        goto err_path;
+        return FIRE_OK;
     }
-    if (st == FIRE_OK) st = make_datum(s, path, &pixels, &d);
-    if (st == FIRE_OK) st = check_size(s, path, d.ndata);
-    if (st == FIRE_OK)
-        st = fire_asprintf(&key, "%08lld_%s", (long long)line, item->path);
-    if (st == FIRE_OK) st = fire_convert_put(&s->out, key, &d, NULL);
+    FIRE_TRY(check_size(s, item->path, slot->data_size));
+    FIRE_TRY(fire_asprintf(&key, "%08lld_%s", (long long)(s->first + i), item->path));
+    st = fire_convert_put_record(&s->out, key, &slot->record);
     fire_free(key);
-
-err_path:
-    fire_free(path);
     return st;
 }
 
-static fire_status_t put_all(imageset_t *s, const char *db, const char *backend,
-                             const fire_progress_t *progress)
+static fire_status_t convert_blocks(imageset_t *s)
 {
-    uint64_t       n   = (uint64_t)s->list.count;
-    fire_rng_key_t key = fire_rng_key(s->opt->seed, FIRE_RNG_SHUFFLE, 0, 0);
-    fire_status_t  st  = FIRE_OK;
+    for (s->first = 0; s->first < s->list.count; s->first += BLOCK) {
+        int64_t n = s->list.count - s->first < BLOCK ? s->list.count - s->first : BLOCK;
 
-    FIRE_TRY(fire_convert_open(&s->out, db, backend, s->list.count, progress));
-    for (uint64_t i = 0; st == FIRE_OK && i < n; i++) {
-        uint64_t item = s->opt->shuffle ? fire_rng_permute(key, n, i) : i;
-
-        st = put_image(s, (int64_t)i, &s->list.item[item]);
+        FIRE_TRY(fire_parallel(n, 0, make_record, s));
+        for (int64_t i = 0; i < n; i++)
+            FIRE_TRY(write_record(s, i));
     }
-    if (st == FIRE_OK && s->out.writer->count == 0)
-        st = FIRE_FAIL(FIRE_ERR_INVALID, "%s: none of the images could be read", db);
-    return fire_convert_close(&s->out, st);
+    if (s->out.writer->count == 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "none of the images could be read");
+    return FIRE_OK;
+}
+
+static void destroy(imageset_t *s)
+{
+    fire_image_list_fini(&s->list);
+    for (int i = 0; i < BLOCK; i++)
+        fire_str_fini(&s->slot[i].record);
+    for (int i = 0; i < FIRE_MAX_PARALLEL; i++) {
+        fire_scratch_fini(&s->maker[i].scratch);
+        fire_str_fini(&s->maker[i].path);
+        fire_str_fini(&s->maker[i].file);
+    }
+    fire_free(s);
 }
 
 fire_status_t fire_convert_imageset(const fire_imageset_options_t *options,
@@ -151,13 +198,19 @@ fire_status_t fire_convert_imageset(const fire_imageset_options_t *options,
                                     const char            *backend,
                                     const fire_progress_t *progress)
 {
-    imageset_t    s = {.opt = options};
+    imageset_t   *s;
     fire_status_t st;
 
-    FIRE_TRY(fire_image_list_load(list, &s.list));
-    st = put_all(&s, db, backend, progress);
-    fire_image_list_fini(&s.list);
-    fire_scratch_fini(&s.scratch);
-    fire_str_fini(&s.encoded);
+    if (options->height < 0 || options->width < 0 ||
+        (options->height == 0) != (options->width == 0))
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "to resize images, give both a height and a width");
+    FIRE_TRY(FIRE_NEW(&s, 1));
+    s->opt = options;
+    st     = fire_image_list_load(list, &s->list);
+    if (st == FIRE_OK)
+        st = fire_convert_open(&s->out, db, backend, s->list.count, progress);
+    if (st == FIRE_OK) st = fire_convert_close(&s->out, convert_blocks(s));
+    destroy(s);
     return st;
 }

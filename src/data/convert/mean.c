@@ -1,27 +1,52 @@
 #include "data/mean.h"
 
 #include "base/alloc.h"
+#include "base/parallel.h"
 #include "data/decode.h"
 #include "model/load.h"
 
+/* Records are taken in blocks; part k of each block goes to sum k. Thus the result is
+ * the same with any number of threads, also where floats are added. */
+enum { PARTS = 16, PER_PART = 64, BLOCK = PARTS * PER_PART };
+
 typedef struct sums {
     fire_source_t *source;
-    fire_scratch_t scratch;
     fire_extent_t  extent;
-    double        *sum; /* exact for any number of bytes that a disk can hold */
+    int64_t        first;      /* record of the block */
+    double        *sum[PARTS]; /* exact for any number of bytes that a disk can hold */
+    fire_scratch_t scratch[FIRE_MAX_PARALLEL];
 } sums_t;
 
-static fire_status_t begin(sums_t *s, fire_extent_t extent)
+static fire_status_t read_pixels(sums_t *s, int64_t i, fire_scratch_t *scratch,
+                                 fire_pixels_t *pixels_p)
 {
-    s->extent = extent;
-    return FIRE_NEW(&s->sum, fire_extent_count(extent));
+    fire_record_t r;
+    fire_datum_t  d;
+
+    FIRE_TRY(fire_source_read(s->source, i, &scratch->record, &r));
+    FIRE_TRY(fire_datum_parse(r.bytes, r.n, &d));
+    return fire_datum_decode(&d, FIRE_COLOR_ASIS, scratch, pixels_p);
 }
 
-static fire_status_t add_pixels(sums_t *s, const fire_pixels_t *p)
+static void add_pixels(const fire_pixels_t *p, double *sum)
 {
-    fire_extent_t e   = p->extent;
-    double       *sum = s->sum;
+    for (int c = 0; c < p->extent.channels; c++)
+        for (int y = 0; y < p->extent.height; y++)
+            for (int x = 0; x < p->extent.width; x++) {
+                int64_t at = c * p->step_c + y * p->step_y + x * p->step_x;
 
+                *sum++ += p->bytes != NULL ? p->bytes[at] : (double)p->floats[at];
+            }
+}
+
+static fire_status_t add_record(sums_t *s, int64_t i, fire_scratch_t *scratch,
+                                double *sum)
+{
+    fire_pixels_t p;
+    fire_extent_t e;
+
+    FIRE_TRY(read_pixels(s, i, scratch, &p));
+    e = p.extent;
     if (!fire_extent_equal(e, s->extent))
         return FIRE_FAIL(
             FIRE_ERR_INVALID,
@@ -29,38 +54,50 @@ static fire_status_t add_pixels(sums_t *s, const fire_pixels_t *p)
             "needs images of one size",
             e.channels, e.height, e.width, s->extent.channels, s->extent.height,
             s->extent.width);
-    for (int c = 0; c < e.channels; c++)
-        for (int y = 0; y < e.height; y++)
-            for (int x = 0; x < e.width; x++) {
-                int64_t at = c * p->step_c + y * p->step_y + x * p->step_x;
-
-                *sum++ += p->bytes != NULL ? p->bytes[at] : (double)p->floats[at];
-            }
+    add_pixels(&p, sum);
     return FIRE_OK;
 }
 
-static fire_status_t add_record(sums_t *s, int64_t i)
+static fire_status_t add_part(void *arg, int worker, int64_t part)
 {
-    fire_record_t r;
-    fire_datum_t  d;
-    fire_pixels_t p;
+    sums_t *s     = arg;
+    int64_t first = s->first + part * PER_PART, end = first + PER_PART;
 
-    FIRE_TRY(fire_source_read(s->source, i, &s->scratch.record, &r));
-    FIRE_TRY(fire_datum_parse(r.bytes, r.n, &d));
-    FIRE_TRY(fire_datum_decode(&d, FIRE_COLOR_ASIS, &s->scratch, &p));
-    if (s->sum == NULL) FIRE_TRY(begin(s, p.extent));
-    return add_pixels(s, &p);
+    for (int64_t i = first; i < end && i < s->source->count; i++) {
+        fire_status_t st = add_record(s, i, &s->scratch[worker], s->sum[part]);
+
+        if (st < 0) return fire_source_blame(s->source, i, st);
+    }
+    return FIRE_OK;
+}
+
+/* The first record tells the size of all. */
+static fire_status_t begin(sums_t *s)
+{
+    fire_pixels_t p;
+    fire_status_t st = read_pixels(s, 0, &s->scratch[0], &p);
+
+    if (st < 0) return fire_source_blame(s->source, 0, st);
+    s->extent = p.extent;
+    for (int k = 0; k < PARTS; k++)
+        FIRE_TRY(FIRE_NEW(&s->sum[k], fire_extent_count(s->extent)));
+    return FIRE_OK;
 }
 
 static fire_status_t add_all(sums_t *s, const fire_progress_t *progress)
 {
-    for (int64_t i = 0; i < s->source->count; i++) {
-        fire_status_t st = add_record(s, i);
+    int64_t n = s->source->count;
 
-        if (st < 0) return fire_source_blame(s->source, i, st);
-        if (progress != NULL && ((i + 1) % 1000 == 0 || i + 1 == s->source->count))
-            progress->report(progress->arg, i + 1, s->source->count);
+    FIRE_TRY(begin(s));
+    for (s->first = 0; s->first < n; s->first += BLOCK) {
+        FIRE_TRY(fire_parallel(PARTS, 0, add_part, s));
+        if (progress != NULL)
+            progress->report(progress->arg, s->first + BLOCK < n ? s->first + BLOCK : n,
+                             n);
     }
+    for (int k = 1; k < PARTS; k++)
+        for (int64_t i = 0; i < fire_extent_count(s->extent); i++)
+            s->sum[0][i] += s->sum[k][i];
     return FIRE_OK;
 }
 
@@ -78,7 +115,7 @@ static fire_status_t divide(const sums_t *s, fire_mean_t *mean_p)
         double sum = 0;
 
         for (int64_t i = c * area; i < (c + 1) * area; i++) {
-            m.image[i] = (float)s->sum[i] / (float)s->source->count;
+            m.image[i] = (float)s->sum[0][i] / (float)s->source->count;
             sum += (double)m.image[i];
         }
         m.channel[c] = (float)(sum / (double)area);
@@ -97,8 +134,10 @@ fire_status_t fire_mean_compute(const char *db, const char *backend,
     st = add_all(&s, progress);
     if (st == FIRE_OK) st = divide(&s, mean_p);
     fire_source_close(s.source);
-    fire_scratch_fini(&s.scratch);
-    fire_free(s.sum);
+    for (int i = 0; i < FIRE_MAX_PARALLEL; i++)
+        fire_scratch_fini(&s.scratch[i]);
+    for (int k = 0; k < PARTS; k++)
+        fire_free(s.sum[k]);
     return st;
 }
 

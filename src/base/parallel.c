@@ -1,0 +1,69 @@
+#include "base/parallel.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+typedef struct job {
+    int64_t            n;
+    fire_parallel_fn_t fn;
+    void              *arg;
+    _Atomic int64_t    next;
+    atomic_int         workers;
+    atomic_bool        failed;
+    pthread_mutex_t    lock; /* of what follows: the failure to tell of */
+    fire_status_t      status;
+    int64_t            bad;
+    char               error[1024];
+} job_t;
+
+int fire_parallel_threads(int wish)
+{
+    long n = wish > 0 ? wish : sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n < 1 ? 1 : n > FIRE_MAX_PARALLEL ? FIRE_MAX_PARALLEL : (int)n;
+}
+
+static void note_error(job_t *j, int64_t i, fire_status_t st)
+{
+    pthread_mutex_lock(&j->lock);
+    if (j->status == FIRE_OK || i < j->bad) {
+        j->status = st;
+        j->bad    = i;
+        snprintf(j->error, sizeof(j->error), "%s", fire_last_error());
+    }
+    pthread_mutex_unlock(&j->lock);
+    atomic_store(&j->failed, true);
+}
+
+static void *work(void *arg)
+{
+    job_t  *j      = arg;
+    int     worker = atomic_fetch_add(&j->workers, 1);
+    int64_t i;
+
+    while (!atomic_load(&j->failed) && (i = atomic_fetch_add(&j->next, 1)) < j->n) {
+        fire_status_t st = j->fn(j->arg, worker, i);
+
+        if (st < 0) note_error(j, i, st);
+    }
+    return NULL;
+}
+
+fire_status_t fire_parallel(int64_t n, int threads, fire_parallel_fn_t fn, void *arg)
+{
+    job_t     j    = {.n = n, .fn = fn, .arg = arg};
+    int       want = fire_parallel_threads(threads), started = 0;
+    pthread_t thread[FIRE_MAX_PARALLEL];
+
+    pthread_mutex_init(&j.lock, NULL);
+    while (started < want - 1 && started < n - 1 &&
+           pthread_create(&thread[started], NULL, work, &j) == 0)
+        started++;
+    work(&j);
+    for (int i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    pthread_mutex_destroy(&j.lock);
+    return j.status < 0 ? FIRE_FAIL(j.status, "%s", j.error) : FIRE_OK;
+}
