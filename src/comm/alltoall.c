@@ -55,9 +55,11 @@ fire_status_t fire_comm_alltoall(fire_comm_t *c, float *buf, const fire_span_t *
     fire_exec_t      *exec  = NULL;
     fire_status_t     st    = plan(c, send, recv, &sched);
 
+    pthread_mutex_lock(&c->in_use);
     if (st == FIRE_OK) st = fire_exec_create(&setup, &exec);
     if (st == FIRE_OK) st = finish(c, exec);
     fire_exec_destroy(exec);
+    pthread_mutex_unlock(&c->in_use);
     fire_sched_fini(&sched);
     return st;
 }

@@ -54,6 +54,17 @@ void fire_comm_free(fire_comm_t *c, void *memory)
     if (memory != NULL) c->tp->ops->dealloc(c->tp, memory);
 }
 
+/* Who has the communicator is polling it. */
+fire_status_t fire_comm_poll(fire_comm_t *c)
+{
+    fire_status_t st;
+
+    if (pthread_mutex_trylock(&c->in_use) != 0) return FIRE_OK;
+    st = c->tp->ops->poll(c->tp);
+    pthread_mutex_unlock(&c->in_use);
+    return st;
+}
+
 void fire_comm_fail(fire_comm_t *c)
 {
     c->tp->ops->fail(c->tp, fire_last_error());
@@ -99,7 +110,8 @@ fire_status_t fire_comm_open(fire_transport_t *tp, const fire_comm_options_t *op
         return st;
     }
     c->tp = tp;
-    st    = set_up(c, options);
+    pthread_mutex_init(&c->in_use, NULL);
+    st = set_up(c, options);
     if (st < 0) {
         fire_comm_fail(c);
         fire_comm_close(c);
@@ -143,5 +155,6 @@ void fire_comm_close(fire_comm_t *c)
     fire_free(c->node);
     fire_free(c->host);
     c->tp->ops->close(c->tp);
+    pthread_mutex_destroy(&c->in_use);
     fire_free(c);
 }

@@ -91,6 +91,11 @@ fire_status_t fire_comm_broadcast(fire_comm_t *c, int root, void *data, size_t b
 fire_status_t fire_comm_allgather(fire_comm_t *c, const void *mine, size_t bytes,
                                   void *all);
 
+/* Answer the other ranks while computing, so that they know this one lives; call it
+ * now and then. FIRE_ERR_PEER if one of them gave up. Another thread than the one that
+ * uses the communicator may call it while no collective is under way. */
+fire_status_t fire_comm_poll(fire_comm_t *c);
+
 /* Tell the other ranks that this one gives up, with its last error: their waits
  * end with FIRE_ERR_PEER and that text instead of running into their deadline. */
 void fire_comm_fail(fire_comm_t *c);

@@ -1,6 +1,8 @@
 /* comm_state.h - the inside of a communicator. */
 #ifndef FIRE_COMM_STATE_H
 #define FIRE_COMM_STATE_H
+#include <pthread.h>
+
 #include "comm/comm.h"
 #include "comm/exec.h"
 
@@ -15,6 +17,7 @@ typedef struct fire_tuning fire_tuning_t;
 
 struct fire_comm {
     fire_transport_t  *tp;
+    pthread_mutex_t    in_use; /* by a small exchange: fire_comm_poll() keeps off */
     double             timeout;
     int               *node;                  /* rank -> node number */
     char              *host;                  /* FIRE_HOST_LEN bytes per rank */

@@ -9,13 +9,15 @@
 static fire_status_t run(fire_comm_t *c, const fire_collective_options_t *o, float *buf,
                          size_t count)
 {
-    fire_collective_t *x;
+    fire_collective_t *x = NULL;
     fire_status_t      st;
 
-    FIRE_TRY(fire_collective_create(c, o, buf, count, &x));
-    st = fire_collective_start(x);
+    pthread_mutex_lock(&c->in_use);
+    st = fire_collective_create(c, o, buf, count, &x);
+    if (st == FIRE_OK) st = fire_collective_start(x);
     if (st == FIRE_OK) st = fire_collective_wait(x);
     fire_collective_destroy(x);
+    pthread_mutex_unlock(&c->in_use);
     return st;
 }
 
@@ -66,11 +68,15 @@ fire_status_t fire_comm_allgather(fire_comm_t *c, const void *mine, size_t bytes
 
 static fire_status_t meet(fire_comm_t *c, float mine, float *sum_p)
 {
+    fire_status_t st;
+
+    pthread_mutex_lock(&c->in_use);
     *c->flag = mine;
-    FIRE_TRY(fire_collective_start(c->meet));
-    FIRE_TRY(fire_collective_wait(c->meet));
-    *sum_p = *c->flag;
-    return FIRE_OK;
+    st       = fire_collective_start(c->meet);
+    if (st == FIRE_OK) st = fire_collective_wait(c->meet);
+    if (st == FIRE_OK) *sum_p = *c->flag;
+    pthread_mutex_unlock(&c->in_use);
+    return st;
 }
 
 fire_status_t fire_comm_barrier(fire_comm_t *c)

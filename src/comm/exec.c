@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "comm/exec_state.h"
 #include "comm/reduce.h"
 
@@ -231,36 +232,64 @@ fire_status_t fire_exec_start(fire_exec_t *x)
     return FIRE_OK;
 }
 
-/* Nothing has moved for too long. Name the ranks that show no life; a rank that
- * lives is waiting too, and the one next to the trouble will tell. Only if all
- * live for as long again, name them all. */
-static fire_status_t overdue(const fire_exec_t *x, double idle)
+/* "ranks 3 (node07), 5 (node09)" */
+static void name_ranks(const fire_exec_t *x, const int *rank, int nrank, char *text,
+                       size_t size)
 {
-    char   text[512] = "", name[128];
-    int    rank[8], nrank = fire_exec_waits_for(x, rank, 8), nblamed = 0;
-    size_t n = 0;
+    char   name[128];
+    size_t n = (size_t)snprintf(text, size, "rank%s", nrank > 1 ? "s" : "");
 
-    for (int i = 0; i < nrank; i++) {
-        if (x->s.tp->ops->alive(x->s.tp, rank[i], x->s.timeout / 2) &&
-            idle < 2 * x->s.timeout)
-            continue;
+    for (int i = 0; i < nrank && n < size; i++) {
         snprintf(name, sizeof(name), "%d", rank[i]);
         if (x->s.name != NULL) x->s.name(x->s.who, rank[i], name, sizeof(name));
-        if (n < sizeof(text))
-            n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
-                                  nblamed > 0 ? ", " : "", name);
-        nblamed++;
+        n += (size_t)snprintf(text + n, size - n, "%s%s", i > 0 ? ", " : " ", name);
     }
-    if (nblamed == 0 || idle < x->s.timeout) return FIRE_IN_PROGRESS;
-    return FIRE_FAIL(FIRE_ERR_TIMEOUT, "no word from rank%s %s for %.1f s",
-                     nblamed > 1 ? "s" : "", text, idle);
+}
+
+/* Those of the ranks that have shown no life lately, moved to the front. */
+static int silent_ones(const fire_exec_t *x, int *rank, int nrank)
+{
+    int n = 0;
+
+    for (int i = 0; i < nrank; i++)
+        if (!x->s.tp->ops->alive(x->s.tp, rank[i], x->s.timeout / 2)) {
+            int other = rank[n];
+
+            rank[n++] = rank[i];
+            rank[i]   = other;
+        }
+    return n;
+}
+
+/* Nothing has moved for long. A rank that shows life computes, or waits too, and the
+ * one next to the trouble will tell; one that shows none is given up at the deadline.
+ * Where all live for ever, ranks wait for each other: name them all. */
+static fire_status_t overdue(fire_exec_t *x, double idle)
+{
+    enum { NAMED = 8 };
+    const double warn_at = 0.75 * x->s.timeout, give_up = 20 * x->s.timeout;
+    char         text[512];
+    int          rank[NAMED], nrank = fire_exec_waits_for(x, rank, NAMED);
+    int          nsilent = silent_ones(x, rank, nrank);
+
+    name_ranks(x, rank, nsilent > 0 ? nsilent : nrank, text, sizeof(text));
+    if (nsilent > 0 && idle >= warn_at && !x->warned) {
+        FIRE_LOG(WARNING, "no word from %s for %.0f s; giving up after %.0f s", text,
+                 idle, x->s.timeout);
+        x->warned = true;
+    }
+    if (idle < (nsilent > 0 ? x->s.timeout : give_up)) return FIRE_IN_PROGRESS;
+    return FIRE_FAIL(FIRE_ERR_TIMEOUT, "no word from %s for %.1f s", text, idle);
 }
 
 static fire_status_t check_deadline(fire_exec_t *x)
 {
     double now = fire_clock_now();
 
-    if (x->moved) x->last_move = now;
+    if (x->moved) {
+        x->last_move = now;
+        x->warned    = false;
+    }
     return now - x->last_move < x->s.timeout / 2 ? FIRE_IN_PROGRESS
                                                  : overdue(x, now - x->last_move);
 }

@@ -39,7 +39,7 @@ struct fire_exec {
     float           **dst;
     char             *memory;
     int               reserved; /* requests */
-    bool              moved;
+    bool              moved, warned;
     double            last_move;
     int64_t           bytes;
 };

@@ -93,6 +93,7 @@ fire_status_t fire_exchange_create(fire_comm_t *comm, float *grads, float *weigh
         x->bucket[i].state = DONE;
     }
     x->ndone = x->nbucket;
+    atomic_store(&x->beat, fire_clock_now());
     if (options->overlap == FIRE_OVERLAP_THREAD)
         FIRE_TRY_GOTO(st, fire_exchange_thread_start(x), err_exchange);
     *exchange_p = x;
@@ -238,18 +239,30 @@ fire_status_t fire_exchange_begin(fire_exchange_t *x)
     return FIRE_OK;
 }
 
-fire_status_t fire_exchange_ready(fire_exchange_t *x, int64_t upto)
+static fire_status_t step_between_layers(fire_exchange_t *x)
 {
-    double start;
+    double start = fire_clock_now();
     bool   moved;
 
-    if (x->threaded) return fire_exchange_thread_ready(x, upto);
-    x->upto = upto;
-    if (x->o.overlap != FIRE_OVERLAP_POLL) return FIRE_OK;
-    start = fire_clock_now();
     FIRE_TRY(fire_exchange_step(x, &moved));
     x->account.exposed += fire_clock_now() - start;
     return FIRE_OK;
+}
+
+fire_status_t fire_exchange_ready(fire_exchange_t *x, int64_t upto)
+{
+    if (x->threaded) return fire_exchange_thread_ready(x, upto);
+    x->upto = upto;
+    return x->o.overlap == FIRE_OVERLAP_POLL ? step_between_layers(x) : FIRE_OK;
+}
+
+fire_status_t fire_exchange_beat(fire_exchange_t *x)
+{
+    atomic_store(&x->beat, fire_clock_now());
+    if (x->threaded) return fire_exchange_thread_check(x);
+    if (x->o.overlap == FIRE_OVERLAP_POLL && x->ndone < x->nstarted)
+        return step_between_layers(x);
+    return fire_comm_poll(x->comm);
 }
 
 static fire_status_t drive(fire_exchange_t *x, int64_t first, int64_t n)
@@ -269,11 +282,13 @@ static fire_status_t drive(fire_exchange_t *x, int64_t first, int64_t n)
 
 fire_status_t fire_exchange_wait(fire_exchange_t *x, int64_t first, int64_t n)
 {
-    double        start = fire_clock_now();
+    double        start = fire_clock_now(), end;
     fire_status_t st;
 
-    st = x->threaded ? fire_exchange_thread_wait(x, first, n) : drive(x, first, n);
-    x->account.exposed += fire_clock_now() - start;
+    st  = x->threaded ? fire_exchange_thread_wait(x, first, n) : drive(x, first, n);
+    end = fire_clock_now();
+    x->account.exposed += end - start;
+    atomic_store(&x->beat, end);
     return st;
 }
 

@@ -21,7 +21,8 @@ typedef enum fire_overlap {
 } fire_overlap_t;
 
 typedef struct fire_exchange_options {
-    const char    *algo; /* comm's names, or "auto" */
+    double         deadline; /* seconds; 0: none */
+    const char    *algo;     /* comm's names, or "auto" */
     int            colors;
     size_t         bucket_bytes;
     fire_overlap_t overlap;
@@ -66,6 +67,12 @@ fire_status_t fire_exchange_ready(fire_exchange_t *x, int64_t upto);
 /* Wait until [first, first + n) is updated; finish: until all is. */
 fire_status_t fire_exchange_wait(fire_exchange_t *x, int64_t first, int64_t n);
 fire_status_t fire_exchange_finish(fire_exchange_t *x);
+
+/* The trainer is at work: call it between layers, and wherever time passes. Other
+ * workers then know that this one lives, however long its work takes; from one that
+ * has not called it, and waits for nothing, for half the deadline, they hear nothing
+ * more. Tells of a worker that gave up. */
+fire_status_t fire_exchange_beat(fire_exchange_t *x);
 
 /* Sharded: bring together an array that lies like grads[first, first + n), of which
  * each worker has set the part that it updates. All call it, between iterations. */

@@ -36,6 +36,8 @@ struct fire_exchange {
     int64_t                 bytes_before;
     double                  busy_since; /* 0: nothing is under way */
 
+    _Atomic double beat; /* when the trainer last showed life */
+
     /* Only with a thread. It moves the engine outside of the lock, with `stepping` set;
      * everything else that both sides touch is under the lock or atomic. */
     fire_log_voice_t voice; /* the trainer's */
@@ -55,6 +57,7 @@ bool fire_exchange_is_updated(const fire_exchange_t *x, int64_t first, int64_t n
 fire_status_t fire_exchange_thread_start(fire_exchange_t *x);
 void          fire_exchange_thread_stop(fire_exchange_t *x);
 fire_status_t fire_exchange_thread_ready(fire_exchange_t *x, int64_t upto);
-void          fire_exchange_thread_idle(fire_exchange_t *x); /* wait until it sleeps */
+void          fire_exchange_thread_idle(fire_exchange_t *x);  /* wait until it sleeps */
+fire_status_t fire_exchange_thread_check(fire_exchange_t *x); /* how it is doing */
 fire_status_t fire_exchange_thread_wait(fire_exchange_t *x, int64_t first, int64_t n);
 #endif

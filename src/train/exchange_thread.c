@@ -2,6 +2,7 @@
  * `upto` and watches buckets become DONE; both are atomic, so that neither waits for
  * the other while it computes. The lock is for sleeping and waking only. */
 #include <stdio.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "train/exchange_state.h"
@@ -36,24 +37,42 @@ static fire_status_t work_off(fire_exchange_t *x)
     return FIRE_OK;
 }
 
+/* Nothing to do, but other workers ask whether this one lives: while its trainer does,
+ * say so. Wakes up now and then, or when there is work. */
+static fire_status_t stand_by(fire_exchange_t *x)
+{
+    const double    nap = 0.1;
+    double          now = fire_clock_now(), until = now + nap;
+    struct timespec when = {.tv_sec = (time_t)until};
+
+    when.tv_nsec = (long)(1e9 * (until - (double)when.tv_sec));
+    if (x->o.deadline <= 0 || now - atomic_load(&x->beat) < x->o.deadline / 2)
+        FIRE_TRY(fire_comm_poll(x->comm));
+    pthread_cond_timedwait(&x->work, &x->lock, &when);
+    return FIRE_OK;
+}
+
 static void *run(void *arg)
 {
     fire_exchange_t *x = arg;
+    fire_status_t    st;
 
     fire_log_set_voice(&x->voice);
     pthread_mutex_lock(&x->lock);
     while (!x->quit) {
-        fire_status_t st;
-
-        if (!has_work(x)) {
+        if (x->status < 0) {
             pthread_cond_wait(&x->work, &x->lock);
             continue;
         }
-        x->stepping = true;
-        pthread_mutex_unlock(&x->lock);
-        st = work_off(x);
-        pthread_mutex_lock(&x->lock);
-        x->stepping = false;
+        if (has_work(x)) {
+            x->stepping = true;
+            pthread_mutex_unlock(&x->lock);
+            st = work_off(x);
+            pthread_mutex_lock(&x->lock);
+            x->stepping = false;
+        } else {
+            st = stand_by(x);
+        }
         if (st < 0) {
             x->status = st;
             snprintf(x->error, sizeof(x->error), "%s", fire_last_error());
@@ -66,9 +85,14 @@ static void *run(void *arg)
 
 fire_status_t fire_exchange_thread_start(fire_exchange_t *x)
 {
+    pthread_condattr_t monotonic; /* as fire_clock_now() is */
+
     x->voice = fire_log_voice();
     pthread_mutex_init(&x->lock, NULL);
-    pthread_cond_init(&x->work, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&x->work, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     pthread_cond_init(&x->news, NULL);
     if (pthread_create(&x->thread, NULL, run, x) != 0)
         return FIRE_FAIL(FIRE_ERR_NOMEM, "cannot start the communication thread; "
@@ -103,6 +127,16 @@ fire_status_t fire_exchange_thread_ready(fire_exchange_t *x, int64_t upto)
     pthread_mutex_lock(&x->lock);
     st = status_of(x);
     pthread_cond_signal(&x->work);
+    pthread_mutex_unlock(&x->lock);
+    return st;
+}
+
+fire_status_t fire_exchange_thread_check(fire_exchange_t *x)
+{
+    fire_status_t st;
+
+    pthread_mutex_lock(&x->lock);
+    st = status_of(x);
     pthread_mutex_unlock(&x->lock);
     return st;
 }

@@ -58,6 +58,7 @@ static fire_status_t before_forward(void *arg, int layer)
     fire_trainer_t *t = arg;
     fire_span_t     s = t->grads->span[layer];
 
+    FIRE_TRY(fire_trainer_beat(t));
     if (!t->first_pass || s.len == 0) return FIRE_OK;
     if (t->exchange != NULL) FIRE_TRY(wait_for(t, (int64_t)s.off, (int64_t)s.len));
     fire_grads_clear(t->grads, (int64_t)s.off, (int64_t)s.len);
@@ -71,6 +72,7 @@ static fire_status_t after_backward(void *arg, int layer)
     fire_trainer_t *t = arg;
     fire_span_t     s = t->grads->span[layer];
 
+    FIRE_TRY(fire_trainer_beat(t));
     if (!t->last_pass || s.len == 0) return FIRE_OK;
     fire_grads_add_lane(t->grads, t->lane, t->lane_count, (int64_t)s.off,
                         (int64_t)s.len);

@@ -65,6 +65,12 @@ static int64_t first_step(const fire_trainer_t *t, int which)
     return nth * t->test[which].iterations;
 }
 
+static fire_status_t beat(void *trainer, int layer)
+{
+    (void)layer;
+    return fire_trainer_beat(trainer);
+}
+
 /* Workers take turns at the batches. Each batch has a row of its own (outputs, then
  * loss), zero with all but one of them, so that sums are exact and rows can be added
  * in the order of the batches whoever made them. */
@@ -75,6 +81,7 @@ static fire_status_t run(fire_trainer_t *t, int which, float *row, int64_t width
     int         n    = t->test[which].iterations;
 
     net->moment.step_stride = fire_trainer_size(t);
+    net->hooks              = (fire_net_hooks_t){.arg = t, .before_forward = beat};
     for (int i = fire_trainer_rank(t); i < n; i += fire_trainer_size(t)) {
         net->moment.step = step + i;
         FIRE_TRY(fire_net_forward(net, 0, -1, &row[i * width + width - 1]));

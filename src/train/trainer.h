@@ -121,6 +121,8 @@ fire_status_t fire_trainer_make_nets(fire_trainer_t *trainer);
 fire_status_t fire_trainer_take_lanes(fire_trainer_t *trainer);
 fire_status_t fire_trainer_make_exchange(fire_trainer_t *trainer);
 fire_status_t fire_trainer_keep_data(fire_trainer_t *trainer); /* data_store */
+/* Show other workers that this one is at work; do they live? Call it between layers. */
+fire_status_t fire_trainer_beat(fire_trainer_t *trainer);
 /* Every worker's status becomes everybody's. */
 fire_status_t fire_trainer_agree(fire_trainer_t *trainer, fire_status_t mine);
 fire_status_t fire_trainer_check_prefix(const fire_trainer_t *trainer);

@@ -20,6 +20,11 @@ fire_status_t fire_trainer_agree(fire_trainer_t *t, fire_status_t mine)
     return t->options.comm != NULL ? fire_comm_agree(t->options.comm, mine) : mine;
 }
 
+fire_status_t fire_trainer_beat(fire_trainer_t *t)
+{
+    return t->exchange != NULL ? fire_exchange_beat(t->exchange) : FIRE_OK;
+}
+
 /* Aligned blocks of lanes keep the canonical tree whole: each worker's is a power of
  * two, or there is one worker. */
 fire_status_t fire_trainer_take_lanes(fire_trainer_t *t)
@@ -105,6 +110,7 @@ static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "unknown update \"%s\"; known are replicated, sharded",
                          f->update);
+    o->deadline     = (double)f->deadline;
     o->algo         = f->comm;
     o->colors       = (int)f->colors;
     o->bucket_bytes = (size_t)((double)f->bucket_mb * 1e6);
