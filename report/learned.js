@@ -2,7 +2,7 @@
 
 /* filters: {layer, n, channels, height, width, pixels: base64 of n*height*width RGB}. */
 function filterPictures(frame, filters) {
-  const bytesOf = atob(filters.pixels), size = Math.max(2, Math.round((filters.n > 64 ? 44 : 62) / filters.width));
+  const bytesOf = atob(filters.pixels), size = Math.max(2, Math.round((filters.n > 64 ? 44 : filters.n > 24 ? 62 : 88) / filters.width));
   const place = el('div', {class: 'filters', role: 'img', 'aria-label': `${filters.n} filters of ${filters.layer}, ${filters.height} by ${filters.width} each, as small pictures`});
   for (let k = 0, at = 0; k < filters.n; k++) {
     const canvas = el('canvas', {width: filters.width, height: filters.height, style: `width:${filters.width * size}px;height:${filters.height * size}px`});

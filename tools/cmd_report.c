@@ -8,11 +8,14 @@
 
 typedef struct flags {
     const char *o;
+    bool        snapshots;
 } flags_t;
 
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, o, STRING, "report.html", "FILE", "the page to write"),
+    FIRE_OPTION(flags_t, snapshots, BOOL, "true", NULL,
+                "show filters and mistakes of the newest snapshot (runs the test net)"),
     {0},
 };
 static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
@@ -38,7 +41,8 @@ static fire_status_t run(int narg, const char *const *arg)
     fire_status_t st;
 
     FIRE_TRY(runs_open(narg, arg, &r));
-    st = write_page(&r);
+    st = flags.snapshots ? runs_look_at_snapshots(&r) : FIRE_OK;
+    if (st >= 0) st = write_page(&r);
     runs_close(&r);
     return st;
 }

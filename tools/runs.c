@@ -1,7 +1,19 @@
 #include "runs.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include "base/alloc.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "draw.h"
+#include "model/load.h"
+#include "report/learned.h"
+
+static const double CONFUSION_SECONDS = 30;
+
+/* ---- the picture of the net ---- */
 
 fire_status_t runs_draw(fire_report_t *r)
 {
@@ -15,6 +27,114 @@ fire_status_t runs_draw(fire_report_t *r)
     }
     return FIRE_OK;
 }
+
+/* ---- what the newest snapshot shows ---- */
+
+/* The model that belongs to a state: in its place or, if the run was moved, in the run's
+ * directory now. */
+static fire_status_t find_model(const fire_run_t *run, const char *state, char **path_p)
+{
+    const char *slash = strrchr(state, '/'), *own = strrchr(run->path, '/');
+    const char *end  = strstr(slash != NULL ? slash : state, ".solverstate");
+    int         stem = end != NULL ? (int)(end - state) : (int)strlen(state);
+    const char *rest = end != NULL ? end + strlen(".solverstate") : "";
+    char       *path;
+
+    FIRE_TRY(fire_asprintf(&path, "%.*s.caffemodel%s", stem, state, rest));
+    if (access(path, R_OK) == 0) {
+        *path_p = path;
+        return FIRE_OK;
+    }
+    slash = strrchr(path, '/');
+    FIRE_TRY(fire_asprintf(path_p, "%.*s%s",
+                           own != NULL ? (int)(own - run->path) + 1 : 0, run->path,
+                           slash != NULL ? slash + 1 : path));
+    fire_free(path);
+    return FIRE_OK;
+}
+
+static fire_status_t take(fire_json_writer_t *w, bool found, char **text_p)
+{
+    FIRE_TRY(w->status);
+    return found ? fire_str_take(&w->out, text_p) : FIRE_OK;
+}
+
+static fire_status_t show_filters(const char *model, fire_run_extra_t *x)
+{
+    fire_json_writer_t w = {0};
+    bool               found;
+    fire_status_t      st = fire_filters_write(&w, model, &found);
+
+    if (st >= 0) st = take(&w, found, &x->filters);
+    fire_json_writer_fini(&w);
+    return st;
+}
+
+/* Paths in nets are relative to where the training was started. */
+static fire_status_t show_confusion(const fire_run_t *run, const char *model,
+                                    const char *solver, fire_run_extra_t *x)
+{
+    Caffe__SolverParameter *param;
+    fire_json_writer_t      w = {0};
+    bool                    found;
+    fire_status_t           st;
+
+    FIRE_TRY(fire_solver_param_load(solver, &param));
+    if (chdir(fire_json_string_or(run->head, "directory", ".")) != 0)
+        FIRE_LOG(WARNING, "%s: its directory is not here; data may not be found",
+                 run->name);
+    st = fire_confusion_write(&w, param, model, CONFUSION_SECONDS, &found);
+    if (st >= 0) st = take(&w, found, &x->confusion);
+    fire_json_writer_fini(&w);
+    fire_message_free(param);
+    return st;
+}
+
+/* A report without these is still a report: what fails is told and left out. */
+static void complain(const fire_run_t *run, const char *what, fire_status_t st)
+{
+    if (st < 0) FIRE_LOG(WARNING, "%s: no %s: %s", run->name, what, fire_last_error());
+}
+
+static fire_status_t show_snapshot(const fire_run_t *run, fire_run_extra_t *x)
+{
+    char         *model = NULL, *real = NULL, *solver = NULL;
+    int           here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    fire_status_t st;
+
+    FIRE_TRY_GOTO(st, find_model(run, run->snapshot[run->nsnapshot - 1].file, &model),
+                  out);
+    real = realpath(model, NULL);
+    if (real == NULL) {
+        FIRE_LOG(WARNING, "%s: the model of its snapshot is not here", run->name);
+        goto out;
+    }
+    complain(run, "filters", show_filters(real, x));
+    FIRE_TRY_GOTO(st,
+                  fire_asprintf(&solver, "%.*ssolver.prototxt",
+                                (int)(strlen(run->path) - strlen("run.jsonl")),
+                                run->path),
+                  out);
+    if (fire_path_has_suffix(run->path, "run.jsonl") && access(solver, R_OK) == 0)
+        complain(run, "confusion matrix", show_confusion(run, real, solver, x));
+    if (here >= 0 && fchdir(here) != 0)
+        st = FIRE_FAIL(FIRE_ERR_IO, "cannot go back to the current directory");
+out:
+    if (here >= 0) close(here);
+    free(real);
+    fire_free(model);
+    fire_free(solver);
+    return st;
+}
+
+fire_status_t runs_look_at_snapshots(fire_report_t *r)
+{
+    for (int i = 0; i < r->nrun; i++)
+        if (r->run[i]->nsnapshot > 0) FIRE_TRY(show_snapshot(r->run[i], &r->extra[i]));
+    return FIRE_OK;
+}
+
+/* ---- all of them ---- */
 
 fire_status_t runs_open(int n, const char *const *path, fire_report_t *report_p)
 {

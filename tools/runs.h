@@ -9,4 +9,7 @@ void          runs_close(fire_report_t *report);
 
 /* Draw nets that have become known since. */
 fire_status_t runs_draw(fire_report_t *report);
+/* Filters of the newest snapshot, and its mistakes on the test set, if that is here;
+ * what is missing is told and left out. */
+fire_status_t runs_look_at_snapshots(fire_report_t *report);
 #endif
