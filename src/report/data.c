@@ -1,13 +1,8 @@
 #include "report/data.h"
 
-#include <math.h>
-#include <signal.h>
-#include <string.h>
-#include <errno.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { MOST_POINTS = 1500, MOST_TIMES = 400, FRESH_SECONDS = 120 };
+enum { MOST_POINTS = 1500, MOST_TIMES = 400 };
 
 static const char *const phase_names[FIRE_RUN_PHASES] = {"data", "forward", "backward",
                                                          "exposed", "update"};
@@ -44,35 +39,6 @@ static void write_member(fire_json_writer_t *w, const char *key,
     const fire_json_t *json = member != NULL ? fire_json_get(line, member) : line;
 
     if (json != NULL) write_json(w, key, json);
-}
-
-/* ---- how it stands ---- */
-
-/* Is the program that wrote the log still there? Only its own machine can tell. */
-static bool is_alive(const fire_run_t *run)
-{
-    char  host[256] = "";
-    pid_t pid       = (pid_t)fire_json_number_or(run->head, "pid", 0);
-
-    gethostname(host, sizeof(host) - 1);
-    if (strcmp(host, fire_json_string_or(run->head, "host", "")) != 0)
-        return (double)time(NULL) - run->changed < FRESH_SECONDS;
-    return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
-}
-
-static const char *state_of(const fire_run_t *run)
-{
-    switch (run->state) {
-    case FIRE_RUN_DONE:
-        return "done";
-    case FIRE_RUN_STOPPED:
-        return "stopped";
-    case FIRE_RUN_FAILED:
-        return "failed";
-    case FIRE_RUN_SILENT:
-        break;
-    }
-    return run->head == NULL ? "unknown" : is_alive(run) ? "running" : "killed";
 }
 
 /* ---- parts of a run ---- */
@@ -181,7 +147,7 @@ static void write_run(fire_json_writer_t *w, const fire_run_t *run,
 {
     fire_json_open(w, NULL, '{');
     fire_json_add_string(w, "name", run->name);
-    fire_json_add_string(w, "state", state_of(run));
+    fire_json_add_string(w, "state", fire_run_state_text(run));
     if (run->message != NULL) fire_json_add_string(w, "message", run->message);
     fire_json_add_int(w, "iter", run->iter);
     fire_json_add_rounded(w, "time", run->time, 7);

@@ -20,28 +20,35 @@ static fire_status_t add_escaped(fire_str_t *out, const char *json)
     return FIRE_OK;
 }
 
-static fire_status_t fill_in(fire_str_t *out, const char *json)
+static fire_status_t add_page(fire_str_t *out, const char *data)
 {
     const char *page = (const char *)fire_page, *at = strstr(page, mark);
 
     FIRE_TRY(fire_str_add(out, page, (size_t)(at - page)));
-    FIRE_TRY(add_escaped(out, json));
+    FIRE_TRY(add_escaped(out, data));
     at += sizeof(mark) - 1;
     return fire_str_add(out, at, fire_page_size - (size_t)(at - page));
 }
 
+fire_status_t fire_page_fill(const char *data, char **page_p, size_t *n_p)
+{
+    fire_str_t    out = {0};
+    fire_status_t st  = add_page(&out, data);
+
+    *n_p = (size_t)out.n;
+    if (st >= 0) return fire_str_take(&out, page_p);
+    fire_str_fini(&out);
+    return st;
+}
+
 fire_status_t fire_page_make(const fire_report_t *report, char **page_p, size_t *n_p)
 {
-    fire_json_writer_t w   = {0};
-    fire_str_t         out = {0};
+    fire_json_writer_t w = {0};
     fire_status_t      st;
 
     fire_report_write(&w, report);
     st = w.status;
-    if (st >= 0) st = fill_in(&out, w.out.text);
+    if (st >= 0) st = fire_page_fill(w.out.text, page_p, n_p);
     fire_json_writer_fini(&w);
-    *n_p = (size_t)out.n;
-    if (st >= 0) return fire_str_take(&out, page_p);
-    fire_str_fini(&out);
     return st;
 }

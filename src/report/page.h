@@ -7,6 +7,8 @@
 extern const unsigned char fire_page[];
 extern const size_t        fire_page_size;
 
+/* Put data that are JSON already into the page. */
+fire_status_t fire_page_fill(const char *data, char **page_p, size_t *n_p);
 /* The whole page, for reading with a browser; *page_p is ended by fire_free(). */
 fire_status_t fire_page_make(const fire_report_t *report, char **page_p, size_t *n_p);
 #endif

@@ -2,15 +2,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/alloc.h"
 
-enum { CHUNK = 1 << 20 };
+enum { CHUNK = 1 << 20, FRESH_SECONDS = 120 };
 
 /* ---- lines ---- */
 
@@ -179,6 +181,35 @@ void fire_run_close(fire_run_t *run)
     fire_free(run->path);
     fire_free(run->name);
     fire_free(run);
+}
+
+/* ---- how it stands ---- */
+
+/* Is the program that wrote the log still there? Only its own machine can tell. */
+static bool is_alive(const fire_run_t *run)
+{
+    char  host[256] = "";
+    pid_t pid       = (pid_t)fire_json_number_or(run->head, "pid", 0);
+
+    gethostname(host, sizeof(host) - 1);
+    if (strcmp(host, fire_json_string_or(run->head, "host", "")) != 0)
+        return (double)time(NULL) - run->changed < FRESH_SECONDS;
+    return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
+const char *fire_run_state_text(const fire_run_t *run)
+{
+    switch (run->state) {
+    case FIRE_RUN_DONE:
+        return "done";
+    case FIRE_RUN_STOPPED:
+        return "stopped";
+    case FIRE_RUN_FAILED:
+        return "failed";
+    case FIRE_RUN_SILENT:
+        break;
+    }
+    return run->head == NULL ? "unknown" : is_alive(run) ? "running" : "killed";
 }
 
 /* ---- notes ---- */

@@ -82,6 +82,10 @@ fire_status_t fire_run_open(const char *path, fire_run_t **run_p);
 fire_status_t fire_run_poll(fire_run_t *run, bool *news_p);
 void          fire_run_close(fire_run_t *run); /* NULL is allowed */
 
+/* "done", "stopped", "failed"; without a word of its end "running" or "killed", by what
+ * this machine can see of the program; "unknown" if the log tells of no run. */
+const char *fire_run_state_text(const fire_run_t *run);
+
 /* What a person who looks at the run should know of the file: parts that could not be
  * read, an end that is missing. Adds strings to the open array. */
 void fire_run_write_notes(fire_json_writer_t *w, const fire_run_t *run);

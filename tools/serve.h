@@ -1,0 +1,16 @@
+/* serve.h - a report as a page that follows its runs, for browsers. Read-only. */
+#ifndef FIRE_TOOLS_SERVE_H
+#define FIRE_TOOLS_SERVE_H
+#include <signal.h>
+#include "report/data.h"
+
+typedef struct serve_options {
+    const char *address;               /* "[ADDR:]PORT"; 127.0.0.1 if left out */
+    const char *token;                 /* asked for unless the address is this machine's
+                                           own; "": a random one is made */
+    const volatile sig_atomic_t *stop; /* serve until it is set */
+} serve_options_t;
+
+/* Prints the address to open, then serves. */
+fire_status_t serve_report(fire_report_t *report, const serve_options_t *options);
+#endif

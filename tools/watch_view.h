@@ -1,0 +1,13 @@
+/* watch_view.h - a run as a few lines of text: how far it is, curves as little bars,
+ * what each worker does with its time. */
+#ifndef FIRE_TOOLS_WATCH_VIEW_H
+#define FIRE_TOOLS_WATCH_VIEW_H
+#include "report/run.h"
+
+typedef struct view {
+    int  columns;
+    bool colour;
+} view_t;
+
+fire_status_t view_run(const view_t *v, const fire_run_t *run, fire_str_t *out);
+#endif
