@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "command.h"
+#include "model/load.h"
 #include "draw.h"
 #include "net_flags.h"
 
@@ -115,23 +116,57 @@ static fire_status_t apply_shape(Caffe__NetParameter *param, const shape_t *s)
     return FIRE_OK;
 }
 
-/* Data that are not on this machine: crop_size tells the shape of colour images. */
+/* The shape of one sample as the deploy net beside this one has it, if there is one. */
+static bool shape_of_deploy(int64_t dim[3])
+{
+    const char          *slash = strrchr(net_flags.model, '/');
+    int                  n     = slash != NULL ? (int)(slash - net_flags.model) + 1 : 0;
+    Caffe__NetParameter *deploy = NULL;
+    const Caffe__InputParameter *input;
+    char                         path[1024];
+    bool                         found = false;
+
+    snprintf(path, sizeof(path), "%.*sdeploy.prototxt", n, net_flags.model);
+    if (access(path, R_OK) != 0 || fire_net_param_load_text(path, &deploy) < 0)
+        return false;
+    input = deploy->n_layer > 0 ? deploy->layer[0]->input_param : NULL;
+    if (input != NULL && input->n_shape > 0 && input->shape[0]->n_dim == 4) {
+        memcpy(dim, input->shape[0]->dim + 1, 3 * sizeof(*dim));
+        found = true;
+    }
+    fire_message_free(deploy);
+    return found;
+}
+
+/* Data that are not on this machine: crop_size tells the shape of colour images, and
+ * the deploy net that of others. */
 static fire_status_t assume_shape(Caffe__LayerParameter *l)
 {
     const Caffe__TransformationParameter *t = l->transform_param;
     shape_t                               s = {.ndim = 4};
 
     if (l->data_param == NULL || l->data_param->source == NULL || l->n_top == 0 ||
-        access(l->data_param->source, F_OK) == 0 || t == NULL || t->crop_size == 0)
+        access(l->data_param->source, F_OK) == 0)
         return FIRE_OK;
     snprintf(s.blob, sizeof(s.blob), "%s", l->top[0]);
     s.dim[0] = l->data_param->batch_size;
-    s.dim[1] = t->has_force_gray && t->force_gray ? 1 : 3;
-    s.dim[2] = s.dim[3] = t->crop_size;
+    s.dim[1] = t != NULL && t->force_gray ? 1 : 3;
+    s.dim[2] = s.dim[3] = t != NULL ? t->crop_size : 0;
+    if (s.dim[2] == 0 && !shape_of_deploy(s.dim + 1)) return FIRE_OK;
     FIRE_LOG(WARNING, "layer \"%s\": %s is not there; taking %lld x %lld x %lld x %lld",
              l->name, l->data_param->source, (long long)s.dim[0], (long long)s.dim[1],
              (long long)s.dim[2], (long long)s.dim[3]);
     return become_input(l, &s);
+}
+
+/* Every blob that comes from outside gets the batch size; the rest follows. */
+static void apply_batch(Caffe__LayerParameter *l)
+{
+    Caffe__InputParameter *input = l->input_param;
+
+    if (l->data_param != NULL) l->data_param->batch_size = (uint32_t)flags.batch;
+    for (size_t i = 0; input != NULL && i < input->n_shape; i++)
+        if (input->shape[i]->n_dim > 0) input->shape[i]->dim[0] = flags.batch;
 }
 
 static fire_status_t apply_shapes(void *arg, Caffe__NetParameter *param)
@@ -143,28 +178,11 @@ static fire_status_t apply_shapes(void *arg, Caffe__NetParameter *param)
         FIRE_TRY(parse_shape(flags.shape.text[k], &s));
         FIRE_TRY(apply_shape(param, &s));
     }
-    for (size_t i = 0; i < param->n_layer; i++)
+    for (size_t i = 0; i < param->n_layer; i++) {
         FIRE_TRY(assume_shape(param->layer[i]));
-    return FIRE_OK;
-}
-
-/* Every blob that comes from outside gets the batch size; the rest follows. */
-static fire_status_t apply_batch(fire_net_t *net)
-{
-    for (int i = 0; i < net->nlayer && flags.batch > 0; i++) {
-        const fire_layer_t *l = &net->layer[i].base;
-
-        if (strcmp(l->ops->type, "Input") != 0) continue;
-        for (int k = 0; k < l->ntop; k++) {
-            int64_t dim[FIRE_MAX_DIMS];
-            int     ndim = fire_blob_ndim(l->top[k]);
-
-            memcpy(dim, fire_blob_dims(l->top[k]), (size_t)ndim * sizeof(*dim));
-            if (ndim > 0) dim[0] = flags.batch;
-            FIRE_TRY(fire_blob_reshape(l->top[k], ndim, dim));
-        }
+        if (flags.batch > 0) apply_batch(param->layer[i]);
     }
-    return fire_net_reshape(net);
+    return FIRE_OK;
 }
 
 /* ---- the table ---- */
@@ -328,11 +346,9 @@ static fire_status_t run(int narg, const char *const *arg)
     }
     if (narg > 0) net_flags.model = arg[0];
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, apply_shapes, NULL, &net));
-    FIRE_TRY_GOTO(st, apply_batch(net), done);
     print_table(net);
-    if (flags.explain) st = explain(net);
+    st = flags.explain ? explain(net) : FIRE_OK;
     if (st >= 0 && flags.draw[0] != '\0') st = draw_net(net, flags.draw);
-done:
     fire_net_destroy(net);
     return st;
 }

@@ -7,6 +7,32 @@ TEST(lenet_has_its_known_number_of_parameters)
     CHECK_HAS(ran.out, "1 x 20 x 24 x 24");
 }
 
+/* Learned weights; running statistics are not counted. Data need not be there. */
+TEST(every_included_net_loads_with_its_known_number_of_parameters)
+{
+    static const char *const nets[][2] = {
+        {"lenet", "431,080"},          {"alexnet", "60,965,224"},
+        {"caffenet", "60,965,224"},    {"vgg16", "138,357,544"},
+        {"vgg19", "143,667,240"},      {"googlenet", "13,378,280"},
+        {"nin_imagenet", "7,595,176"}, {"squeezenet", "1,235,496"},
+        {"resnet18", "11,689,512"},    {"resnet50", "25,557,032"},
+        {"resnet101", "44,549,160"},   {"resnet152", "60,192,808"},
+        {"mobilenet_v1", "4,231,976"}, {"mobilenet_v2", "3,504,872"},
+        {"cifar10_quick", "145,578"},  {"cifar10_full", "89,578"},
+        {"nin_cifar10", "966,986"},
+    };
+
+    for (size_t i = 0; i < sizeof(nets) / sizeof(nets[0]); i++) {
+        char want[64];
+
+        SH_OK("firecaffe net --model $SRC/models/%s/train_val.prototxt --phase TRAIN "
+              "--batch 1",
+              nets[i][0]);
+        snprintf(want, sizeof(want), "\nparameters          %s", nets[i][1]);
+        CHECK_HAS(ran.out, want);
+    }
+}
+
 /* Figures of the FireCaffe paper's nets at batch 1024. */
 TEST(volumes_and_arithmetic_follow_the_papers_definitions)
 {

@@ -2,6 +2,7 @@
  * keys and values keep their places in the mapped file: the index is two pointers per
  * record, and a read is a look into it without lock, search or copy. Building it walks
  * the leaves of the tree; values on pages of their own (images) are not touched. */
+#include <errno.h>
 #include <lmdb.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,7 +30,8 @@ static fire_status_t check(int rc, const char *path)
                              rc == MDB_VERSION_MISMATCH
                          ? FIRE_ERR_PARSE
                          : FIRE_ERR_IO,
-                     "cannot read LMDB \"%s\": %s", path, mdb_strerror(rc));
+                     "cannot read LMDB \"%s\": %s%s", path, mdb_strerror(rc),
+                     rc == ENOENT ? "; `firecaffe convert` makes one from images" : "");
 }
 
 static void lmdb_close(fire_source_t *base)
