@@ -12,6 +12,7 @@ void fire_scratch_fini(fire_scratch_t *s)
 {
     fire_buffer_fini(&s->record);
     fire_buffer_fini(&s->pixels);
+    fire_buffer_fini(&s->cropped);
     fire_buffer_fini(&s->resized);
 }
 

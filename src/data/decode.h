@@ -6,7 +6,7 @@
 
 /* Memory that a decode thread keeps between samples. All zero is an empty one. */
 typedef struct fire_scratch {
-    fire_buffer_t record, pixels, resized;
+    fire_buffer_t record, pixels, cropped, resized;
 } fire_scratch_t;
 
 void fire_scratch_fini(fire_scratch_t *s);

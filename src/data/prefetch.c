@@ -64,7 +64,8 @@ static slot_t *slot_at(fire_prefetch_t *p, int i)
 
 static void arm(fire_prefetch_t *p, slot_t *s)
 {
-    fire_batch_t *b = &s->batch;
+    fire_batch_t *b     = &s->batch;
+    int64_t       width = p->opt.label_width > 0 ? p->opt.label_width : 1;
 
     b->moment     = p->next;
     b->slice      = fire_moment_slice(&p->next, p->opt.batch_size);
@@ -74,7 +75,8 @@ static void arm(fire_prefetch_t *p, slot_t *s)
     s->status          = fire_grow(&b->data, &b->data_cap,
                                    b->slice.n * fire_extent_count(b->extent), sizeof(*b->data));
     if (s->status == FIRE_OK)
-        s->status = fire_grow(&b->label, &b->label_cap, b->slice.n, sizeof(*b->label));
+        s->status =
+            fire_grow(&b->label, &b->label_cap, b->slice.n * width, sizeof(*b->label));
     if (s->status != FIRE_OK) {
         snprintf(s->error, sizeof(s->error), "%s", fire_last_error());
         s->bad_row = -1;

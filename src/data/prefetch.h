@@ -27,10 +27,11 @@ typedef fire_status_t (*fire_load_row_t)(void *arg, fire_scratch_t *scratch,
 typedef struct fire_prefetch_options {
     fire_load_row_t load;
     void           *arg;
-    int64_t         batch_size; /* as in the prototxt: see fire_moment_slice() */
-    fire_extent_t   extent;     /* of the rows */
-    int64_t         depth;      /* batches ahead */
-    int             threads;    /* 0: as many as are useful on this machine */
+    int64_t         batch_size;  /* as in the prototxt: see fire_moment_slice() */
+    fire_extent_t   extent;      /* of the rows */
+    int64_t         label_width; /* numbers per label; 0 counts as 1 */
+    int64_t         depth;       /* batches ahead */
+    int             threads;     /* 0: as many as are useful on this machine */
 } fire_prefetch_options_t;
 
 typedef struct fire_prefetch fire_prefetch_t;

@@ -1,20 +1,10 @@
-/* bbox.h - boxes around objects, in units of the image (0 to 1), as SSD uses them. */
+/* bbox.h - what SSD does with boxes: codes relative to priors, ranks, duplicates. */
 #ifndef FIRE_LAYERS_DETECTION_BBOX_H
 #define FIRE_LAYERS_DETECTION_BBOX_H
+#include "data/bbox.h"
 #include "layers/layer.h"
 
-typedef struct fire_bbox {
-    float xmin, ymin, xmax, ymax;
-} fire_bbox_t;
-
 typedef Caffe__PriorBoxParameter__CodeType fire_bbox_code_t;
-
-float       fire_bbox_area(fire_bbox_t b); /* 0 for a box without inside */
-fire_bbox_t fire_bbox_clip(fire_bbox_t b); /* to the image */
-/* Area in common over area covered by either. */
-float fire_bbox_overlap(fire_bbox_t a, fire_bbox_t b);
-/* How much of a lies in b. */
-float fire_bbox_coverage(fire_bbox_t a, fire_bbox_t b);
 
 /* A box told relative to a prior box, and back. variance scales the four numbers; NULL
  * where that was done already. */

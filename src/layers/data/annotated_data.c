@@ -1,0 +1,382 @@
+/* annotated_data.c - AnnotatedData: images with boxes around objects, from an LMDB or
+ * LevelDB of AnnotatedDatums, as SSD uses it. The second top has a row for each object of
+ * the batch: image, label, instance, xmin, ymin, xmax, ymax, difficult; a row of -1 if
+ * there is none.
+ *
+ * Random windows, expansion and colours follow seed, layer and sample number alone. */
+#include <string.h>
+
+#include "data/augment.h"
+#include "data/distort.h"
+#include "data/order.h"
+#include "data/transform.h"
+#include "layers/data/feed.h"
+#include "model/message.h"
+
+enum {
+    MAX_OBJECTS = 1000, /* of one image */
+    OBJECT      = 7,    /* numbers kept of one object: all but the image */
+    ROW         = 8,
+    LABEL_WIDTH = 1 + MAX_OBJECTS * OBJECT, /* count, objects */
+};
+
+typedef struct annotated {
+    fire_feed_t                           feed; /* first */
+    fire_transform_t                      transform;
+    const Caffe__TransformationParameter *t; /* or NULL */
+    const Caffe__AnnotatedDataParameter  *a; /* or NULL */
+    fire_source_t                        *source;
+    fire_color_t                          color;
+    bool                                  mirror, shuffle;
+    int                                   height, width; /* 0: images keep theirs */
+} annotated_t;
+
+/* What one thread works on. */
+typedef struct sample {
+    fire_draw_t       draw;
+    fire_pixels_t     pixels; /* interleaved */
+    fire_annotation_t object[MAX_OBJECTS];
+    int64_t           n;
+    bool              mirror;
+} sample_t;
+
+static fire_status_t read_objects(const Caffe__AnnotatedDatum *d, sample_t *s)
+{
+    s->n = 0;
+    for (size_t g = 0; g < d->n_annotation_group; g++)
+        for (size_t i = 0; i < d->annotation_group[g]->n_annotation; i++) {
+            const Caffe__Annotation     *a = d->annotation_group[g]->annotation[i];
+            const Caffe__NormalizedBBox *b = a->bbox;
+
+            if (b == NULL) return FIRE_FAIL(FIRE_ERR_PARSE, "an annotation has no box");
+            if (s->n == MAX_OBJECTS)
+                return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "more than %d objects",
+                                 MAX_OBJECTS);
+            s->object[s->n++] =
+                (fire_annotation_t){d->annotation_group[g]->group_label,
+                                    a->instance_id,
+                                    b->difficult,
+                                    {b->xmin, b->ymin, b->xmax, b->ymax}};
+        }
+    return FIRE_OK;
+}
+
+/* Raw records hold planes; decoded ones are interleaved already. */
+static fire_status_t interleave(fire_scratch_t *scratch, fire_pixels_t *p)
+{
+    fire_extent_t e = p->extent;
+
+    if (p->bytes == NULL)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "images must be bytes, not floats");
+    if (p->bytes == scratch->pixels.bytes) return FIRE_OK;
+    FIRE_TRY(fire_image_reserve(&scratch->pixels, e.channels, e.height, e.width));
+    for (int64_t i = 0; i < (int64_t)e.height * e.width; i++)
+        for (int c = 0; c < e.channels; c++)
+            scratch->pixels.bytes[i * e.channels + c] = p->bytes[c * p->step_c + i];
+    *p = fire_pixels_interleaved(scratch->pixels.bytes, e);
+    return FIRE_OK;
+}
+
+static fire_status_t decode(const annotated_t *d, const fire_record_t *r,
+                            fire_scratch_t *scratch, sample_t *s)
+{
+    Caffe__AnnotatedDatum *a;
+    const Caffe__Datum    *m;
+    fire_datum_t           datum;
+    fire_status_t          st;
+
+    FIRE_TRY(fire_message_unpack(&caffe__annotated_datum__descriptor, r->bytes, r->n,
+                                 "record", (ProtobufCMessage **)&a));
+    m = a->datum;
+    if (m == NULL || m->data.len == 0) {
+        fire_message_free(a);
+        return FIRE_FAIL(FIRE_ERR_PARSE, "the record holds no image");
+    }
+    datum = (fire_datum_t){.channels = m->channels,
+                           .height   = m->height,
+                           .width    = m->width,
+                           .encoded  = m->encoded,
+                           .data     = m->data.data,
+                           .ndata    = m->data.len};
+    st    = read_objects(a, s);
+    if (st >= 0 && !m->encoded &&
+        (int64_t)m->data.len != (int64_t)m->channels * m->height * m->width)
+        st = FIRE_FAIL(FIRE_ERR_PARSE, "%zu bytes for an image of %d x %d x %d",
+                       m->data.len, m->channels, m->height, m->width);
+    if (st >= 0) st = fire_datum_decode(&datum, d->color, scratch, &s->pixels);
+    if (st >= 0) st = interleave(scratch, &s->pixels);
+    fire_message_free(a);
+    return st;
+}
+
+static uint8_t fill_of(const annotated_t *d, int c)
+{
+    const fire_transform_t *t = &d->transform;
+
+    return t->nvalue == 0 ? 0 : (uint8_t)t->value[t->nvalue == 1 ? 0 : c];
+}
+
+/* The part of the image in the window; what lies outside gets the mean. */
+static fire_status_t crop(const annotated_t *d, fire_bbox_t window,
+                          fire_scratch_t *scratch, fire_pixels_t *p)
+{
+    fire_extent_t in = p->extent, out = in;
+    int           left = (int)(window.xmin * (float)in.width);
+    int           top  = (int)(window.ymin * (float)in.height);
+    uint8_t      *to;
+
+    out.width  = (int)((window.xmax - window.xmin) * (float)in.width);
+    out.height = (int)((window.ymax - window.ymin) * (float)in.height);
+    if (out.width < 1) out.width = 1;
+    if (out.height < 1) out.height = 1;
+    FIRE_TRY(
+        fire_image_reserve(&scratch->cropped, out.channels, out.height, out.width));
+    to = scratch->cropped.bytes;
+    for (int y = top; y < top + out.height; y++)
+        for (int x = left; x < left + out.width; x++)
+            for (int c = 0; c < in.channels; c++)
+                *to++ = y >= 0 && y < in.height && x >= 0 && x < in.width
+                            ? p->bytes[y * p->step_y + x * p->step_x + c]
+                            : fill_of(d, c);
+    *p = fire_pixels_interleaved(scratch->cropped.bytes, out);
+    return FIRE_OK;
+}
+
+static fire_status_t augment(const annotated_t *d, fire_scratch_t *scratch, sample_t *s)
+{
+    const Caffe__TransformationParameter *t = d->t;
+    fire_bbox_t                           window;
+
+    if (t != NULL && t->distort_param != NULL && s->pixels.extent.channels == 3)
+        fire_distort(t->distort_param, &s->draw, scratch->pixels.bytes,
+                     fire_extent_count(s->pixels.extent) / 3);
+    window = fire_augment_window(t != NULL ? t->expand_param : NULL, d->a, &s->draw,
+                                 s->object, s->n);
+    if (memcmp(&window, &(fire_bbox_t){0, 0, 1, 1}, sizeof(window)) != 0)
+        FIRE_TRY(crop(d, window, scratch, &s->pixels));
+    fire_augment_objects(t != NULL ? t->emit_constraint : NULL, window, s->object,
+                         &s->n);
+    s->mirror = d->mirror && fire_draw_chance(&s->draw, 0.5f);
+    for (int64_t i = 0; i < s->n && s->mirror; i++) {
+        float keep = s->object[i].box.xmin;
+
+        s->object[i].box.xmin = 1.0f - s->object[i].box.xmax;
+        s->object[i].box.xmax = 1.0f - keep;
+    }
+    return FIRE_OK;
+}
+
+static void mirror_rows(fire_extent_t e, float *x)
+{
+    for (int64_t row = 0; row < (int64_t)e.channels * e.height; row++, x += e.width)
+        for (int a = 0, b = e.width - 1; a < b; a++, b--) {
+            float keep = x[a];
+
+            x[a] = x[b];
+            x[b] = keep;
+        }
+}
+
+static void write_objects(const sample_t *s, float *label)
+{
+    *label++ = (float)s->n;
+    for (int64_t i = 0; i < s->n; i++) {
+        const fire_annotation_t *o = &s->object[i];
+
+        *label++ = (float)o->label;
+        *label++ = (float)o->instance;
+        *label++ = o->box.xmin;
+        *label++ = o->box.ymin;
+        *label++ = o->box.xmax;
+        *label++ = o->box.ymax;
+        *label++ = (float)o->difficult;
+    }
+}
+
+static fire_status_t load_sample(const annotated_t *d, int64_t record, int64_t number,
+                                 fire_scratch_t *scratch, fire_batch_t *batch,
+                                 int64_t row, sample_t *s)
+{
+    fire_record_t r;
+    fire_extent_t extent;
+    float        *out;
+
+    s->draw = fire_draw(batch->moment.seed, d->transform.stream, number);
+    FIRE_TRY(fire_source_read(d->source, record, &scratch->record, &r));
+    FIRE_TRY(decode(d, &r, scratch, s));
+    FIRE_TRY(augment(d, scratch, s));
+    if (d->height > 0)
+        FIRE_TRY(fire_image_resize(&s->pixels, d->height, d->width, &scratch->resized,
+                                   &s->pixels));
+    FIRE_TRY(fire_transform_extent(&d->transform, s->pixels.extent, &extent));
+    FIRE_TRY(fire_batch_row(batch, row, extent, &out));
+    fire_transform_apply(&d->transform, &s->pixels, batch->moment.seed, number, out);
+    if (s->mirror) mirror_rows(extent, out);
+    write_objects(s, batch->label + row * LABEL_WIDTH);
+    return FIRE_OK;
+}
+
+static fire_status_t load_row(void *arg, fire_scratch_t *scratch, fire_batch_t *batch,
+                              int64_t row)
+{
+    const annotated_t *d      = arg;
+    int64_t            number = batch->slice.first + row * batch->slice.stride;
+    int64_t            record =
+        fire_order_record(batch->moment.seed, d->shuffle || batch->moment.shuffle,
+                          d->source->count, number);
+    sample_t     *s;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&s, 1));
+    st = load_sample(d, record, number, scratch, batch, row, s);
+    fire_free(s);
+    return st < 0 ? fire_source_blame(d->source, record, st) : FIRE_OK;
+}
+
+/* The first record tells the shape of all, unless they are resized. */
+static fire_status_t infer_extent(const annotated_t *d, fire_extent_t *extent_p)
+{
+    fire_scratch_t scratch = {0};
+    fire_record_t  r;
+    fire_extent_t  e;
+    sample_t      *s;
+    fire_status_t  st;
+
+    FIRE_TRY(FIRE_NEW(&s, 1));
+    st = fire_source_read(d->source, 0, &scratch.record, &r);
+    if (st >= 0) st = decode(d, &r, &scratch, s);
+    e = s->pixels.extent;
+    if (d->height > 0) e = (fire_extent_t){e.channels, d->height, d->width};
+    if (st >= 0) st = fire_transform_extent(&d->transform, e, extent_p);
+    fire_scratch_fini(&scratch);
+    fire_free(s);
+    return st < 0 ? fire_source_blame(d->source, 0, st) : FIRE_OK;
+}
+
+static fire_status_t check_param(const fire_layer_t *l)
+{
+    const Caffe__DataParameter           *p = l->param->data_param;
+    const Caffe__TransformationParameter *t = l->param->transform_param;
+
+    if (p == NULL || p->source == NULL || p->source[0] == '\0' || p->batch_size == 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "data_param needs a `source` and a positive `batch_size`");
+    if (t == NULL) return FIRE_OK;
+    if (t->crop_size > 0)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "crop_size would cut objects; use resize_param and a "
+                         "batch_sampler");
+    if (t->resize_param != NULL &&
+        (t->resize_param->resize_mode != CAFFE__RESIZE_PARAMETER__RESIZE_MODE__WARP ||
+         t->resize_param->height == 0 || t->resize_param->width == 0))
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "resize_param needs a height, a width and resize_mode: WARP");
+    return FIRE_OK;
+}
+
+static fire_status_t annotated_setup(fire_layer_t *l)
+{
+    const Caffe__DataParameter *p = l->param->data_param;
+    annotated_t                *d = FIRE_STATE(l, annotated_t);
+    fire_prefetch_options_t    *o = &d->feed.options;
+
+    FIRE_TRY(check_param(l));
+    d->t = l->param->transform_param;
+    d->a = l->param->annotated_data_param;
+    FIRE_TRY(fire_transform_init(&d->transform, d->t, l->phase, l->param->name));
+    d->mirror           = d->transform.mirror; /* together with the boxes, here */
+    d->transform.mirror = false;
+    d->shuffle          = p->shuffle;
+    d->color            = d->transform.force_gray ? FIRE_COLOR_GRAY : FIRE_COLOR_BGR;
+    d->height =
+        d->t != NULL && d->t->resize_param ? (int)d->t->resize_param->height : 0;
+    d->width = d->t != NULL && d->t->resize_param ? (int)d->t->resize_param->width : 0;
+    FIRE_TRY(fire_source_open(p->backend == CAFFE__DATA_PARAMETER__DB__LMDB ? "LMDB"
+                                                                            : "LEVELDB",
+                              p->source, &d->source));
+    l->records = d->source->count;
+    *o         = (fire_prefetch_options_t){.load        = load_row,
+                                           .arg         = d,
+                                           .batch_size  = p->batch_size,
+                                           .depth       = p->prefetch,
+                                           .label_width = LABEL_WIDTH};
+    FIRE_TRY(infer_extent(d, &o->extent));
+    return fire_feed_setup(l);
+}
+
+static fire_status_t annotated_reshape(fire_layer_t *l)
+{
+    const fire_prefetch_options_t *o = &FIRE_STATE(l, fire_feed_t)->options;
+    int64_t                        n = fire_moment_slice(l->moment, o->batch_size).n;
+
+    FIRE_TRY(fire_blob_reshape(
+        l->top[0], 4,
+        (int64_t[]){n, o->extent.channels, o->extent.height, o->extent.width}));
+    return l->ntop > 1 ? fire_blob_reshape(l->top[1], 4, (int64_t[]){1, 1, 1, ROW})
+                       : FIRE_OK;
+}
+
+static fire_status_t write_labels(fire_layer_t *l, const fire_batch_t *batch)
+{
+    int64_t total = 0;
+    float  *y;
+
+    for (int64_t row = 0; row < batch->slice.n; row++)
+        total += (int64_t)batch->label[row * LABEL_WIDTH];
+    FIRE_TRY(
+        fire_blob_reshape(l->top[1], 4, (int64_t[]){1, 1, total > 0 ? total : 1, ROW}));
+    FIRE_OUT(l, l->top[1], FIRE_DATA, &y);
+    for (int k = 0; k < ROW && total == 0; k++)
+        y[k] = -1.0f;
+    for (int64_t row = 0; row < batch->slice.n; row++) {
+        const float *label = batch->label + row * LABEL_WIDTH;
+
+        for (int64_t i = 0; i < (int64_t)label[0]; i++, y += ROW) {
+            y[0] = (float)row;
+            memcpy(y + 1, label + 1 + i * OBJECT, OBJECT * sizeof(*y));
+        }
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t annotated_forward(fire_layer_t *l)
+{
+    fire_feed_t        *f = FIRE_STATE(l, fire_feed_t);
+    const fire_batch_t *batch;
+    float              *y;
+
+    FIRE_TRY(fire_prefetch_get(f->prefetch, l->moment, &batch));
+    l->waited = fire_prefetch_waited(f->prefetch);
+    FIRE_TRY(fire_blob_reshape(l->top[0], 4,
+                               (int64_t[]){batch->slice.n, batch->extent.channels,
+                                           batch->extent.height, batch->extent.width}));
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    memcpy(y, batch->data, (size_t)fire_blob_count(l->top[0]) * sizeof(*y));
+    return l->ntop > 1 ? write_labels(l, batch) : FIRE_OK;
+}
+
+static void annotated_teardown(fire_layer_t *l)
+{
+    annotated_t *d = FIRE_STATE(l, annotated_t);
+
+    fire_feed_teardown(l);
+    fire_source_close(d->source);
+    fire_transform_fini(&d->transform);
+}
+
+static const fire_kernel_t annotated_kernels[] = {
+    {.name = "ref", .forward = annotated_forward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_annotated_data = {
+    .type       = "AnnotatedData",
+    .bottoms    = {0, 0},
+    .tops       = {1, 2},
+    .flags      = FIRE_LAYER_SOURCE,
+    .state_size = sizeof(annotated_t),
+    .setup      = annotated_setup,
+    .reshape    = annotated_reshape,
+    .teardown   = annotated_teardown,
+    .kernels    = annotated_kernels,
+};
