@@ -83,6 +83,8 @@ typedef struct fire_ctx {
     fire_dtype_t   precision;     /* of activations; weights stay float32 */
     bool           deterministic; /* only run-to-run reproducible kernels */
     bool           exact;         /* no algorithm that trades accuracy (Winograd) */
+    bool           lean;          /* blobs inside a net may lose their values as soon as
+                                   * no layer needs them: nobody else looks */
     int            threads;       /* 0: all that this worker may use */
     const char    *kernels;       /* wishes, "Convolution=ref,ReLU=onednn" or NULL */
     fire_stream_t *stream;        /* this worker's queue */

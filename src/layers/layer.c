@@ -1,5 +1,7 @@
 #include "layers/layer.h"
 
+#include <string.h>
+
 fire_status_t fire_layer_add_blob(fire_layer_t *l, int ndim, const int64_t *dim,
                                   const Caffe__FillerParameter *filler)
 {
@@ -37,6 +39,13 @@ fire_status_t fire_layer_loss_weight(fire_layer_t *l, float *weight_p)
 fire_status_t fire_layer_reshape_same(fire_layer_t *l)
 {
     return fire_blob_reshape_like(l->top[0], l->bottom[0]);
+}
+
+const fire_layer_t *fire_layer_follower(const fire_layer_t *l, const char *type)
+{
+    for (int i = 0; i < l->nfollower; i++)
+        if (strcmp(l->follower[i]->ops->type, type) == 0) return l->follower[i];
+    return NULL;
 }
 
 void fire_layer_fini(fire_layer_t *l)

@@ -28,6 +28,9 @@ typedef struct fire_kernel {
     fire_status_t (*forward)(fire_layer_t *l);
     fire_status_t (*backward)(fire_layer_t *l); /* NULL: no gradient */
     void (*release)(fire_layer_t *l);           /* (optional) frees l->kernel_state */
+    /* (optional) Can it do the work of `next` as well, which comes right behind and in
+     * place on its top? If so, l->follower has it from then on. */
+    bool (*absorbs)(const fire_layer_t *l, const fire_layer_t *next);
 } fire_kernel_t;
 
 typedef struct fire_arity {
@@ -62,6 +65,8 @@ typedef enum fire_param_kind {
     FIRE_PARAM_STATISTIC, /* running statistic (BatchNorm); see moment.defer_stats */
 } fire_param_kind_t;
 
+enum { FIRE_MAX_FOLLOWERS = 4 };
+
 struct fire_layer {
     const fire_layer_ops_t      *ops;
     const Caffe__LayerParameter *param; /* the net's */
@@ -84,6 +89,10 @@ struct fire_layer {
     const fire_kernel_t *kernel;
     void                *kernel_state;
     void                *state;
+
+    int           nfollower; /* layers that the kernel does as well, in order */
+    fire_layer_t *follower[FIRE_MAX_FOLLOWERS];
+    bool          absorbed; /* is one of these: it does not run by itself */
 };
 
 static inline fire_param_kind_t fire_layer_param_kind(const fire_layer_t *l, int i)
@@ -135,18 +144,20 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
 
 /* Kernels in files of their own, noun_onednn.c: FIRE_KERNEL_DECLARE(noun_onednn) in a
  * header, FIRE_ONEDNN_KERNEL(noun) in the layer's list, where it is nothing without the
- * library. All five functions must be there. */
+ * library. All six functions must be there. */
 #define FIRE_KERNEL_DECLARE(stem)                               \
     const char   *fire_##stem##_declines(const fire_layer_t *); \
     fire_status_t fire_##stem##_prepare(fire_layer_t *);        \
     fire_status_t fire_##stem##_forward(fire_layer_t *);        \
     fire_status_t fire_##stem##_backward(fire_layer_t *);       \
-    void          fire_##stem##_release(fire_layer_t *)
-#define FIRE_KERNEL(name_, stem)                                             \
-    {                                                                        \
-        .name = name_, .declines = fire_##stem##_declines,                   \
-        .prepare = fire_##stem##_prepare, .forward = fire_##stem##_forward,  \
-        .backward = fire_##stem##_backward, .release = fire_##stem##_release \
+    void          fire_##stem##_release(fire_layer_t *);        \
+    bool          fire_##stem##_absorbs(const fire_layer_t *, const fire_layer_t *)
+#define FIRE_KERNEL(name_, stem)                                              \
+    {                                                                         \
+        .name = name_, .declines = fire_##stem##_declines,                    \
+        .prepare = fire_##stem##_prepare, .forward = fire_##stem##_forward,   \
+        .backward = fire_##stem##_backward, .release = fire_##stem##_release, \
+        .absorbs = fire_##stem##_absorbs                                      \
     }
 #ifdef FIRE_HAVE_ONEDNN
 #    define FIRE_ONEDNN_KERNEL(noun) FIRE_KERNEL("onednn", noun##_onednn),
@@ -169,6 +180,9 @@ typedef void (*fire_kernel_report_t)(void *arg, const fire_layer_t *l,
                                      const fire_kernel_t *k, const char *reason);
 fire_status_t fire_kernel_select(fire_layer_t *l, fire_kernel_report_t report,
                                  void *arg);
+
+/* The follower of this type, or NULL. */
+const fire_layer_t *fire_layer_follower(const fire_layer_t *l, const char *type);
 
 void fire_layer_fini(fire_layer_t *l); /* what setup and kernels made */
 #endif

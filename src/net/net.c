@@ -38,6 +38,7 @@ static fire_status_t run_passes(fire_net_t *net, const Caffe__NetParameter *para
     FIRE_TRY(fire_net_build(net));
     FIRE_TRY(fire_net_plan_gradients(net));
     FIRE_TRY(fire_net_collect_params(net));
+    fire_net_fuse(net);
     return fire_net_load(net, net->param, NULL);
 }
 

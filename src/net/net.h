@@ -2,7 +2,7 @@
  *
  * Building one is a list of passes over the NetParameter and the layers, one file
  * each: filter, splits (on the message), then build (shapes and wiring), gradients
- * (what runs backward), params (what learns), kernels. */
+ * (what runs backward), params (what learns), fusion (who does whose work). */
 #ifndef FIRE_NET_NET_H
 #define FIRE_NET_NET_H
 #include "layers/layer.h"
@@ -121,6 +121,12 @@ fire_status_t fire_net_build(fire_net_t *net);          /* layers, blobs, shapes
 fire_status_t fire_net_plan_gradients(fire_net_t *net); /* what runs backward */
 fire_status_t
 fire_net_collect_params(fire_net_t *net); /* what learns, what is shared */
+
+/* Let kernels do the work of layers behind them as well; undo it, for those who want to
+ * see every layer by itself. A pass over part of the net or with debug_info undoes it
+ * where it must. */
+void          fire_net_fuse(fire_net_t *net);
+fire_status_t fire_net_unfuse(fire_net_t *net);
 
 /* Mean absolute values after a layer, as Caffe's debug_info prints them. */
 fire_status_t fire_net_debug_forward(fire_net_t *net, int layer);

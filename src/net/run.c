@@ -1,6 +1,8 @@
 /* run.c - forward and backward. */
 #include "net/net.h"
 
+#include "device/cpu/parallel.h"
+
 static fire_status_t in_layer(fire_status_t st, const fire_layer_t *l)
 {
     return st < 0 ? fire_error_prefix(st, "layer \"%s\" (%s)", l->param->name,
@@ -23,14 +25,25 @@ static uint64_t shapes_of(const fire_layer_t *l)
     return h;
 }
 
-static fire_status_t fit_shapes(fire_net_layer_t *l)
+/* Another kernel may not do what the one before it did. */
+static fire_status_t select_again(fire_net_t *net, fire_layer_t *l)
+{
+    const fire_kernel_t *before = l->kernel;
+
+    FIRE_TRY(fire_kernel_select(l, NULL, NULL));
+    return l->kernel != before && (l->absorbed || l->nfollower > 0)
+               ? fire_net_unfuse(net)
+               : FIRE_OK;
+}
+
+static fire_status_t fit_shapes(fire_net_t *net, fire_net_layer_t *l)
 {
     uint64_t now    = shapes_of(&l->base);
     bool     always = l->base.ops->flags & (FIRE_LAYER_DYNAMIC | FIRE_LAYER_SOURCE);
 
     if (l->shapes == now && !always) return FIRE_OK;
     FIRE_TRY(l->base.ops->reshape(&l->base));
-    if (l->shapes != now) FIRE_TRY(fire_kernel_select(&l->base, NULL, NULL));
+    if (l->shapes != now) FIRE_TRY(select_again(net, &l->base));
     l->shapes = now;
     return FIRE_OK;
 }
@@ -53,18 +66,44 @@ static fire_status_t add_loss(const fire_layer_t *l, float *loss)
 #define HOOK(hooks, name, i) \
     ((hooks).name != NULL ? (hooks).name((hooks).arg, (i)) : FIRE_OK)
 
+/* A layer and those that its kernel does as well: all must be ready when it runs. */
+static fire_status_t start_group(fire_net_t *net, int leader)
+{
+    int followers = net->layer[leader].base.nfollower;
+
+    for (int i = leader; i <= leader + followers; i++)
+        FIRE_TRY(HOOK(net->hooks, before_forward, i));
+    FIRE_TRY(HOOK(net->watch, before_forward, leader));
+    for (int i = leader; i <= leader + followers; i++)
+        FIRE_TRY(in_layer(fit_shapes(net, &net->layer[i]), &net->layer[i].base));
+    return FIRE_OK;
+}
+
+/* Does a range of layers begin or end inside a group? */
+static bool cuts_group(const fire_net_t *net, int first, int last)
+{
+    return net->layer[first].base.absorbed ||
+           (last + 1 < net->nlayer && net->layer[last + 1].base.absorbed);
+}
+
 fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss_p)
 {
     float loss = 0;
 
-    for (int i = first; i <= (last < 0 ? net->nlayer - 1 : last); i++) {
+    if (last < 0) last = net->nlayer - 1;
+    if (first <= last && (net->debug_info || cuts_group(net, first, last)))
+        FIRE_TRY(fire_net_unfuse(net));
+    if (net->ctx.threads > 0) fire_threads_set(net->ctx.threads);
+    for (int i = first; i <= last; i++) {
         fire_net_layer_t *l = &net->layer[i];
 
-        FIRE_TRY(HOOK(net->hooks, before_forward, i));
-        FIRE_TRY(HOOK(net->watch, before_forward, i));
-        FIRE_TRY(in_layer(fit_shapes(l), &l->base));
-        FIRE_TRY(in_layer(l->base.kernel->forward(&l->base), &l->base));
-        FIRE_TRY(add_loss(&l->base, &loss));
+        if (!l->base.absorbed) {
+            FIRE_TRY(start_group(net, i));
+            FIRE_TRY(in_layer(l->base.kernel->forward(&l->base), &l->base));
+            FIRE_TRY(add_loss(&l->base, &loss));
+        } else {
+            FIRE_TRY(HOOK(net->watch, before_forward, i));
+        }
         if (net->debug_info) FIRE_TRY(fire_net_debug_forward(net, i));
         FIRE_TRY(HOOK(net->watch, after_forward, i));
         FIRE_TRY(HOOK(net->hooks, after_forward, i));
@@ -85,6 +124,7 @@ static fire_status_t seed_losses(fire_net_t *net, const fire_layer_t *l)
 
 fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
 {
+    if (net->ctx.threads > 0) fire_threads_set(net->ctx.threads);
     for (int i = first < 0 ? net->nlayer - 1 : first; i >= last; i--) {
         fire_layer_t *l = &net->layer[i].base;
 
@@ -92,7 +132,7 @@ fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
             FIRE_TRY(HOOK(net->hooks, before_backward, i));
             FIRE_TRY(HOOK(net->watch, before_backward, i));
             FIRE_TRY(in_layer(seed_losses(net, l), l));
-            if (l->kernel->backward != NULL)
+            if (l->kernel->backward != NULL && !l->absorbed)
                 FIRE_TRY(in_layer(l->kernel->backward(l), l));
             if (net->debug_info) FIRE_TRY(fire_net_debug_backward(net, i));
             FIRE_TRY(HOOK(net->watch, after_backward, i));
@@ -105,7 +145,7 @@ fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
 fire_status_t fire_net_reshape(fire_net_t *net)
 {
     for (int i = 0; i < net->nlayer; i++)
-        FIRE_TRY(in_layer(fit_shapes(&net->layer[i]), &net->layer[i].base));
+        FIRE_TRY(in_layer(fit_shapes(net, &net->layer[i]), &net->layer[i].base));
     return FIRE_OK;
 }
 

@@ -7,15 +7,19 @@
  * With scale_bias, as in NVIDIA's fork, two more that are learned: y = g y + b. */
 #include <math.h>
 
-#include "layers/norm/affine.h"
+#include "layers/norm/batch_norm.h"
+#include "layers/norm/norm_simd.h"
 
-typedef struct batch_norm {
-    float         eps;
-    bool          use_global, scale_bias;
-    fire_affine_t view; /* images x channels x places */
-} batch_norm_t;
+typedef fire_batch_norm_t batch_norm_t;
 
-enum { MEAN, VARIANCE, WEIGHT, NSTATISTIC, GAIN = NSTATISTIC, SHIFT };
+enum {
+    MEAN,
+    VARIANCE,
+    WEIGHT,
+    NSTATISTIC,
+    GAIN  = FIRE_BATCH_NORM_GAIN,
+    SHIFT = FIRE_BATCH_NORM_SHIFT
+};
 
 static fire_status_t check_learning_rates(const fire_layer_t *l)
 {
@@ -131,7 +135,7 @@ static void sum_channels(const fire_affine_t *v, batch_norm_ref_t *r, float weig
     fire_gemv(FIRE_TRANS, v->outer, v->dim, 1.0f, r->partial.x, r->ones.x, keep, out);
 }
 
-static fire_status_t read_global(fire_layer_t *l, float *mean, float *variance)
+fire_status_t fire_batch_norm_read(fire_layer_t *l, float *mean, float *variance)
 {
     int64_t      channels = FIRE_STATE(l, batch_norm_t)->view.dim;
     const float *sum_mean, *sum_variance, *weight;
@@ -148,10 +152,8 @@ static fire_status_t read_global(fire_layer_t *l, float *mean, float *variance)
     return FIRE_OK;
 }
 
-/* Decay the statistics and add this batch's, in the parameters themselves or, where
- * several lanes contribute to one update, in their diffs. */
-static fire_status_t update_global(fire_layer_t *l, const float *mean,
-                                   const float *variance)
+fire_status_t fire_batch_norm_update(fire_layer_t *l, const float *mean,
+                                     const float *variance)
 {
     const fire_affine_t *v        = &FIRE_STATE(l, batch_norm_t)->view;
     fire_part_t          part     = l->moment->defer_stats ? FIRE_DIFF : FIRE_DATA;
@@ -194,7 +196,7 @@ static fire_status_t batch_norm_forward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
     if (s->use_global)
-        FIRE_TRY(read_global(l, mean, deviation));
+        FIRE_TRY(fire_batch_norm_read(l, mean, deviation));
     else
         sum_channels(v, r, weight, x, 0.0f, mean);
     for (int64_t c = 0; c < v->dim; c++)
@@ -204,7 +206,7 @@ static fire_status_t batch_norm_forward(fire_layer_t *l)
         for (int64_t i = 0; i < fire_blob_count(l->top[0]); i++)
             r->work.x[i] = y[i] * y[i];
         sum_channels(v, r, weight, r->work.x, 0.0f, deviation);
-        FIRE_TRY(update_global(l, mean, deviation));
+        FIRE_TRY(fire_batch_norm_update(l, mean, deviation));
     }
     for (int64_t c = 0; c < v->dim; c++)
         deviation[c] = sqrtf(deviation[c] + s->eps);
@@ -276,6 +278,13 @@ static fire_status_t batch_norm_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t batch_norm_kernels[] = {
+    {.name     = "simd",
+     .declines = fire_norm_simd_declines,
+     .prepare  = fire_norm_simd_prepare,
+     .forward  = fire_batch_norm_simd_forward,
+     .backward = fire_norm_simd_backward,
+     .release  = fire_norm_simd_release,
+     .absorbs  = fire_batch_norm_simd_absorbs},
     {.name     = "ref",
      .prepare  = batch_norm_prepare,
      .forward  = batch_norm_forward,

@@ -1,11 +1,9 @@
 /* scale.c - y = x * g (+ b), with g a parameter or the second bottom, b a parameter
  * shaped like g. */
-#include "layers/norm/affine.h"
+#include "layers/norm/scale.h"
+#include "layers/norm/norm_simd.h"
 
-typedef struct scale {
-    fire_affine_t view;
-    int           axis, bias; /* index of the bias among the parameters, or -1 */
-} scale_t;
+typedef fire_scale_t scale_t;
 
 static fire_status_t add_gain(fire_layer_t *l, const Caffe__ScaleParameter *p)
 {
@@ -164,6 +162,13 @@ static fire_status_t scale_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t scale_kernels[] = {
+    {.name     = "simd",
+     .declines = fire_scale_simd_declines,
+     .prepare  = fire_norm_simd_prepare,
+     .forward  = fire_scale_simd_forward,
+     .backward = fire_norm_simd_backward,
+     .release  = fire_norm_simd_release,
+     .absorbs  = fire_scale_simd_absorbs},
     {.name     = "ref",
      .prepare  = scale_prepare,
      .forward  = scale_forward,

@@ -1,6 +1,10 @@
-/* conv_onednn.c - convolution by oneDNN. Operations are made when first needed: only
- * then it is known what runs backward. */
+/* conv_onednn.c - convolution by oneDNN, with a ReLU that follows in place. Operations
+ * are made when first needed: only then it is known what runs backward. */
+#include <string.h>
+
 #include "device/cpu/onednn.h"
+#include "device/cpu/raw.h"
+#include "layers/neuron/relu.h"
 #include "layers/vision/conv.h"
 
 typedef struct conv_onednn {
@@ -45,20 +49,29 @@ fire_status_t fire_conv_onednn_prepare(fire_layer_t *l)
     return FIRE_OK;
 }
 
+bool fire_conv_onednn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+{
+    return l->nfollower == 0 && l->ntop == 1 && strcmp(next->ops->type, "ReLU") == 0 &&
+           FIRE_STATE(next, fire_relu_t)->slope >= 0;
+}
+
 static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
                              fire_onednn_op_t *op)
 {
-    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
-    fire_onednn_conv_t d = {.axes         = c->window.axes,
-                            .num          = c->images,
-                            .group        = c->group,
-                            .in_channels  = c->image.channels,
-                            .out_channels = c->map.channels,
-                            .bias         = c->bias,
-                            .train        = l->phase == CAFFE__PHASE__TRAIN,
-                            .exact        = l->ctx->exact};
+    const fire_layer_t *relu = fire_layer_follower(l, "ReLU");
+    const fire_conv_t  *c    = FIRE_STATE(l, fire_conv_t);
+    fire_onednn_conv_t  d    = {.axes         = c->window.axes,
+                                .num          = c->images,
+                                .group        = c->group,
+                                .in_channels  = c->image.channels,
+                                .out_channels = c->map.channels,
+                                .bias         = c->bias,
+                                .train        = l->phase == CAFFE__PHASE__TRAIN,
+                                .exact        = l->ctx->exact};
 
     if (op->primitive != NULL) return FIRE_OK;
+    d.relu       = relu != NULL;
+    d.relu_slope = relu != NULL ? FIRE_STATE(relu, fire_relu_t)->slope : 0;
     for (int i = 0; i < d.axes; i++) {
         d.in[i]       = c->image.dim[i];
         d.out[i]      = c->map.dim[i];
@@ -162,8 +175,24 @@ static fire_status_t backward_weights(fire_layer_t *l, int k)
     return add_gradient(l, s);
 }
 
+/* The gradient behind the ReLU, in the place of the one before it. */
+static fire_status_t backward_relu(fire_layer_t *l)
+{
+    const fire_layer_t *relu = fire_layer_follower(l, "ReLU");
+    fire_format_t       f    = fire_blob_format(l->top[0], FIRE_DATA);
+    void               *y, *dy;
+
+    if (relu == NULL) return FIRE_OK;
+    FIRE_IN_AS(l->top[0], FIRE_DATA, &f, &y);
+    FIRE_INOUT_AS(l->top[0], FIRE_DIFF, &f, &dy);
+    fire_raw_relu_back(f.dtype, fire_blob_raw_count(l->top[0], &f),
+                       FIRE_STATE(relu, fire_relu_t)->slope, y, dy, dy);
+    return FIRE_OK;
+}
+
 fire_status_t fire_conv_onednn_backward(fire_layer_t *l)
 {
+    FIRE_TRY(backward_relu(l));
     for (int k = 0; k < l->ntop; k++) {
         FIRE_TRY(backward_weights(l, k));
         FIRE_TRY(backward_data(l, k));

@@ -207,7 +207,12 @@ static fire_status_t pooling_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t pooling_kernels[] = {
-    FIRE_KERNEL("simd", pooling_simd),
+    {.name     = "simd",
+     .declines = fire_pooling_simd_declines,
+     .prepare  = fire_pooling_simd_prepare,
+     .forward  = fire_pooling_simd_forward,
+     .backward = fire_pooling_simd_backward,
+     .release  = fire_pooling_simd_release},
     {.name     = "ref",
      .prepare  = pooling_prepare,
      .forward  = pooling_forward,

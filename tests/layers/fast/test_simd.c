@@ -111,6 +111,86 @@ TEST(concat_of_blocks_agrees_with_ref_also_where_they_do_not_fit)
                 "simd", 1e-5);
 }
 
+#define IN_PLACE(type, settings)               \
+    "layer { name: \"" type "\" type: \"" type \
+    "\" bottom: \"it\" top: \"it\" " settings " }\n"
+
+TEST(batch_norm_of_blocks_agrees_with_ref)
+{
+    check("3 16 5 5", "BatchNorm", "", 3e-5);
+    check("3 16 9 9", "BatchNorm", "batch_norm_param { eps: 0.1 }", 3e-5);
+    check("3 16 5 5", "BatchNorm", "batch_norm_param { use_global_stats: true }", 1e-5);
+    check("3 16 5 5", "BatchNorm", "batch_norm_param { scale_bias: true }", 3e-5);
+    twins_check("30 9", LAYER("BatchNorm", "bottom: \"in\"", ""), "simd", 1e-5);
+}
+
+#define NORMAL "filler { type: \"gaussian\" std: 1 } "
+
+TEST(scale_of_blocks_agrees_with_ref)
+{
+    check("3 16 5 5", "Scale", "scale_param { " NORMAL " }", 1e-5);
+    check("3 16 5 5", "Scale",
+          "scale_param { " NORMAL " bias_term: true bias_filler { value: 0.3 } }",
+          1e-5);
+}
+
+#define AFFINE IN_PLACE("Scale", "scale_param { bias_term: true " NORMAL " }")
+
+TEST(batch_norm_scale_and_relu_in_place_agree_with_ref)
+{
+    const char *relu[] = {"", IN_PLACE("ReLU", ""),
+                          IN_PLACE("ReLU", "relu_param { negative_slope: 0.2 }")};
+    char        layers[2048];
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(layers, sizeof(layers),
+                 CONV("it", "in", "20") IN_PLACE("BatchNorm", "") AFFINE
+                 "%s" CONV("after", "it", "12"),
+                 relu[i]);
+        twins_check("3 16 5 5", layers, "onednn", 3e-5);
+    }
+}
+
+TEST(batch_norm_with_a_top_of_its_own_takes_in_scale_where_nobody_looks)
+{
+    const char layers[] = LAYER("BatchNorm", "bottom: \"in\"", "")
+        AFFINE IN_PLACE("ReLU", "") CONV("after", "it", "12");
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+    twins_t    t   = twins_make("3 16 5 5", layers, CAFFE__PHASE__TRAIN, &ctx);
+
+    CHECK(!fire_net_find_layer(t.fast, "Scale")->absorbed);
+    twins_agree(&t, 3e-5);
+    twins_end(&t);
+    ctx.lean = true;
+    t        = twins_make("3 16 5 5", layers, CAFFE__PHASE__TRAIN, &ctx);
+    CHECK(fire_net_find_layer(t.fast, "Scale")->absorbed);
+    twins_agree(&t, 3e-5);
+    twins_end(&t);
+}
+
+TEST(a_convolution_takes_in_its_relu)
+{
+    twins_check("3 16 5 5",
+                CONV("it", "in", "20") IN_PLACE("ReLU", "") CONV("after", "it", "12"),
+                "onednn", 1e-5);
+    twins_check("3 16 5 5",
+                CONV("it", "in", "20")
+                    IN_PLACE("ReLU", "relu_param { negative_slope: 0.2 }"),
+                "onednn", 1e-5);
+}
+
+TEST(kernels_agree_in_phase_test)
+{
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+    twins_t    t   = twins_make("3 16 5 5",
+                                CONV("it", "in", "20") IN_PLACE("BatchNorm", "")
+                                    AFFINE IN_PLACE("ReLU", "") CONV("after", "it", "12"),
+                                CAFFE__PHASE__TEST, &ctx);
+
+    twins_agree(&t, 1e-5);
+    twins_end(&t);
+}
+
 #ifdef FIRE_HAVE_ONEDNN
 static const char inception[] = CONV("a", "in", "32")
     LAYER("Pooling", "bottom: \"a\"", "pooling_param { kernel_size: 3 pad: 1 }")

@@ -14,7 +14,7 @@ typedef struct twins {
 twins_t twins_make(const char *in, const char *layers, Caffe__Phase phase,
                    const fire_ctx_t *fast);
 /* Random inputs forward, random gradients backward, twice; compare everything. An error
- * may be `tolerance` times the largest value of the blob. */
+ * may be `tolerance` times the largest value of the blob, or 1. */
 void twins_agree(twins_t *t, double tolerance);
 void twins_end(twins_t *t);
 /* Is this layer's fast kernel called so? */

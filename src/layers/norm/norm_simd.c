@@ -1,0 +1,211 @@
+/* norm_simd.c - BatchNorm and Scale on channels in blocks. BatchNorm does a Scale and a
+ * ReLU that follow in place in the same pass, Scale a ReLU. */
+#include <math.h>
+#include <string.h>
+
+#include "layers/neuron/relu.h"
+#include "layers/norm/batch_norm.h"
+#include "layers/norm/channel_norm.h"
+#include "layers/norm/norm_simd.h"
+#include "layers/norm/scale.h"
+
+/* kept: x, where y takes its place; it is exchanged for it, not copied. */
+typedef struct norm_simd {
+    fire_channel_norm_t norm;
+    fire_blob_t        *kept;
+    fire_format_t       format; /* of x */
+} norm_simd_t;
+
+enum { FEW_CHANNELS = 8 };
+
+const char *fire_norm_simd_declines(const fire_layer_t *l)
+{
+    const fire_blob_t *x = l->bottom[0];
+
+    if (x->ndim < 2 || fire_blob_count(x) == 0) return "the input has no channels";
+    return x->dim[1] < FEW_CHANNELS ? "there are few channels" : NULL;
+}
+
+fire_status_t fire_norm_simd_prepare(fire_layer_t *l)
+{
+    norm_simd_t  *s;
+    fire_status_t st;
+
+    if (l->kernel_state != NULL) return FIRE_OK;
+    FIRE_TRY(FIRE_NEW(&s, 1));
+    FIRE_TRY_GOTO(st, fire_blob_create(&s->kept), err_state);
+    l->kernel_state = s;
+    return FIRE_OK;
+
+err_state:
+    fire_free(s);
+    return st;
+}
+
+void fire_norm_simd_release(fire_layer_t *l)
+{
+    norm_simd_t *s = l->kernel_state;
+
+    if (s == NULL) return;
+    fire_channel_norm_free(&s->norm);
+    fire_blob_destroy(s->kept);
+    fire_free(s);
+    l->kernel_state = NULL;
+}
+
+/* Gain and shift, and the layer they are parameters of: the layer itself, a Scale that
+ * follows, or none. */
+typedef struct source {
+    const fire_layer_t *l;           /* NULL: no gain, no shift */
+    int                 gain, shift; /* among its parameters; shift -1: none */
+} source_t;
+
+static source_t source_of(const fire_layer_t *l)
+{
+    const fire_layer_t *scale = fire_layer_follower(l, "Scale");
+
+    if (strcmp(l->ops->type, "Scale") == 0) scale = l;
+    if (scale != NULL)
+        return (source_t){scale, 0, FIRE_STATE(scale, fire_scale_t)->bias};
+    if (FIRE_STATE(l, fire_batch_norm_t)->scale_bias)
+        return (source_t){l, FIRE_BATCH_NORM_GAIN, FIRE_BATCH_NORM_SHIFT};
+    return (source_t){NULL, -1, -1};
+}
+
+static fire_status_t read_source(const fire_layer_t *l, fire_channel_norm_t *c)
+{
+    const fire_layer_t *relu  = fire_layer_follower(l, "ReLU");
+    source_t            s     = source_of(l);
+    size_t              bytes = (size_t)l->bottom[0]->dim[1] * sizeof(float);
+    const float        *x;
+
+    c->relu  = relu != NULL;
+    c->slope = relu != NULL ? FIRE_STATE(relu, fire_relu_t)->slope : 1.0f;
+    if (s.l != NULL) {
+        FIRE_IN(l, s.l->blob[s.gain], FIRE_DATA, &x);
+        memcpy(c->gain, x, bytes);
+    }
+    if (s.shift >= 0) {
+        FIRE_IN(l, s.l->blob[s.shift], FIRE_DATA, &x);
+        memcpy(c->shift, x, bytes);
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t add_to(const fire_layer_t *l, const fire_layer_t *owner, int blob,
+                            const float *sums)
+{
+    float *diff;
+
+    if (blob < 0 || !owner->param_gradient[blob]) return FIRE_OK;
+    FIRE_INOUT(l, owner->blob[blob], FIRE_DIFF, &diff);
+    for (int64_t i = 0; i < fire_blob_count(owner->blob[blob]); i++)
+        diff[i] += sums[i];
+    return FIRE_OK;
+}
+
+static bool needs_backward(const fire_layer_t *l)
+{
+    source_t s = source_of(l);
+
+    return l->propagate_down[0] || (s.gain >= 0 && s.l->param_gradient[s.gain]) ||
+           (s.shift >= 0 && s.l->param_gradient[s.shift]);
+}
+
+/* x for reading, y for writing; in place, x is put aside if backward will want it. */
+static fire_status_t begin(fire_layer_t *l, void **x, void **y)
+{
+    norm_simd_t *s = l->kernel_state;
+
+    FIRE_TRY(fire_blob_blocked(l->bottom[0], FIRE_DATA, &s->format));
+    FIRE_TRY(fire_channel_norm_fit(&s->norm, fire_blocked_of(&s->format)));
+    FIRE_TRY(read_source(l, &s->norm));
+    FIRE_IN_AS(l->bottom[0], FIRE_DATA, &s->format, x);
+    if (l->top[0] == l->bottom[0] && needs_backward(l)) {
+        FIRE_TRY(fire_blob_reshape_like(s->kept, l->bottom[0]));
+        fire_storage_swap(s->kept->part[FIRE_DATA], l->bottom[0]->part[FIRE_DATA]);
+    }
+    FIRE_OUT_AS(l->top[0], FIRE_DATA, &s->format, y);
+    return FIRE_OK;
+}
+
+fire_status_t fire_norm_simd_backward(fire_layer_t *l)
+{
+    norm_simd_t *s     = l->kernel_state;
+    source_t     from  = source_of(l);
+    bool         moved = l->top[0] == l->bottom[0];
+    void        *x, *dy, *dx = NULL;
+
+    if (!needs_backward(l)) return FIRE_OK;
+    FIRE_IN_AS(moved ? s->kept : l->bottom[0], FIRE_DATA, &s->format, &x);
+    FIRE_IN_AS(l->top[0], FIRE_DIFF, &s->format, &dy);
+    if (l->propagate_down[0]) FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &s->format, &dx);
+    fire_channel_norm_backward(&s->norm, fire_blocked_of(&s->format), x, dy, dx);
+    FIRE_TRY(add_to(l, from.l, from.gain, s->norm.dgain));
+    return add_to(l, from.l, from.shift, s->norm.dshift);
+}
+
+static bool absorbs_relu(const fire_layer_t *next)
+{
+    return strcmp(next->ops->type, "ReLU") == 0 &&
+           FIRE_STATE(next, fire_relu_t)->slope >= 0;
+}
+
+/* ---- BatchNorm ---- */
+
+/* With a top of its own, the top's diff would not be what the follower leaves there. */
+static bool may_absorb(const fire_layer_t *l)
+{
+    return l->top[0] == l->bottom[0] || l->ctx->lean;
+}
+
+bool fire_batch_norm_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+{
+    if (!may_absorb(l)) return false;
+    if (absorbs_relu(next)) return fire_layer_follower(l, "ReLU") == NULL;
+    return l->nfollower == 0 && strcmp(next->ops->type, "Scale") == 0 &&
+           !FIRE_STATE(l, fire_batch_norm_t)->scale_bias;
+}
+
+fire_status_t fire_batch_norm_simd_forward(fire_layer_t *l)
+{
+    const fire_batch_norm_t *p = FIRE_STATE(l, fire_batch_norm_t);
+    norm_simd_t             *s = l->kernel_state;
+    fire_channel_norm_t     *c = &s->norm;
+    void                    *x, *y;
+
+    FIRE_TRY(begin(l, &x, &y));
+    c->measured = !p->use_global;
+    if (p->use_global) {
+        FIRE_TRY(fire_batch_norm_read(l, c->mean, c->variance));
+        for (int64_t i = 0; i < p->view.dim; i++)
+            c->inverse[i] = 1.0f / sqrtf(c->variance[i] + p->eps);
+    }
+    fire_channel_norm_forward(c, fire_blocked_of(&s->format), p->eps, x, y);
+    return p->use_global ? FIRE_OK : fire_batch_norm_update(l, c->mean, c->variance);
+}
+
+/* ---- Scale ---- */
+
+const char *fire_scale_simd_declines(const fire_layer_t *l)
+{
+    if (l->nbottom > 1) return "the factor is not a parameter";
+    if (FIRE_STATE(l, fire_scale_t)->axis != 1 || l->blob[0]->ndim != 1)
+        return "it is not one factor per channel";
+    return fire_norm_simd_declines(l);
+}
+
+bool fire_scale_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+{
+    return may_absorb(l) && l->nfollower == 0 && absorbs_relu(next);
+}
+
+fire_status_t fire_scale_simd_forward(fire_layer_t *l)
+{
+    norm_simd_t *s = l->kernel_state;
+    void        *x, *y;
+
+    FIRE_TRY(begin(l, &x, &y));
+    fire_channel_norm_forward(&s->norm, fire_blocked_of(&s->format), 0, x, y);
+    return FIRE_OK;
+}
