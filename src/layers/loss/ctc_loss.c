@@ -1,0 +1,245 @@
+/* ctc_loss.c - connectionist temporal classification (Graves et al., 2006): the negative
+ * log probability of a label sequence, summed over all ways to spread it over time with
+ * blanks in between; mean over the sequences.
+ *
+ * Bottoms: scores (T N C), before the softmax; cont (T N), as for LSTM: a sequence begins
+ * at the first step and ends before the next 0; labels (L N), ended by a negative one. */
+#include <math.h>
+
+#include "layers/layer.h"
+
+enum { SCORES, CONT, LABELS };
+
+typedef struct ctc {
+    int64_t steps, rows, classes, labels, blank;
+    double *prob;  /* [step][class] of one sequence */
+    double *alpha; /* [step][state], log: of all that leads here */
+    double *beta;  /* [step][state], log: of all that follows */
+    int    *path;  /* [state] classes with blanks between: 2 labels + 1 */
+    double *grad;  /* [row][step][class] */
+    int64_t cprob, calpha, cbeta, cpath, cgrad;
+} ctc_t;
+
+static fire_status_t ctc_reshape(fire_layer_t *l)
+{
+    const Caffe__CTCLossParameter *p =
+        FIRE_PARAM(l, ctc_loss_param, CAFFE__CTCLOSS_PARAMETER__INIT);
+    ctc_t             *s = FIRE_STATE(l, ctc_t);
+    const fire_blob_t *x = l->bottom[SCORES];
+    int64_t            states;
+
+    if (x->ndim != 3 || l->bottom[CONT]->ndim != 2 || l->bottom[LABELS]->ndim != 2 ||
+        l->bottom[CONT]->dim[0] != x->dim[0] || l->bottom[CONT]->dim[1] != x->dim[1] ||
+        l->bottom[LABELS]->dim[1] != x->dim[1])
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "the bottoms must be scores (T N C), cont (T N) and labels (L "
+                         "N)");
+    s->steps   = x->dim[0];
+    s->rows    = x->dim[1];
+    s->classes = x->dim[2];
+    s->labels  = l->bottom[LABELS]->dim[0];
+    s->blank   = p->blank_index < 0 ? s->classes - 1 : p->blank_index;
+    if (s->classes < 2 || s->blank >= s->classes)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "blank_index %lld of %lld classes",
+                         (long long)s->blank, (long long)s->classes);
+    states = 2 * s->labels + 1;
+    FIRE_TRY(fire_grow(&s->prob, &s->cprob, s->steps * s->classes, sizeof(*s->prob)));
+    FIRE_TRY(fire_grow(&s->alpha, &s->calpha, s->steps * states, sizeof(*s->alpha)));
+    FIRE_TRY(fire_grow(&s->beta, &s->cbeta, s->steps * states, sizeof(*s->beta)));
+    FIRE_TRY(fire_grow(&s->path, &s->cpath, states, sizeof(*s->path)));
+    FIRE_TRY(fire_grow(&s->grad, &s->cgrad, x->count, sizeof(*s->grad)));
+    return fire_blob_reshape(l->top[0], 0, NULL);
+}
+
+static void ctc_teardown(fire_layer_t *l)
+{
+    ctc_t *s = FIRE_STATE(l, ctc_t);
+
+    fire_free(s->prob);
+    fire_free(s->alpha);
+    fire_free(s->beta);
+    fire_free(s->path);
+    fire_free(s->grad);
+}
+
+/* log(exp(a) + exp(b)) */
+static double add_logs(double a, double b)
+{
+    double high = a > b ? a : b, low = a > b ? b : a;
+
+    return high == -INFINITY ? high : high + log1p(exp(low - high));
+}
+
+static int64_t length_of(const ctc_t *s, const float *cont, int64_t row)
+{
+    int64_t t = 1;
+
+    while (t < s->steps && cont[t * s->rows + row] != 0.0f)
+        t++;
+    return t;
+}
+
+/* Labels with blanks around each; returns the number of states. */
+static fire_status_t make_path(ctc_t *s, const float *labels, int64_t row,
+                               int64_t steps, int64_t *states_p)
+{
+    int64_t n = 0, repeats = 0;
+
+    for (; n < s->labels && labels[n * s->rows + row] >= 0.0f; n++) {
+        int label = (int)labels[n * s->rows + row];
+
+        if (label >= s->classes || label == s->blank)
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "sequence %lld has label %d; labels are 0 to %lld without "
+                             "the blank, %lld",
+                             (long long)row, label, (long long)s->classes - 1,
+                             (long long)s->blank);
+        s->path[2 * n]     = (int)s->blank;
+        s->path[2 * n + 1] = label;
+        repeats += n > 0 && s->path[2 * n - 1] == label;
+    }
+    s->path[2 * n] = (int)s->blank;
+    if (n + repeats > steps)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "sequence %lld has %lld steps, too few for its %lld labels",
+                         (long long)row, (long long)steps, (long long)n);
+    *states_p = 2 * n + 1;
+    return FIRE_OK;
+}
+
+static void softmax(const ctc_t *s, const float *x, int64_t row, int64_t steps)
+{
+    for (int64_t t = 0; t < steps; t++) {
+        const float *in  = x + (t * s->rows + row) * s->classes;
+        double      *out = s->prob + t * s->classes, max = -INFINITY, sum = 0;
+
+        for (int64_t c = 0; c < s->classes; c++)
+            max = fmax(max, (double)in[c]);
+        for (int64_t c = 0; c < s->classes; c++)
+            sum += out[c] = exp((double)in[c] - max);
+        for (int64_t c = 0; c < s->classes; c++)
+            out[c] /= sum;
+    }
+}
+
+/* May a path go from state u - 2 to u, leaving out the blank between? */
+static bool may_skip(const ctc_t *s, int64_t u)
+{
+    return u >= 2 && s->path[u] != s->blank && s->path[u] != s->path[u - 2];
+}
+
+static double log_prob(const ctc_t *s, int64_t t, int64_t u)
+{
+    return log(s->prob[t * s->classes + s->path[u]]);
+}
+
+static void run_forward(const ctc_t *s, int64_t steps, int64_t states)
+{
+    for (int64_t t = 0; t < steps; t++) {
+        double *now = s->alpha + t * states, *was = now - states;
+
+        for (int64_t u = 0; u < states; u++) {
+            double sum = t == 0 ? (u < 2 ? 0.0 : -INFINITY) : was[u];
+
+            if (t > 0 && u > 0) sum = add_logs(sum, was[u - 1]);
+            if (t > 0 && may_skip(s, u)) sum = add_logs(sum, was[u - 2]);
+            now[u] = sum + log_prob(s, t, u);
+        }
+    }
+}
+
+/* beta leaves out the step itself, so that alpha + beta is the whole path. */
+static void run_backward(const ctc_t *s, int64_t steps, int64_t states)
+{
+    for (int64_t t = steps - 1; t >= 0; t--) {
+        double *now = s->beta + t * states, *next = now + states;
+
+        for (int64_t u = 0; u < states; u++) {
+            if (t == steps - 1) {
+                now[u] = u >= states - 2 ? 0.0 : -INFINITY;
+                continue;
+            }
+            now[u] = next[u] + log_prob(s, t + 1, u);
+            if (u + 1 < states)
+                now[u] = add_logs(now[u], next[u + 1] + log_prob(s, t + 1, u + 1));
+            if (u + 2 < states && may_skip(s, u + 2))
+                now[u] = add_logs(now[u], next[u + 2] + log_prob(s, t + 1, u + 2));
+        }
+    }
+}
+
+/* Probability of a class less how much the paths through it count. */
+static void fill_gradient(const ctc_t *s, int64_t row, int64_t steps, int64_t states,
+                          double total)
+{
+    double *grad = s->grad + row * s->steps * s->classes;
+
+    for (int64_t i = 0; i < s->steps * s->classes; i++)
+        grad[i] = i < steps * s->classes ? s->prob[i] : 0;
+    for (int64_t t = 0; t < steps; t++)
+        for (int64_t u = 0; u < states; u++)
+            grad[t * s->classes + s->path[u]] -=
+                exp(s->alpha[t * states + u] + s->beta[t * states + u] - total);
+}
+
+static fire_status_t ctc_forward(fire_layer_t *l)
+{
+    ctc_t       *s    = FIRE_STATE(l, ctc_t);
+    double       loss = 0;
+    const float *x, *cont, *labels;
+    float       *top;
+    int64_t      states = 0;
+
+    FIRE_IN(l, l->bottom[SCORES], FIRE_DATA, &x);
+    FIRE_IN(l, l->bottom[CONT], FIRE_DATA, &cont);
+    FIRE_IN(l, l->bottom[LABELS], FIRE_DATA, &labels);
+    for (int64_t row = 0; row < s->rows; row++) {
+        int64_t steps = length_of(s, cont, row);
+        double *last, total;
+
+        FIRE_TRY(make_path(s, labels, row, steps, &states));
+        softmax(s, x, row, steps);
+        run_forward(s, steps, states);
+        run_backward(s, steps, states);
+        last  = s->alpha + steps * states - 1;
+        total = states > 1 ? add_logs(last[0], last[-1]) : last[0];
+        loss -= total;
+        fill_gradient(s, row, steps, states, total);
+    }
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    top[0] = (float)(s->rows > 0 ? loss / (double)s->rows : 0);
+    return FIRE_OK;
+}
+
+static fire_status_t ctc_backward(fire_layer_t *l)
+{
+    const ctc_t *s = FIRE_STATE(l, ctc_t);
+    float        weight, *dx;
+
+    if (!l->propagate_down[SCORES]) return FIRE_OK;
+    FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    FIRE_OUT(l, l->bottom[SCORES], FIRE_DIFF, &dx);
+    for (int64_t t = 0; t < s->steps; t++)
+        for (int64_t row = 0; row < s->rows; row++)
+            for (int64_t c = 0; c < s->classes; c++)
+                *dx++ = weight / (float)s->rows *
+                        (float)s->grad[(row * s->steps + t) * s->classes + c];
+    return FIRE_OK;
+}
+
+static const fire_kernel_t ctc_kernels[] = {
+    {.name = "ref", .forward = ctc_forward, .backward = ctc_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_ctc_loss = {
+    .type        = "CTCLoss",
+    .bottoms     = {3, 3},
+    .tops        = {1, 1},
+    .flags       = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
+    .no_gradient = 1u << CONT | 1u << LABELS,
+    .state_size  = sizeof(ctc_t),
+    .reshape     = ctc_reshape,
+    .teardown    = ctc_teardown,
+    .kernels     = ctc_kernels,
+};
