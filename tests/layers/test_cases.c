@@ -304,3 +304,33 @@ TEST(parameters_survive_saving_and_loading)
 {
     cases_each(parameters_survive);
 }
+
+/* Layers that read or write something else than blobs have tests of their own. */
+static bool needs_no_case(const fire_layer_ops_t *ops)
+{
+    static const char *const other[] = {"Input", "HDF5Output", "Python"};
+
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+        if (strcmp(ops->type, other[i]) == 0) return true;
+    return (ops->flags & FIRE_LAYER_SOURCE) != 0;
+}
+
+TEST(every_layer_type_has_a_case)
+{
+    int missing = 0;
+
+    for (int i = 0; fire_layer_at(i) != NULL; i++) {
+        char  path[256];
+        FILE *f;
+
+        snprintf(path, sizeof(path), "tests/layers/cases/%s.prototxt",
+                 fire_layer_at(i)->type);
+        f = fopen(test_source(path), "r");
+        if (f == NULL && !needs_no_case(fire_layer_at(i))) {
+            fprintf(stderr, "    there is no %s\n", path);
+            missing++;
+        }
+        if (f != NULL) fclose(f);
+    }
+    CHECK_EQ(missing, 0);
+}
