@@ -20,9 +20,6 @@ if(FIRE_HAVE_MICROHTTPD)
   target_include_directories(firecaffe SYSTEM PRIVATE ${MICROHTTPD_INCLUDE})
   target_link_libraries(firecaffe ${MICROHTTPD_LIB})
 endif()
-# `./dev bundle` puts libraries into ../lib. RPATH, not RUNPATH: it must hold for
-# the libraries' own libraries too.
-target_link_options(firecaffe PRIVATE "LINKER:-rpath,$ORIGIN/../lib" "LINKER:--disable-new-dtags")
 
 file(STRINGS ${CMAKE_SOURCE_DIR}/tools/names.def names REGEX "^NAME")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/names.def)
