@@ -1,0 +1,269 @@
+#include "sim/collective.h"
+
+#include "base/alloc.h"
+#include "comm/exec_state.h"
+#include "sim/events.h"
+#include "sim/network.h"
+#include "sim/traffic.h"
+
+/* What can happen: a message asks for its next port, its last byte is there, a rank
+ * has dealt with what it received, or with all that a SUM adds. */
+typedef enum event_kind { HOP, ARRIVED, TAKEN, SUMMED } event_kind_t;
+
+typedef struct sim {
+    fire_traffic_t t;
+    fire_network_t net;
+    fire_events_t  events;
+    double        *busy; /* [rank] until when it handles and adds messages */
+    double         now;
+} sim_t;
+
+static fire_sim_step_t *end_of(sim_t *s, int64_t message, bool out)
+{
+    const fire_sim_message_t *m = &s->t.message[message];
+
+    return &s->t.step[out ? m->out : m->in];
+}
+
+static bool is_its_round(const sim_t *s, const fire_sim_step_t *st)
+{
+    return s->t.lane[st->lane].round == st->round;
+}
+
+/* Keep the rank busy for so long, then let the event happen. */
+static fire_status_t work(sim_t *s, int rank, double seconds, event_kind_t kind,
+                          int64_t what)
+{
+    double begin = s->now > s->busy[rank] ? s->now : s->busy[rank];
+
+    if (seconds > 0) s->busy[rank] = begin + seconds;
+    return fire_events_push(&s->events, seconds > 0 ? begin + seconds : s->now, kind,
+                            what);
+}
+
+static fire_path_t path_of(const sim_t *s, const fire_sim_message_t *m)
+{
+    fire_path_t path;
+
+    fire_network_path(&s->net, s->t.step[m->out].rank, s->t.step[m->in].rank, &path);
+    return path;
+}
+
+static fire_status_t depart_if_ready(sim_t *s, int64_t message)
+{
+    fire_sim_message_t *m = &s->t.message[message];
+
+    if (!m->sent || !m->wanted) return FIRE_OK;
+    return work(s, s->t.step[m->out].rank, path_of(s, m).wire->overhead, HOP, message);
+}
+
+static fire_status_t post_out(sim_t *s, fire_sim_pipe_t *p)
+{
+    while (p->out_posted < p->end && p->out_posted - p->out_done < FIRE_WINDOW &&
+           is_its_round(s, end_of(s, p->out_posted, true))) {
+        s->t.message[p->out_posted].sent = true;
+        FIRE_TRY(depart_if_ready(s, p->out_posted++));
+    }
+    return FIRE_OK;
+}
+
+/* What goes straight into the buffer has to wait for its round. */
+static fire_status_t post_in(sim_t *s, fire_sim_pipe_t *p)
+{
+    while (p->in_posted < p->end && p->in_posted - p->in_done < FIRE_WINDOW) {
+        const fire_sim_step_t *st = end_of(s, p->in_posted, false);
+
+        if (st->kind == FIRE_RECV && !is_its_round(s, st)) break;
+        s->t.message[p->in_posted].wanted = true;
+        FIRE_TRY(depart_if_ready(s, p->in_posted++));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t take(sim_t *s, fire_sim_pipe_t *p)
+{
+    while (p->in_taken < p->in_posted && s->t.message[p->in_taken].arrived) {
+        const fire_sim_step_t    *st   = end_of(s, p->in_taken, false);
+        const fire_sim_message_t *m    = &s->t.message[p->in_taken];
+        const fire_wire_t        *wire = path_of(s, m).wire;
+        double                    cost = wire->overhead;
+
+        if (!is_its_round(s, st)) break;
+        if (st->kind == FIRE_RECV_ADD) cost += st->bytes / wire->reduce;
+        FIRE_TRY(work(s, st->rank, cost, TAKEN, p->in_taken++));
+    }
+    return FIRE_OK;
+}
+
+/* Enter rounds until one has something to wait for. */
+static void enter_rounds(sim_t *s, fire_sim_lane_t *ln, int64_t *first_p)
+{
+    *first_p = ln->next;
+    while (ln->left == 0 && ln->next < ln->end) {
+        *first_p  = ln->next;
+        ln->round = s->t.step[ln->next].round;
+        ln->holds = 0;
+        for (; ln->next < ln->end && s->t.step[ln->next].round == ln->round;
+             ln->next++) {
+            const fire_sim_step_t *st = &s->t.step[ln->next];
+
+            ln->left += st->message >= 0;
+            ln->holds += fire_step_is_held(st->kind);
+            if (st->kind == FIRE_SUM) ln->sum = ln->next;
+        }
+    }
+}
+
+static fire_status_t advance(sim_t *s, fire_sim_lane_t *ln)
+{
+    int64_t first;
+
+    if (ln->left > 0) return FIRE_OK;
+    enter_rounds(s, ln, &first);
+    for (int64_t i = first; i < ln->next; i++) {
+        const fire_sim_step_t *st = &s->t.step[i];
+        fire_sim_pipe_t       *p;
+
+        if (st->message < 0) continue;
+        p = &s->t.pipe[s->t.message[st->message].pipe];
+        if (fire_step_is_out(st->kind)) {
+            FIRE_TRY(post_out(s, p));
+        } else {
+            FIRE_TRY(post_in(s, p));
+            FIRE_TRY(take(s, p));
+        }
+    }
+    return FIRE_OK;
+}
+
+/* One end of a message is done with. */
+static fire_status_t finish(sim_t *s, int64_t message, bool out)
+{
+    fire_sim_step_t *st = end_of(s, message, out);
+    fire_sim_pipe_t *p  = &s->t.pipe[s->t.message[message].pipe];
+    fire_sim_lane_t *ln = &s->t.lane[st->lane];
+
+    ln->left--;
+    ++*(out ? &p->out_done : &p->in_done);
+    FIRE_TRY(advance(s, ln));
+    FIRE_TRY(out ? post_out(s, p) : post_in(s, p));
+    return out ? FIRE_OK : take(s, p);
+}
+
+static fire_status_t on_hop(sim_t *s, int64_t message)
+{
+    fire_sim_message_t *m     = &s->t.message[message];
+    fire_path_t         path  = path_of(s, m);
+    double              bytes = s->t.step[m->out].bytes, begin, end;
+
+    fire_network_serve(&s->net, path.port[m->hop++], s->now, bytes, &begin, &end);
+    if (end > m->end) m->end = end;
+    if (m->hop < path.n) return fire_events_push(&s->events, begin, HOP, message);
+    return fire_events_push(&s->events, m->end + path.wire->latency, ARRIVED, message);
+}
+
+static fire_status_t on_arrived(sim_t *s, int64_t message)
+{
+    fire_sim_message_t *m = &s->t.message[message];
+
+    m->arrived = true;
+    if (s->t.step[m->out].kind != FIRE_LEND) FIRE_TRY(finish(s, message, true));
+    return take(s, &s->t.pipe[m->pipe]);
+}
+
+/* Held messages wait for the last of their round, then are added in one pass. */
+static fire_status_t on_taken(sim_t *s, int64_t message)
+{
+    const fire_sim_step_t *st = end_of(s, message, false);
+    fire_sim_lane_t       *ln = &s->t.lane[st->lane];
+    int64_t                n;
+
+    if (!fire_step_is_held(st->kind)) return finish(s, message, false);
+    if (--ln->holds > 0) return FIRE_OK;
+    for (n = 0; fire_step_is_held(s->t.step[ln->sum - n - 1].kind);)
+        n++;
+    return work(s, st->rank,
+                (double)n * s->t.step[ln->sum].bytes /
+                    path_of(s, &s->t.message[message]).wire->reduce,
+                SUMMED, ln->sum);
+}
+
+/* What was borrowed is given back: the lender's step ends now. */
+static fire_status_t on_summed(sim_t *s, int64_t sum)
+{
+    for (int64_t i = sum - 1; i >= 0 && fire_step_is_held(s->t.step[i].kind) &&
+                              s->t.step[i].lane == s->t.step[sum].lane;
+         i--) {
+        int64_t message = s->t.step[i].message;
+
+        if (s->t.step[i].kind == FIRE_BORROW) FIRE_TRY(finish(s, message, true));
+        FIRE_TRY(finish(s, message, false));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t run(sim_t *s)
+{
+    static fire_status_t (*const handle[])(sim_t *, int64_t) = {on_hop, on_arrived,
+                                                                on_taken, on_summed};
+    fire_event_t e;
+
+    for (int64_t i = 0; i < s->t.nlane; i++) {
+        s->t.lane[i].next  = s->t.lane[i].first;
+        s->t.lane[i].round = -1;
+    }
+    for (int64_t i = 0; i < s->t.npipe; i++)
+        FIRE_TRY(post_in(s, &s->t.pipe[i]));
+    for (int64_t i = 0; i < s->t.nlane; i++)
+        FIRE_TRY(advance(s, &s->t.lane[i]));
+    while (fire_events_pop(&s->events, &e)) {
+        s->now = e.time;
+        FIRE_TRY(handle[e.kind](s, e.what));
+    }
+    for (int64_t i = 0; i < s->t.npipe; i++)
+        if (s->t.pipe[i].in_done < s->t.pipe[i].end)
+            return FIRE_FAIL(FIRE_ERR_COMM, "ranks %d and %d wait for each other",
+                             end_of(s, s->t.pipe[i].in_done, true)->rank,
+                             end_of(s, s->t.pipe[i].in_done, false)->rank);
+    return FIRE_OK;
+}
+
+/* The rank that sends most; steps lie rank by rank. */
+static fire_price_t account(const sim_t *s)
+{
+    fire_price_t price = {.seconds = s->now};
+    double       bytes = 0, messages = 0;
+
+    for (int64_t i = 0; i < s->t.nstep; i++) {
+        if (i > 0 && s->t.step[i].rank != s->t.step[i - 1].rank) bytes = messages = 0;
+        if (!fire_step_is_out(s->t.step[i].kind)) continue;
+        bytes += s->t.step[i].bytes;
+        messages++;
+        if (bytes > price.bytes) price.bytes = bytes;
+        if (messages > price.messages) price.messages = messages;
+    }
+    return price;
+}
+
+fire_status_t fire_simulate(const fire_cluster_t *cluster, const fire_algo_t *algo,
+                            const fire_coll_t *c, const fire_codec_t *codec,
+                            fire_price_t *price_p)
+{
+    sim_t         s = {0};
+    fire_status_t st;
+
+    if (algo->flags & FIRE_ALGO_NATIVE)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "what the library behind %s does is not known here",
+                         algo->name);
+    st = fire_network_init(&s.net, cluster, c->size);
+    if (st >= 0) st = fire_traffic_plan(algo, c, codec, &s.t);
+    if (st >= 0) st = FIRE_NEW(&s.busy, c->size);
+    if (st >= 0) st = run(&s);
+    if (st >= 0) *price_p = account(&s);
+    fire_free(s.busy);
+    fire_events_fini(&s.events);
+    fire_traffic_fini(&s.t);
+    fire_network_fini(&s.net);
+    return st;
+}

@@ -1,0 +1,45 @@
+#include "sim/events.h"
+
+#include "base/alloc.h"
+
+static bool before(const fire_event_t *a, const fire_event_t *b)
+{
+    return a->time < b->time || (a->time == b->time && a->number < b->number);
+}
+
+fire_status_t fire_events_push(fire_events_t *e, double time, int kind, int64_t what)
+{
+    fire_event_t event = {time, e->pushed++, kind, what};
+    int64_t      i     = e->n;
+
+    FIRE_TRY(fire_grow(&e->heap, &e->cap, e->n + 1, sizeof(*e->heap)));
+    e->n++;
+    for (; i > 0 && before(&event, &e->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        e->heap[i] = e->heap[(i - 1) / 2];
+    e->heap[i] = event;
+    return FIRE_OK;
+}
+
+bool fire_events_pop(fire_events_t *e, fire_event_t *event_p)
+{
+    fire_event_t last;
+    int64_t      i = 0;
+
+    if (e->n == 0) return false;
+    *event_p = e->heap[0];
+    last     = e->heap[--e->n];
+    for (int64_t child = 1; child < e->n; child = 2 * i + 1) {
+        if (child + 1 < e->n && before(&e->heap[child + 1], &e->heap[child])) child++;
+        if (!before(&e->heap[child], &last)) break;
+        e->heap[i] = e->heap[child];
+        i          = child;
+    }
+    if (e->n > 0) e->heap[i] = last;
+    return true;
+}
+
+void fire_events_fini(fire_events_t *e)
+{
+    fire_free(e->heap);
+    *e = (fire_events_t){0};
+}

@@ -1,0 +1,39 @@
+/* network.h - what a message meets on its way: ports that serve one message after
+ * the other. A node's card has one port each way; switches and torus routers add
+ * theirs. Messages cut through: the next port begins when the one before begins.
+ *
+ *   star       card out -> card in
+ *   fat tree   card out -> leaf's uplinks -> other leaf's downlinks -> card in
+ *   torus      card out -> a link a hop, dimension by dimension -> card in
+ *   one node   worker out -> worker in, on the node's own wires               */
+#ifndef FIRE_SIM_NETWORK_H
+#define FIRE_SIM_NETWORK_H
+#include "sim/machine.h"
+
+enum { FIRE_PATH_MAX = 2 + FIRE_TORUS_DIMS * 16 };
+
+typedef struct fire_port {
+    double per_byte; /* seconds */
+    double free_at;
+} fire_port_t;
+
+typedef struct fire_network {
+    const fire_cluster_t *cluster;
+    int                   nrank, nnode, nport;
+    fire_port_t          *port;
+} fire_network_t;
+
+typedef struct fire_path {
+    const fire_wire_t *wire;
+    int                n, port[FIRE_PATH_MAX];
+} fire_path_t;
+
+fire_status_t fire_network_init(fire_network_t *net, const fire_cluster_t *cluster,
+                                int nrank);
+void          fire_network_fini(fire_network_t *net);
+void          fire_network_path(const fire_network_t *net, int from, int to,
+                                fire_path_t *path_p);
+/* `bytes` ask for a port at `now`: when does it begin, and when is the last through? */
+void fire_network_serve(fire_network_t *net, int port, double now, double bytes,
+                        double *begin_p, double *end_p);
+#endif

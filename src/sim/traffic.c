@@ -1,0 +1,146 @@
+#include "sim/traffic.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* One end of a message: sorted by pipe, then by order of the schedule, the sending
+ * ends and the receiving ends of all ranks match one to one. */
+typedef struct end {
+    int     from, to, color;
+    int64_t step;
+} end_t;
+
+typedef struct ends {
+    end_t  *end;
+    int64_t n, cap;
+} ends_t;
+
+static bool is_local(fire_step_kind_t kind)
+{
+    return kind == FIRE_SUM || kind == FIRE_FINAL || kind == FIRE_NATIVE;
+}
+
+static bool is_out(fire_step_kind_t kind)
+{
+    return kind == FIRE_SEND || kind == FIRE_LEND;
+}
+
+static int compare_pipes(const end_t *a, const end_t *b)
+{
+    if (a->from != b->from) return a->from < b->from ? -1 : 1;
+    if (a->to != b->to) return a->to < b->to ? -1 : 1;
+    return a->color != b->color ? (a->color < b->color ? -1 : 1) : 0;
+}
+
+static int compare_ends(const void *pa, const void *pb)
+{
+    const end_t *a = pa, *b = pb;
+    int          d = compare_pipes(a, b);
+
+    return d != 0 ? d : a->step < b->step ? -1 : a->step > b->step;
+}
+
+static fire_status_t add_end(ends_t *e, int from, int to, int color, int64_t step)
+{
+    FIRE_TRY(fire_grow(&e->end, &e->cap, e->n + 1, sizeof(*e->end)));
+    e->end[e->n++] = (end_t){from, to, color, step};
+    return FIRE_OK;
+}
+
+static double wire_bytes(const fire_codec_t *codec, const fire_step_t *s)
+{
+    if (codec == NULL || is_local(s->kind)) return 4.0 * (double)s->span.len;
+    return (double)codec->bound(s->span.len);
+}
+
+static fire_status_t add_step(fire_traffic_t *t, int rank, const fire_step_t *s,
+                              bool new_lane, const fire_codec_t *codec, ends_t *out,
+                              ends_t *in)
+{
+    FIRE_TRY(fire_grow(&t->step, &t->step_cap, t->nstep + 1, sizeof(*t->step)));
+    if (new_lane) {
+        FIRE_TRY(fire_grow(&t->lane, &t->lane_cap, t->nlane + 1, sizeof(*t->lane)));
+        t->lane[t->nlane++].first = t->nstep;
+    }
+    t->step[t->nstep] = (fire_sim_step_t){.kind    = s->kind,
+                                          .rank    = rank,
+                                          .round   = s->round,
+                                          .lane    = (int)(t->nlane - 1),
+                                          .message = -1,
+                                          .bytes   = wire_bytes(codec, s)};
+    if (is_out(s->kind))
+        FIRE_TRY(add_end(out, rank, s->peer, s->color, t->nstep));
+    else if (!is_local(s->kind))
+        FIRE_TRY(add_end(in, s->peer, rank, s->color, t->nstep));
+    t->lane[t->nlane - 1].end = ++t->nstep;
+    return FIRE_OK;
+}
+
+static fire_status_t plan_rank(const fire_algo_t *algo, const fire_coll_t *c,
+                               const fire_codec_t *codec, fire_traffic_t *t,
+                               ends_t *out, ends_t *in)
+{
+    fire_sched_t  sched = {0};
+    fire_status_t st    = fire_sched_plan(&sched, algo, c);
+
+    for (int64_t i = 0; st >= 0 && i < sched.n; i++) {
+        const fire_step_t *s = &sched.step[i], *b = s - 1;
+        bool new_lane = i == 0 || s->color != b->color || s->chunk != b->chunk;
+
+        st = add_step(t, c->rank, s, new_lane, codec, out, in);
+    }
+    fire_sched_fini(&sched);
+    return st;
+}
+
+static fire_status_t match(fire_traffic_t *t, const fire_algo_t *algo,
+                           const ends_t *out, const ends_t *in)
+{
+    FIRE_TRY(FIRE_NEW(&t->message, out->n));
+    FIRE_TRY(FIRE_NEW(&t->pipe, out->n));
+    for (int64_t i = 0; i < out->n; i++) {
+        const end_t *o = &out->end[i];
+
+        if (i >= in->n || compare_pipes(o, &in->end[i]) != 0)
+            return FIRE_FAIL(FIRE_ERR_COMM,
+                             "algorithm %s: rank %d sends what rank %d does not await",
+                             algo->name, o->from, o->to);
+        if (i == 0 || compare_pipes(o, o - 1) != 0)
+            t->pipe[t->npipe++] = (fire_sim_pipe_t){i, i, i, i, i, i, i};
+        t->pipe[t->npipe - 1].end++;
+        t->message[i] = (fire_sim_message_t){
+            .out = o->step, .in = in->end[i].step, .pipe = t->npipe - 1};
+        t->step[o->step].message = t->step[in->end[i].step].message = i;
+    }
+    t->nmessage = out->n;
+    return FIRE_OK;
+}
+
+fire_status_t fire_traffic_plan(const fire_algo_t *algo, const fire_coll_t *c,
+                                const fire_codec_t *codec, fire_traffic_t *t)
+{
+    fire_coll_t   mine = *c;
+    ends_t        out = {0}, in = {0};
+    fire_status_t st = FIRE_OK;
+
+    for (mine.rank = 0; st >= 0 && mine.rank < c->size; mine.rank++)
+        st = plan_rank(algo, &mine, codec, t, &out, &in);
+    if (st >= 0 && out.n > 0) {
+        qsort(out.end, (size_t)out.n, sizeof(*out.end), compare_ends);
+        qsort(in.end, (size_t)in.n, sizeof(*in.end), compare_ends);
+    }
+    if (st >= 0) st = match(t, algo, &out, &in);
+    fire_free(out.end);
+    fire_free(in.end);
+    return st;
+}
+
+void fire_traffic_fini(fire_traffic_t *t)
+{
+    fire_free(t->step);
+    fire_free(t->message);
+    fire_free(t->pipe);
+    fire_free(t->lane);
+    *t = (fire_traffic_t){0};
+}

@@ -1,0 +1,48 @@
+/* traffic.h - the schedules of all ranks as one list of messages: what the simulator
+ * of a collective works on. */
+#ifndef FIRE_SIM_TRAFFIC_H
+#define FIRE_SIM_TRAFFIC_H
+#include "comm/algo/algo.h"
+#include "comm/codec/codec.h"
+
+typedef struct fire_sim_step {
+    fire_step_kind_t kind;
+    int              rank, round, lane;
+    int64_t          message; /* it sends or receives; -1: local */
+    double           bytes;   /* on the wire; SUM, FINAL: of the span */
+} fire_sim_step_t;
+
+/* A message's two ends, and what has happened to it so far. */
+typedef struct fire_sim_message {
+    int64_t out, in; /* steps */
+    int64_t pipe;
+    bool    sent, wanted, arrived;
+    int     hop;
+    double  end;
+} fire_sim_message_t;
+
+/* Messages first ... end-1 go from one rank to one other under one color, in order.
+ * Of those, each side has so many done with and posted. */
+typedef struct fire_sim_pipe {
+    int64_t first, end;
+    int64_t out_done, out_posted, in_done, in_taken, in_posted;
+} fire_sim_pipe_t;
+
+typedef struct fire_sim_lane {
+    int64_t first, end, next; /* its steps */
+    int64_t sum;
+    int     holds, round, left;
+} fire_sim_lane_t;
+
+typedef struct fire_traffic {
+    fire_sim_step_t    *step;
+    fire_sim_message_t *message;
+    fire_sim_pipe_t    *pipe;
+    fire_sim_lane_t    *lane;
+    int64_t             nstep, step_cap, nmessage, npipe, nlane, lane_cap;
+} fire_traffic_t;
+
+fire_status_t fire_traffic_plan(const fire_algo_t *algo, const fire_coll_t *c,
+                                const fire_codec_t *codec, fire_traffic_t *t);
+void          fire_traffic_fini(fire_traffic_t *t);
+#endif
