@@ -67,6 +67,7 @@ static fire_status_t build(fire_collective_t *x, const fire_collective_options_t
     fire_exec_setup_t setup = {.tp       = x->comm->tp,
                                .sched    = &x->sched,
                                .buf      = buf,
+                               .node     = x->comm->node,
                                .tag      = x->number * FIRE_MAX_COLORS,
                                .timeout  = x->comm->timeout,
                                .name     = fire_comm_name,

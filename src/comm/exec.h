@@ -11,6 +11,7 @@ typedef struct fire_exec_setup {
     fire_transport_t   *tp;
     const fire_sched_t *sched; /* must outlive the exec */
     float              *buf;
+    const int          *node;    /* rank -> node: only inside one bytes are lent */
     int                 tag;     /* first of ncolor tags that are its own */
     double              timeout; /* seconds without any movement; 0: for ever */
     /* (optional) what a person calls a rank */

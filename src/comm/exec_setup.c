@@ -123,6 +123,16 @@ static void measure_channel(const fire_exec_t *x, fire_channel_t *ch)
     ch->stride = ch->floats + (ch->out ? 0 : ch->stride);
 }
 
+/* Encoded messages lie in plain memory, not in the buffer. */
+static bool can_lend(const fire_exec_t *x, int peer)
+{
+    int me = x->s.tp->rank;
+
+    if (peer == me || (x->s.node != NULL && x->s.node[peer] != x->s.node[me]))
+        return false;
+    return x->s.tp->ops->reaches(x->s.tp, peer, x->s.codec != NULL ? NULL : x->s.buf);
+}
+
 static fire_status_t take_memory(fire_exec_t *x)
 {
     size_t bytes = 0;
@@ -130,10 +140,7 @@ static fire_status_t take_memory(fire_exec_t *x)
     for (int64_t k = 0; k < x->nchannel; k++) {
         fire_channel_t *ch = &x->channel[k];
 
-        /* Encoded messages lie in plain memory, not in the buffer. */
-        ch->lent = ch->peer != x->s.tp->rank &&
-                   x->s.tp->ops->reaches(x->s.tp, ch->peer,
-                                         x->s.codec != NULL ? NULL : x->s.buf);
+        ch->lent = can_lend(x, ch->peer);
         measure_channel(x, ch);
         bytes += ch->stride * FIRE_WINDOW;
     }
