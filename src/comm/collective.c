@@ -7,7 +7,7 @@
 #include "comm/comm_state.h"
 #include "comm/select.h"
 
-enum { DEFAULT_COLORS = 4, DEFAULT_PIECE = 256 << 10 };
+enum { DEFAULT_COLORS = 4 };
 
 struct fire_collective {
     fire_comm_t       *comm;
@@ -51,13 +51,11 @@ static fire_coll_t describe(const fire_comm_t *c, const fire_collective_options_
                      .root   = o->root,
                      .node   = c->node,
                      .ncolor = o->colors > 0 ? o->colors : DEFAULT_COLORS,
-                     .piece  = o->piece > 0 ? o->piece : DEFAULT_PIECE,
                      .grain  = codec != NULL ? codec->grain : FIRE_GRAIN,
                      .span   = {0, count}};
 
     d.lend = codec == NULL && node_reaches(c, buf);
     if (d.ncolor > FIRE_MAX_COLORS) d.ncolor = FIRE_MAX_COLORS;
-    d.piece = (d.piece + sizeof(float) - 1) / sizeof(float);
     return d;
 }
 

@@ -53,7 +53,7 @@ typedef struct fire_collective_options {
     bool           canonical; /* only sums that no worker count can change */
     int            root;      /* REDUCE, BROADCAST */
     int            colors;    /* multicolor; 0: 4 */
-    size_t         piece;     /* bytes of the longest message; 0: 256 KiB */
+    size_t         piece;     /* bytes of the longest message; 0: a good one */
     const char    *compress;  /* NULL, "none" or a codec (codec.h) */
     float         *residual;  /* count elements: what quantizing sums lost, or NULL */
 } fire_collective_options_t;

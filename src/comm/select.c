@@ -9,6 +9,14 @@ static const fire_machine_t typical = {
     .net  = {.alpha = 20e-6, .beta = 1 / 1.2e9, .gamma = 1 / 20e9},
 };
 
+/* Algorithms that keep all links busy by themselves need no short messages; the
+ * others live from the pipeline. */
+static size_t piece_for(const fire_algo_t *algo, size_t bytes)
+{
+    if (bytes == 0) bytes = algo->flags & FIRE_ALGO_PARTS ? 2 << 20 : 256 << 10;
+    return (bytes + sizeof(float) - 1) / sizeof(float);
+}
+
 static bool fits(const fire_comm_t *c, const fire_collective_options_t *o,
                  const fire_codec_t *codec, const fire_coll_t *d,
                  const fire_algo_t *algo)
@@ -32,15 +40,15 @@ static bool choose_by_table(const fire_comm_t *c, const fire_collective_options_
     for (int i = 0; fire_tuning_at(c->tuning, d->size, bytes, i, &choice); i++) {
         if (!fits(c, o, codec, d, choice.algo)) continue;
         if (choice.colors > 0 && o->colors == 0) d->ncolor = choice.colors;
-        if (choice.piece > 0 && o->piece == 0) d->piece = choice.piece / sizeof(float);
-        *algo_p = choice.algo;
+        d->piece = piece_for(choice.algo, o->piece > 0 ? o->piece : choice.piece);
+        *algo_p  = choice.algo;
         return true;
     }
     return false;
 }
 
 static bool choose_by_cost(const fire_comm_t *c, const fire_collective_options_t *o,
-                           const fire_codec_t *codec, const fire_coll_t *d,
+                           const fire_codec_t *codec, fire_coll_t *d,
                            const fire_algo_t **algo_p)
 {
     double best = DBL_MAX;
@@ -50,12 +58,15 @@ static bool choose_by_cost(const fire_comm_t *c, const fire_collective_options_t
         double             cost;
 
         if (!fits(c, o, codec, d, algo)) continue;
-        cost = algo->cost(d, &typical);
+        d->piece = piece_for(algo, o->piece);
+        cost     = algo->cost(d, &typical);
         if (cost >= best) continue;
         best    = cost;
         *algo_p = algo;
     }
-    return best < DBL_MAX;
+    if (best == DBL_MAX) return false;
+    d->piece = piece_for(*algo_p, o->piece);
+    return true;
 }
 
 fire_status_t fire_select(const fire_comm_t *c, const fire_collective_options_t *o,
@@ -69,6 +80,7 @@ fire_status_t fire_select(const fire_comm_t *c, const fire_collective_options_t 
                          (int)d->op);
     }
     FIRE_TRY(fire_algo_find(o->algo, algo_p));
+    d->piece = piece_for(*algo_p, o->piece);
     if (o->canonical && !fire_algo_is_canonical(*algo_p, d))
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                          "algorithm %s does not sum in canonical order%s; use tree, "

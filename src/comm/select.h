@@ -34,7 +34,7 @@ fire_status_t fire_choice_parse(const char *text, fire_choice_t *choice_p);
 bool fire_tuning_at(const fire_tuning_t *t, int ranks, size_t bytes, int i,
                     fire_choice_t *choice_p);
 
-/* May also set d->ncolor and d->piece, if a table says so and `o` does not. */
+/* Also sets d->piece, and d->ncolor if a table says so and `o` does not. */
 fire_status_t fire_select(const fire_comm_t *c, const fire_collective_options_t *o,
                           const fire_codec_t *codec, fire_coll_t *d,
                           const fire_algo_t **algo_p);
