@@ -27,7 +27,7 @@ static bool in_chunks(fire_coll_op_t op)
 
 static int64_t chunk_count(const fire_algo_t *algo, const fire_coll_t *c, size_t len)
 {
-    size_t most = c->piece * (size_t)(algo->flags & FIRE_ALGO_PARTS ? c->size : 1);
+    size_t most = c->piece * (size_t)(algo->parts != NULL ? algo->parts(c->size) : 1);
 
     if (algo->flags & FIRE_ALGO_NATIVE) most = NATIVE_MOST;
     if (most == 0 || !in_chunks(c->op) || len == 0) return 1;

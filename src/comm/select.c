@@ -3,17 +3,20 @@
 #include <float.h>
 #include <string.h>
 
+#include "comm/algo/cost.h"
+
 /* Rough figures of today's machines; `--tune` replaces them by measurements. */
 static const fire_machine_t typical = {
     .node = {.alpha = 2e-6, .beta = 1 / 10e9, .gamma = 1 / 20e9},
     .net  = {.alpha = 20e-6, .beta = 1 / 1.2e9, .gamma = 1 / 20e9},
 };
 
-/* Algorithms that keep all links busy by themselves need no short messages; the
- * others live from the pipeline. */
-static size_t piece_for(const fire_algo_t *algo, size_t bytes)
+/* Algorithms that keep all links busy by themselves need no short messages, those
+ * with a pipeline do; but over a network shorter ones flow more evenly. */
+static size_t piece_for(const fire_algo_t *algo, const fire_coll_t *d, size_t bytes)
 {
-    if (bytes == 0) bytes = algo->flags & FIRE_ALGO_PARTS ? 2 << 20 : 256 << 10;
+    if (bytes == 0)
+        bytes = algo->parts != NULL && fire_coll_on_one_node(d) ? 2 << 20 : 256 << 10;
     return (bytes + sizeof(float) - 1) / sizeof(float);
 }
 
@@ -40,7 +43,7 @@ static bool choose_by_table(const fire_comm_t *c, const fire_collective_options_
     for (int i = 0; fire_tuning_at(c->tuning, d->size, bytes, i, &choice); i++) {
         if (!fits(c, o, codec, d, choice.algo)) continue;
         if (choice.colors > 0 && o->colors == 0) d->ncolor = choice.colors;
-        d->piece = piece_for(choice.algo, o->piece > 0 ? o->piece : choice.piece);
+        d->piece = piece_for(choice.algo, d, o->piece > 0 ? o->piece : choice.piece);
         *algo_p  = choice.algo;
         return true;
     }
@@ -58,14 +61,14 @@ static bool choose_by_cost(const fire_comm_t *c, const fire_collective_options_t
         double             cost;
 
         if (!fits(c, o, codec, d, algo)) continue;
-        d->piece = piece_for(algo, o->piece);
+        d->piece = piece_for(algo, d, o->piece);
         cost     = algo->cost(d, &typical);
         if (cost >= best) continue;
         best    = cost;
         *algo_p = algo;
     }
     if (best == DBL_MAX) return false;
-    d->piece = piece_for(*algo_p, o->piece);
+    d->piece = piece_for(*algo_p, d, o->piece);
     return true;
 }
 
@@ -80,7 +83,7 @@ fire_status_t fire_select(const fire_comm_t *c, const fire_collective_options_t 
                          (int)d->op);
     }
     FIRE_TRY(fire_algo_find(o->algo, algo_p));
-    d->piece = piece_for(*algo_p, o->piece);
+    d->piece = piece_for(*algo_p, d, o->piece);
     if (o->canonical && !fire_algo_is_canonical(*algo_p, d))
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                          "algorithm %s does not sum in canonical order%s; use tree, "

@@ -7,11 +7,9 @@ enum {
     FIRE_ALGO_DETERMINISTIC = 1,  /* the same bits on every run with as many ranks */
     FIRE_ALGO_CANONICAL     = 2,  /* sums along the canonical tree over ranks */
     FIRE_ALGO_BY_NODE       = 4,  /* CANONICAL only if nodes hold aligned blocks */
-    FIRE_ALGO_PARTS         = 8,  /* cuts a lane into about `size` messages */
-    FIRE_ALGO_COLORS        = 16, /* makes use of more than one color */
-    FIRE_ALGO_ONE_HOP       = 32, /* no partial sum travels: best for lossy codecs */
-    FIRE_ALGO_LEND          = 64, /* ranks of a node work in each other's buffers */
-    FIRE_ALGO_NATIVE        = 128 /* the transport's own library does it */
+    FIRE_ALGO_COLORS        = 8,  /* makes use of more than one color */
+    FIRE_ALGO_ONE_HOP       = 16, /* no partial sum travels: best for lossy codecs */
+    FIRE_ALGO_NATIVE        = 32  /* the transport's own library does it */
 };
 
 /* A message of b bytes takes alpha + beta * b seconds; adding it gamma * b. */
@@ -27,6 +25,8 @@ typedef struct fire_algo {
     const char *name;
     unsigned    flags;
     unsigned    ops; /* bits 1 << FIRE_ALLREDUCE ... */
+    /* (optional) Into how many messages, roughly, does it cut a lane? Else one. */
+    int (*parts)(int size);
     /* One rank's steps for one lane. */
     fire_status_t (*plan)(const fire_coll_t *c, fire_sched_t *out);
     /* Predicted seconds of an allreduce of c->span in messages of c->piece. */

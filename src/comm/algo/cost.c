@@ -9,6 +9,11 @@ bool fire_coll_on_one_node(const fire_coll_t *c)
     return true;
 }
 
+int fire_parts_all(int size)
+{
+    return size;
+}
+
 fire_cost_t fire_cost_of(const fire_coll_t *c, const fire_machine_t *m, int parts)
 {
     const fire_link_t *link  = fire_coll_on_one_node(c) ? &m->node : &m->net;

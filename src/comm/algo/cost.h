@@ -20,5 +20,8 @@ static inline int fire_log2_up(int n)
     return k;
 }
 
+/* One message per rank. */
+int fire_parts_all(int size);
+
 bool fire_coll_on_one_node(const fire_coll_t *c);
 #endif

@@ -69,9 +69,9 @@ static double direct_cost(const fire_coll_t *c, const fire_machine_t *m)
 
 const fire_algo_t fire_algo_direct = {
     .name  = "direct",
-    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_PARTS |
-             FIRE_ALGO_ONE_HOP,
-    .ops  = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE_SCATTER | 1 << FIRE_ALLGATHER,
-    .plan = direct_plan,
-    .cost = direct_cost,
+    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_ONE_HOP,
+    .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE_SCATTER | 1 << FIRE_ALLGATHER,
+    .parts = fire_parts_all,
+    .plan  = direct_plan,
+    .cost  = direct_cost,
 };

@@ -116,9 +116,8 @@ static double hier_cost(const fire_coll_t *c, const fire_machine_t *m)
 
 const fire_algo_t fire_algo_hier = {
     .name  = "hier",
-    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_BY_NODE |
-             FIRE_ALGO_PARTS | FIRE_ALGO_LEND,
-    .ops  = 1 << FIRE_ALLREDUCE,
-    .plan = hier_plan,
-    .cost = hier_cost,
+    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_BY_NODE,
+    .ops   = 1 << FIRE_ALLREDUCE,
+    .plan  = hier_plan,
+    .cost  = hier_cost,
 };

@@ -27,9 +27,9 @@ static double onesided_cost(const fire_coll_t *c, const fire_machine_t *m)
 
 const fire_algo_t fire_algo_onesided = {
     .name  = "onesided",
-    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_BY_NODE |
-             FIRE_ALGO_PARTS | FIRE_ALGO_LEND,
-    .ops  = 1 << FIRE_ALLREDUCE,
-    .plan = onesided_plan,
-    .cost = onesided_cost,
+    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_BY_NODE,
+    .ops   = 1 << FIRE_ALLREDUCE,
+    .parts = fire_parts_all,
+    .plan  = onesided_plan,
+    .cost  = onesided_cost,
 };

@@ -91,6 +91,12 @@ static fire_status_t rhd_plan(const fire_coll_t *c, fire_sched_t *out)
     return gather(c, &p, round, out);
 }
 
+/* Messages are from a half to 1/P of a lane; the middle one has piece length. */
+static int rhd_parts(int size)
+{
+    return 1 << (fire_log2_up(size) + 1) / 2;
+}
+
 static double rhd_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
     int         bits  = fire_blocks(0, c->size).mine.bits;
@@ -105,8 +111,9 @@ static double rhd_cost(const fire_coll_t *c, const fire_machine_t *m)
 
 const fire_algo_t fire_algo_rhd = {
     .name  = "rhd",
-    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_PARTS,
+    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL,
     .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE_SCATTER | 1 << FIRE_ALLGATHER,
+    .parts = rhd_parts,
     .plan  = rhd_plan,
     .cost  = rhd_cost,
 };

@@ -48,8 +48,9 @@ static double ring_cost(const fire_coll_t *c, const fire_machine_t *m)
 
 const fire_algo_t fire_algo_ring = {
     .name  = "ring",
-    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_PARTS,
+    .flags = FIRE_ALGO_DETERMINISTIC,
     .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE_SCATTER | 1 << FIRE_ALLGATHER,
+    .parts = fire_parts_all,
     .plan  = ring_plan,
     .cost  = ring_cost,
 };
