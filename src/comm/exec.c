@@ -60,6 +60,22 @@ static void run_final(fire_exec_t *x, const fire_step_t *st)
         rest[k] -= sum[k];
 }
 
+static bool is_front_done(const fire_exec_t *x, int color)
+{
+    const fire_lane_t *front = &x->lane[x->front[color]];
+
+    return x->front[color] < x->nlane && front->color == color && front->left == 0 &&
+           front->next == front->end;
+}
+
+/* May the lane of this step begin? See fire_lanes_per_block(). */
+static bool is_open(const fire_exec_t *x, int64_t i)
+{
+    const fire_lane_t *ln = &x->lane[x->lane_of[i]];
+
+    return ln->block <= x->lane[x->front[ln->color]].block + 1;
+}
+
 /* Enter rounds until one has something to wait for. */
 static void enter_rounds(fire_exec_t *x, fire_lane_t *ln)
 {
@@ -77,7 +93,10 @@ static void enter_rounds(fire_exec_t *x, fire_lane_t *ln)
             }
         }
     }
-    if (ln->left == 0) x->live--;
+    if (ln->left > 0) return;
+    x->live--;
+    while (is_front_done(x, ln->color))
+        x->front[ln->color]++;
 }
 
 static void finish(fire_exec_t *x, fire_lane_t *ln, int nstep)
@@ -134,6 +153,7 @@ static fire_status_t post(fire_exec_t *x, fire_channel_t *ch)
         const fire_step_t *st  = fire_exec_step(x, i);
         fire_req_t        *req = &ch->req[ch->head % FIRE_WINDOW];
 
+        if (!is_open(x, i)) break;
         if ((ch->out || !is_beside(x, ch, st)) && !is_its_round(x, i)) break;
         FIRE_TRY(ch->out ? post_out(x, ch, st, req) : post_in(x, ch, st, req));
         ch->head++;
@@ -221,13 +241,13 @@ fire_status_t fire_exec_start(fire_exec_t *x)
 
         ch->tail = ch->seen = ch->head = ch->first;
     }
-    for (int64_t k = 0; k < x->nlane; k++) {
-        fire_lane_t *ln = &x->lane[k];
-
-        ln->next = ln->first;
-        ln->left = 0;
-        enter_rounds(x, ln);
+    for (int64_t k = x->nlane - 1; k >= 0; k--) {
+        x->lane[k].next            = x->lane[k].first;
+        x->lane[k].left            = 0;
+        x->front[x->lane[k].color] = k;
     }
+    for (int64_t k = 0; k < x->nlane; k++)
+        enter_rounds(x, &x->lane[k]);
     x->last_move = fire_clock_now();
     return FIRE_OK;
 }

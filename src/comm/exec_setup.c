@@ -8,7 +8,7 @@
 /* Sorts before the others of its channel what goes first. */
 typedef struct place {
     int64_t step;
-    int     color, peer, round, chunk;
+    int     color, peer, block, round, chunk;
     bool    out;
 } place_t;
 
@@ -24,6 +24,7 @@ static int compare_place(const void *va, const void *vb)
     const place_t *a = va, *b = vb;
     int64_t        d = compare_channel(a, b);
 
+    if (d == 0) d = a->block - b->block;
     if (d == 0) d = a->round - b->round;
     if (d == 0) d = a->chunk - b->chunk;
     if (d == 0) d = a->step - b->step;
@@ -38,8 +39,13 @@ static int64_t sort_places(const fire_exec_t *x, place_t *p)
         const fire_step_t *st = fire_exec_step(x, i);
 
         if (!fire_step_is_local(st->kind))
-            p[n++] = (place_t){i,         st->color, st->peer,
-                               st->round, st->chunk, fire_step_is_out(st->kind)};
+            p[n++] = (place_t){.step  = i,
+                               .color = st->color,
+                               .peer  = st->peer,
+                               .block = st->chunk / x->per_block,
+                               .round = st->round,
+                               .chunk = st->chunk,
+                               .out   = fire_step_is_out(st->kind)};
     }
     qsort(p, (size_t)n, sizeof(*p), compare_place);
     return n;
@@ -93,11 +99,14 @@ static fire_status_t find_lanes(fire_exec_t *x)
         count += i == 0 || !same_lane(&st[i - 1], &st[i]);
     FIRE_TRY(FIRE_NEW(&x->lane, count));
     for (int64_t i = 0; i < n; i++) {
-        if (i == 0 || !same_lane(&st[i - 1], &st[i])) x->lane[x->nlane++].first = i;
+        if (i == 0 || !same_lane(&st[i - 1], &st[i]))
+            x->lane[x->nlane++] = (fire_lane_t){
+                .first = i, .color = st[i].color, .block = st[i].chunk / x->per_block};
         x->lane[x->nlane - 1].end = i + 1;
         x->lane_of[i]             = (int)(x->nlane - 1);
+        if (st[i].color >= x->ncolor) x->ncolor = st[i].color + 1;
     }
-    return FIRE_OK;
+    return FIRE_NEW(&x->front, x->ncolor);
 }
 
 static size_t round_up(size_t bytes)
@@ -178,6 +187,7 @@ static fire_status_t build(fire_exec_t *x)
 {
     int64_t n = x->s.sched->n, most = x->s.tp->size;
 
+    x->per_block = fire_lanes_per_block(x->s.tp->size);
     FIRE_TRY(FIRE_NEW(&x->order, n));
     FIRE_TRY(FIRE_NEW(&x->lane_of, n));
     FIRE_TRY(FIRE_NEW(&x->channel_of, n));
@@ -223,6 +233,7 @@ void fire_exec_destroy(fire_exec_t *x)
     fire_free(x->src);
     fire_free(x->dst);
     fire_free(x->lane);
+    fire_free(x->front);
     fire_free(x->channel);
     fire_free(x->memory);
     fire_free(x);

@@ -14,6 +14,7 @@ typedef struct fire_lane {
     int64_t sum;              /* the round's SUM, and how many it waits for */
     int     holds;
     int     round, left; /* where it is, and what is unfinished there */
+    int     color, block;
 } fire_lane_t;
 
 typedef struct fire_channel {
@@ -32,6 +33,8 @@ struct fire_exec {
     fire_lane_t      *lane;
     fire_channel_t   *channel;
     int64_t           nlane, nchannel, live; /* live: lanes not yet done */
+    int64_t          *front;                 /* by color: its first live lane */
+    int               ncolor, per_block;     /* lanes per block */
     int64_t          *order;                 /* steps, channel by channel */
     int              *lane_of, *channel_of;  /* by step */
     void            **held;                  /* by step: what a HOLD got */

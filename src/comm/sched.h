@@ -91,6 +91,18 @@ void          fire_sched_fini(fire_sched_t *s); /* {0} is a valid empty schedule
 fire_status_t fire_sched_add(fire_sched_t *s, const fire_coll_t *c, int round,
                              fire_step_kind_t kind, int peer, fire_span_t span);
 
+/* Lanes of a color are worked on in blocks of so many, two blocks at a time: enough
+ * to fill the pipeline of a tree, and no peer's messages can run far ahead of the
+ * others' that are needed with them. */
+static inline int fire_lanes_per_block(int size)
+{
+    int n = 4;
+
+    while (1 << n / 2 < size)
+        n += 2;
+    return n;
+}
+
 static inline int fire_coll_rank(const fire_coll_t *c, int position)
 {
     return c->group != NULL ? c->group[position] : position;

@@ -12,11 +12,12 @@ static const fire_machine_t typical = {
 };
 
 /* Algorithms that keep all links busy by themselves need no short messages, those
- * with a pipeline do; but over a network shorter ones flow more evenly. */
+ * with a pipeline do; and over a network shorter ones flow more evenly. */
 static size_t piece_for(const fire_algo_t *algo, const fire_coll_t *d, size_t bytes)
 {
-    if (bytes == 0)
-        bytes = algo->parts != NULL && fire_coll_on_one_node(d) ? 2 << 20 : 256 << 10;
+    size_t least = fire_coll_on_one_node(d) ? 256 << 10 : 64 << 10;
+
+    if (bytes == 0) bytes = algo->parts != NULL ? 4 * least : least;
     return (bytes + sizeof(float) - 1) / sizeof(float);
 }
 

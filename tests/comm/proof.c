@@ -21,7 +21,7 @@ typedef struct lane {
 } lane_t;
 
 typedef struct message { /* one line of a channel: where it starts and ends */
-    int     from, to, color, round, chunk;
+    int     from, to, color, block, round, chunk;
     int64_t step;
 } message_t;
 
@@ -37,6 +37,7 @@ typedef struct world {
     lane_t    *lane[PROOF_RANKS];
     int       *lane_of[PROOF_RANKS];
     int        nlane[PROOF_RANKS];
+    int        front[PROOF_RANKS][16]; /* by color: no lane before it lives */
     message_t *out, *in;
     int64_t    nout, nin, done;
     bool      *moved;
@@ -174,9 +175,15 @@ static int compare_message(const void *a, const void *b)
     if (x->from != y->from) return x->from - y->from;
     if (x->to != y->to) return x->to - y->to;
     if (x->color != y->color) return x->color - y->color;
+    if (x->block != y->block) return x->block - y->block;
     if (x->round != y->round) return x->round - y->round;
     if (x->chunk != y->chunk) return x->chunk - y->chunk;
     return x->step < y->step ? -1 : 1;
+}
+
+static int block_of(const world_t *w, const fire_step_t *st)
+{
+    return st->chunk / fire_lanes_per_block(w->c->size);
 }
 
 static void make_messages(world_t *w)
@@ -192,7 +199,8 @@ static void make_messages(world_t *w)
         for (int64_t i = 0; i < w->sched[r].n; i++) {
             const fire_step_t *st  = &w->sched[r].step[i];
             bool               out = fire_step_is_out(st->kind);
-            message_t          m   = {r, st->peer, st->color, st->round, st->chunk, i};
+            message_t          m   = {r,         st->peer,  st->color, block_of(w, st),
+                                      st->round, st->chunk, i};
 
             if (fire_step_is_local(st->kind)) continue;
             if (!out) m.from = st->peer, m.to = r;
@@ -365,7 +373,23 @@ static const char *move(world_t *w, int64_t m)
     return NULL;
 }
 
-static bool is_ready(const world_t *w, int64_t m)
+/* A lane begins when all lanes two blocks before have ended. */
+static bool is_open(world_t *w, int r, const message_t *m)
+{
+    int *front = &w->front[r][m->color];
+
+    for (; *front < w->nlane[r]; (*front)++) {
+        const lane_t      *ln = &w->lane[r][*front];
+        const fire_step_t *st = &w->sched[r].step[ln->first];
+
+        if (st->color > m->color) break;
+        if (st->color == m->color && (ln->left > 0 || ln->next < ln->end))
+            return block_of(w, st) >= m->block - 1;
+    }
+    return true;
+}
+
+static bool is_ready(world_t *w, int64_t m)
 {
     const message_t *a = &w->out[m], *b = &w->in[m], *before = a - 1;
 
@@ -374,7 +398,8 @@ static bool is_ready(const world_t *w, int64_t m)
         before->color == a->color && !w->moved[m - 1])
         return false;
     return w->lane[a->from][w->lane_of[a->from][a->step]].round == a->round &&
-           w->lane[a->to][w->lane_of[a->to][b->step]].round == b->round;
+           w->lane[a->to][w->lane_of[a->to][b->step]].round == b->round &&
+           is_open(w, a->from, a) && is_open(w, a->to, b);
 }
 
 static const char *run(world_t *w)

@@ -82,6 +82,21 @@ TEST(no_rank_sums_for_two_colors)
             }
 }
 
+TEST(long_pipelines_do_not_block_themselves)
+{
+    static const int sizes[] = {2, 3, 5, 8, 13};
+
+    for (int a = 0; fire_algo_at(a) != NULL; a++)
+        for (int k = 0; k < 5; k++) {
+            fire_coll_t c = coll(FIRE_ALLREDUCE, sizes[k], 1000);
+
+            c.piece  = 8; /* dozens of lanes */
+            c.ncolor = 3;
+            if (!(fire_algo_at(a)->flags & FIRE_ALGO_NATIVE))
+                must_hold(fire_algo_at(a), &c);
+        }
+}
+
 TEST(where_the_colors_divide_the_ranks_trees_have_as_many_branches)
 {
     for (int ncolor = 1; ncolor <= 16; ncolor++)
@@ -115,7 +130,7 @@ TEST(hierarchies_hold_on_any_nodes)
                     c.node  = node;
                     c.lend  = variant & 2;
                     c.outer = variant & 4 ? ring : NULL;
-                    c.piece = 20;
+                    c.piece = 200;
                     CHECK_OK(fire_algo_find(names[a], &algo));
                     must_hold(algo, &c);
                 }
