@@ -112,6 +112,17 @@ fire_format_t fire_storage_format(const fire_storage_t *s)
     return best != NULL ? best->format : FIRE_FORMAT_PLAIN(FIRE_CPU);
 }
 
+void fire_storage_zero(fire_storage_t *s)
+{
+    for (int i = 0; i < MAX_COPIES; i++)
+        s->copy[i].valid = false;
+}
+
+bool fire_storage_is_zero(const fire_storage_t *s)
+{
+    return find_valid(s) == NULL;
+}
+
 void fire_storage_swap(fire_storage_t *a, fire_storage_t *b)
 {
     copy_t *copy = a->copy;
@@ -223,7 +234,7 @@ fire_status_t fire_storage_bind(fire_storage_t *s, void *memory, size_t bytes)
     if (old.valid && old.ptr != memory) memcpy(memory, old.ptr, old.bytes);
     c->ptr   = memory;
     c->bytes = bytes;
-    c->bound = true;
+    c->bound = c->used = true;
     if (!old.bound) fire_device_find(FIRE_CPU)->free(old.ptr);
     return FIRE_OK;
 }

@@ -27,6 +27,10 @@ bool fire_storage_has(const fire_storage_t *storage, const fire_format_t *format
 /* The format the values are held in now, a library's own before plain; plain where
  * there are none yet. */
 fire_format_t fire_storage_format(const fire_storage_t *storage);
+/* All values are zero from now on; memory is written only when somebody reads it. Is it
+ * still so? Then who would add may as well overwrite. */
+void fire_storage_zero(fire_storage_t *storage);
+bool fire_storage_is_zero(const fire_storage_t *storage);
 /* Exchange what two storages hold: a way to keep old values without copying them. No
  * bound memory may be involved. */
 void fire_storage_swap(fire_storage_t *a, fire_storage_t *b);

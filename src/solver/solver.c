@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "device/cpu/parallel.h"
 
 #define FIRE_RULE(noun) extern const fire_rule_t fire_rule_##noun;
 #include "solver/rules.def"
@@ -151,6 +152,22 @@ static fire_status_t update_statistic(fire_solver_t *s, const fire_param_t *p,
     return FIRE_OK;
 }
 
+/* Threads share long parameters; each element is on its own. */
+static void apply(const fire_rule_t *rule, const fire_update_t *u)
+{
+    FIRE_PARALLEL_PIECES(i, u->n, FIRE_GRAIN)
+    {
+        fire_update_t piece = *u;
+
+        piece.n = fire_piece(u->n, i, FIRE_GRAIN);
+        piece.w += i;
+        piece.g += i;
+        for (int k = 0; k < rule->nhistory; k++)
+            piece.h[k] += i;
+        rule->apply(&piece);
+    }
+}
+
 fire_status_t fire_solver_update(fire_solver_t *s, int param, int64_t first, int64_t n)
 {
     const Caffe__SolverParameter *sp = s->param;
@@ -176,7 +193,7 @@ fire_status_t fire_solver_update(fire_solver_t *s, int param, int64_t first, int
                                   FIRE_CPU, &u.h[i]));
         u.h[i] += first;
     }
-    s->rule->apply(&u);
+    apply(s->rule, &u);
     return FIRE_OK;
 }
 

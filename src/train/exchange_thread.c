@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "device/cpu/parallel.h"
 #include "train/exchange_state.h"
 
 static bool has_work(const fire_exchange_t *x)
@@ -58,6 +59,7 @@ static void *run(void *arg)
     fire_status_t    st;
 
     fire_log_set_voice(&x->voice);
+    fire_threads_set(1); /* updates must not take the trainer's cores */
     pthread_mutex_lock(&x->lock);
     while (!x->quit) {
         if (x->status < 0) {

@@ -152,9 +152,34 @@ fire_status_t fire_grads_cuts(const fire_grads_t *g, int64_t **cut_p, int *n_p)
     return FIRE_OK;
 }
 
+static bool lies_in(const fire_grads_t *g, int param, int64_t first, int64_t n)
+{
+    return g->offset[param] >= first && g->offset[param] < first + n;
+}
+
 void fire_grads_clear(fire_grads_t *g, int64_t first, int64_t n)
 {
-    memset(g->sum + first, 0, (size_t)n * sizeof(*g->sum));
+    int64_t head = first + n < g->head ? n : g->head - first;
+
+    if (head > 0) memset(g->sum + first, 0, (size_t)head * sizeof(*g->sum));
+    for (int i = 0; i < g->net->nparam; i++) {
+        fire_blob_t *b = g->net->learn[i].blob;
+
+        if (g->offset[i] < g->head || !lies_in(g, i, first, n)) continue;
+        fire_storage_zero(b->part[FIRE_DIFF]);
+        for (int64_t k = b->count; k < padded(b->count); k++) /* codecs write there */
+            g->sum[g->offset[i] + k] = 0;
+    }
+}
+
+fire_status_t fire_grads_settle(fire_grads_t *g, int64_t first, int64_t n)
+{
+    const float *x;
+
+    for (int i = 0; i < g->net->nparam; i++)
+        if (lies_in(g, i, first, n))
+            FIRE_TRY(fire_blob_read(g->net->learn[i].blob, FIRE_DIFF, FIRE_CPU, &x));
+    return FIRE_OK;
 }
 
 /* dst = left + dst: the left operand is always the lower lanes. */

@@ -53,7 +53,10 @@ void          fire_grads_destroy(fire_grads_t *grads); /* NULL is allowed */
 /* Offsets behind which a bucket may end, ascending, beginning with `head`; *n_p of
  * them, for the caller to free. */
 fire_status_t fire_grads_cuts(const fire_grads_t *grads, int64_t **cut_p, int *n_p);
+/* Start [first, first + n) from zero. Parameters are only told so: who is first to add
+ * overwrites instead, and settle() writes the zeros where nobody added. */
 void          fire_grads_clear(fire_grads_t *grads, int64_t first, int64_t n);
+fire_status_t fire_grads_settle(fire_grads_t *grads, int64_t first, int64_t n);
 /* Lane `lane` (0, 1 ... lanes-1, this worker's) is complete from `first` on for n
  * floats: add or keep. Before the last lane, sum is left to be cleared; after it, that
  * span of sum holds the total. */

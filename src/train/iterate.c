@@ -74,6 +74,7 @@ static fire_status_t after_backward(void *arg, int layer)
 
     FIRE_TRY(fire_trainer_beat(t));
     if (!t->last_pass || s.len == 0) return FIRE_OK;
+    FIRE_TRY(fire_grads_settle(t->grads, (int64_t)s.off, (int64_t)s.len));
     fire_grads_add_lane(t->grads, t->lane, t->lane_count, (int64_t)s.off,
                         (int64_t)s.len);
     if (t->exchange == NULL || t->lane < t->lane_count - 1) return FIRE_OK;

@@ -139,20 +139,32 @@ static fire_status_t make_gradient(fire_layer_t *l, conv_onednn_t *s)
     return FIRE_OK;
 }
 
+/* Overwrite a gradient that is zero anyway. */
+static fire_status_t add_weights(fire_layer_t *l, const fire_format_t *f,
+                                 const void *dweights)
+{
+    fire_blob_t *b    = l->blob[0];
+    bool         zero = fire_storage_is_zero(b->part[FIRE_DIFF]);
+    float       *diff;
+
+    if (!l->param_gradient[0]) return FIRE_OK;
+    if (!zero || f->layout != FIRE_OPAQUE) {
+        FIRE_INOUT(l, b, FIRE_DIFF, &diff);
+        return fire_onednn_add_plain(f, dweights, fire_blob_count(b), diff);
+    }
+    FIRE_OUT(l, b, FIRE_DIFF, &diff);
+    return f->opaque->to_plain(f->opaque, dweights, diff);
+}
+
 static fire_status_t add_gradient(fire_layer_t *l, conv_onednn_t *s)
 {
     float *diff;
 
-    if (l->param_gradient[0]) {
-        FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &diff);
-        FIRE_TRY(fire_onednn_add_plain(&s->gradient.format[1], s->dweights,
-                                       fire_blob_count(l->blob[0]), diff));
-    }
-    if (s->dbias != NULL && l->param_gradient[1]) {
-        FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &diff);
-        for (int64_t i = 0; i < fire_blob_count(l->blob[1]); i++)
-            diff[i] += s->dbias[i];
-    }
+    FIRE_TRY(add_weights(l, &s->gradient.format[1], s->dweights));
+    if (s->dbias == NULL || !l->param_gradient[1]) return FIRE_OK;
+    FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &diff);
+    for (int64_t i = 0; i < fire_blob_count(l->blob[1]); i++)
+        diff[i] += s->dbias[i];
     return FIRE_OK;
 }
 
