@@ -33,7 +33,7 @@ function num(x, digits = 4) {
   const decimals = size === 0 ? 0 : Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
   return x.toLocaleString('en', {maximumFractionDigits: Math.min(decimals, 8)});
 }
-const percent = x => isNumber(x) ? (100 * x).toFixed(Math.abs(x) >= 0.9995 || x === 0 ? 1 : 2) + ' %' : '–';
+const percent = (x, digits = 2) => isNumber(x) ? (100 * x).toFixed(digits) + ' %' : '–';
 const whole = x => isNumber(x) ? Math.round(x).toLocaleString('en') : '–';
 
 function duration(seconds) {

@@ -13,11 +13,12 @@ function section(id, title, lead) {
   return node.querySelector('.grid');
 }
 
-/* A figure in a section. options: title, note, whole (both columns). Returns its parts. */
+/* A figure in a section. options: title, note, width ('whole', 'more' or 'less' than half).
+ * Returns its parts. */
 function figure(grid, id, options) {
   let node = byId(id);
   if (!node) {
-    node = el('figure', {id, class: options.whole ? 'whole' : ''},
+    node = el('figure', {id, class: options.width},
       el('figcaption', {}, el('h3', {}), el('p', {hidden: true})),
       el('div', {class: 'body'}), el('div', {class: 'legend'}));
     grid.append(node);

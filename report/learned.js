@@ -1,49 +1,58 @@
 // learned.js - what training has made: filters of the first layer, mistakes.
 
-/* filters: {layer, n, channels, height, width, pixels: base64 of n*height*width RGB}. */
+const range = n => Array.from({length: n}, (_, i) => i);
+
+/* filters: {layer, n, height, width, pixels: base64 of red, green and blue bytes}. */
 function filterPictures(frame, filters) {
-  const bytesOf = atob(filters.pixels), size = Math.max(2, Math.round((filters.n > 64 ? 44 : filters.n > 24 ? 62 : 88) / filters.width));
-  const place = el('div', {class: 'filters', role: 'img', 'aria-label': `${filters.n} filters of ${filters.layer}, ${filters.height} by ${filters.width} each, as small pictures`});
-  for (let k = 0, at = 0; k < filters.n; k++) {
-    const canvas = el('canvas', {width: filters.width, height: filters.height, style: `width:${filters.width * size}px;height:${filters.height * size}px`});
-    const pen = canvas.getContext('2d'), image = pen.createImageData(filters.width, filters.height);
-    for (let i = 0; i < filters.width * filters.height; i++) {
-      for (let c = 0; c < 3; c++) image.data[4 * i + c] = bytesOf.charCodeAt(at++);
+  const {n, height, width} = filters, rgb = atob(filters.pixels), plane = height * width;
+  const wish = n > 64 ? 44 : n > 24 ? 62 : 88, size = Math.max(2, Math.round(wish / width));
+  const picture = k => {
+    const canvas = el('canvas', {width, height, style: `width:${width * size}px;height:${height * size}px`});
+    const pen = canvas.getContext('2d'), image = pen.createImageData(width, height);
+    for (let i = 0; i < plane; i++) {
+      for (let c = 0; c < 3; c++) image.data[4 * i + c] = rgb.charCodeAt(3 * (k * plane + i) + c);
       image.data[4 * i + 3] = 255;
     }
     pen.putImageData(image, 0, 0);
-    place.append(canvas);
-  }
-  frame.body.replaceChildren(place);
-  dataTable(frame, () => ({name: 'filters', title: 'Filters of ' + filters.layer, head: ['filter', 'row', 'column', 'red', 'green', 'blue'],
-    rows: Array.from({length: filters.n * filters.height * filters.width}, (_, i) => [Math.floor(i / (filters.height * filters.width)),
-      Math.floor(i / filters.width) % filters.height, i % filters.width, ...[0, 1, 2].map(c => bytesOf.charCodeAt(3 * i + c))])}));
+    return canvas;
+  };
+  frame.body.replaceChildren(el('div', {class: 'filters', role: 'img',
+    'aria-label': `${n} filters of ${filters.layer}, ${height} by ${width} pixels each`}, range(n).map(picture)));
+  dataTable(frame, () => ({name: 'filters', title: 'Filters of ' + filters.layer,
+    head: ['filter', 'row', 'column', 'red', 'green', 'blue'],
+    rows: range(n * plane).map(i => [Math.floor(i / plane), Math.floor(i / width) % height, i % width,
+      ...[0, 1, 2].map(c => rgb.charCodeAt(3 * i + c))])}));
 }
 
-/* confusion: {classes, images, counts: [classes * classes], row: true class}. */
+/* confusion: {classes, images, counts}, counts[true class * classes + what the net said]. */
 function confusionMatrix(frame, confusion) {
   const n = confusion.classes, at = (i, j) => confusion.counts[i * n + j];
-  const rowSum = i => { let s = 0; for (let j = 0; j < n; j++) s += at(i, j); return s; };
-  const worst = Math.max(1e-9, ...Array.from({length: n * n}, (_, k) => Math.floor(k / n) === k % n ? 0 : confusion.counts[k] / (rowSum(Math.floor(k / n)) || 1)));
-  if (n > 40) frame.body.replaceChildren(confusionList(confusion, at, rowSum));
-  else frame.body.replaceChildren(el('div', {class: 'confusion', tabindex: 0, role: 'region', 'aria-label': 'Confusion matrix'}, el('table', {},
-    el('caption', {class: 'unseen'}, 'Rows: true class; columns: predicted class'),
-    el('thead', {}, el('tr', {}, el('th', {}, 'true \\ predicted'), Array.from({length: n}, (_, j) => el('th', {scope: 'col'}, String(j))))),
-    el('tbody', {}, Array.from({length: n}, (_, i) => el('tr', {}, el('th', {scope: 'row'}, String(i)), Array.from({length: n}, (_, j) => {
-      const share = at(i, j) / (rowSum(i) || 1), right = i === j;
-      const strength = right ? 0.10 + 0.35 * share : 0.15 + 0.7 * Math.sqrt(share / worst);
-      const color = at(i, j) === 0 ? 'transparent' : right ? `rgba(43, 138, 62, ${strength})` : `rgba(var(--heat), ${strength})`;
-      return el('td', {class: at(i, j) === 0 ? 'zero' : '', style: `background: ${color}`, title: `${at(i, j)} of class ${i} taken for ${j} (${percent(share)})`}, String(at(i, j)));
-    })))))));
+  const sums = range(n).map(i => range(n).reduce((sum, j) => sum + at(i, j), 0) || 1);
+  const share = (i, j) => at(i, j) / sums[i];
+  frame.body.replaceChildren(n > 40 ? confusionList(n, at, share) : confusionTable(n, at, share));
   dataTable(frame, () => ({name: 'confusion', title: 'Confusion matrix', head: ['true', 'predicted', 'images'],
-    rows: Array.from({length: n * n}, (_, k) => [Math.floor(k / n), k % n, confusion.counts[k]])}));
+    rows: range(n * n).map(k => [Math.floor(k / n), k % n, confusion.counts[k]])}));
+}
+
+function confusionTable(n, at, share) {
+  const wrong = range(n).flatMap(i => range(n).filter(j => j !== i).map(j => share(i, j))), worst = Math.max(1e-9, ...wrong);
+  const color = (i, j) => i === j ? `rgba(43, 138, 62, ${0.1 + 0.35 * share(i, j)})`
+    : `rgba(var(--heat), ${0.15 + 0.7 * Math.sqrt(share(i, j) / worst)})`;
+  const cell = (i, j) => el('td', {class: at(i, j) === 0 ? 'zero' : '',
+    style: at(i, j) === 0 ? undefined : `background: ${color(i, j)}`,
+    title: `${at(i, j)} of class ${i} taken for ${j} (${percent(share(i, j))})`}, String(at(i, j)));
+  return el('div', {class: 'confusion', tabindex: 0, role: 'region', 'aria-label': 'Confusion matrix'}, el('table', {},
+    el('caption', {class: 'unseen'}, 'Rows: true class; columns: what the net said'),
+    el('thead', {}, el('tr', {}, el('th', {}, 'true \\ said'), range(n).map(j => el('th', {scope: 'col'}, String(j))))),
+    el('tbody', {}, range(n).map(i => el('tr', {}, el('th', {scope: 'row'}, String(i)), range(n).map(j => cell(i, j)))))));
 }
 
 /* Many classes: the pairs that are mixed up most. */
-function confusionList(confusion, at, rowSum) {
-  const n = confusion.classes, pairs = [];
-  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) if (i !== j && at(i, j) > 0) pairs.push([i, j, at(i, j)]);
-  pairs.sort((a, b) => b[2] - a[2]);
-  return el('div', {class: 'scroll', tabindex: 0}, el('table', {}, el('thead', {}, el('tr', {}, ['True class', 'Taken for', 'Images', 'Share'].map(h => el('th', {scope: 'col'}, h)))),
-    el('tbody', {}, pairs.slice(0, 100).map(([i, j, c]) => el('tr', {}, el('td', {}, String(i)), el('td', {}, String(j)), el('td', {}, whole(c)), el('td', {}, percent(c / rowSum(i))))))));
+function confusionList(n, at, share) {
+  const pairs = range(n).flatMap(i => range(n).filter(j => j !== i && at(i, j) > 0).map(j => [i, j]));
+  pairs.sort((a, b) => at(...b) - at(...a));
+  const row = ([i, j]) => el('tr', {}, [i, j, whole(at(i, j)), percent(share(i, j))].map(x => el('td', {}, String(x))));
+  return el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Classes most mixed up'}, el('table', {},
+    el('thead', {}, el('tr', {}, ['True class', 'Taken for', 'Images', 'Share'].map(h => el('th', {scope: 'col'}, h)))),
+    el('tbody', {}, pairs.slice(0, 100).map(row))));
 }

@@ -28,9 +28,10 @@ function pathOf(xs, ys, sx, sy) {
 }
 
 function bandOf(xs, lo, hi, sx, sy) {
-  const there = xs.map((_, i) => i).filter(i => isNumber(lo[i]) && isFinite(sy(lo[i])));
+  const there = xs.map((_, i) => i).filter(i => isNumber(hi[i]) && isFinite(sy(hi[i])));
   if (there.length < 2) return '';
-  const line = (i, v) => sx(xs[i]).toFixed(1) + ' ' + sy(v[i]).toFixed(1);
+  const least = sy.domain[0]; /* what a logarithm cannot show lies on the floor */
+  const line = (i, v) => sx(xs[i]).toFixed(1) + ' ' + sy(Math.max(v[i], least)).toFixed(1);
   return 'M' + there.map(i => line(i, hi)).join('L') + 'L' + there.reverse().map(i => line(i, lo)).join('L') + 'Z';
 }
 
@@ -91,7 +92,7 @@ function domainsOf(plot, shown, choice, log) {
   if (plot.yAxis.zero && !log) y0 = Math.min(0, y0);
   const y = padDomain(y0, y1, log);
   if (plot.yAxis.most !== undefined) y[1] = Math.min(y[1], Math.max(plot.yAxis.most, y1));
-  if (!(x0 < x1)) { x0 = isNumber(x0) ? x0 - 0.5 : 0; x1 = x0 + 1; }
+  if (!(x0 < x1)) { x0 = isFinite(x0) ? Math.max(0, x0 - 0.5) : 0; x1 = x0 + 1; }
   return {x: [x0, x1], y};
 }
 
@@ -100,14 +101,14 @@ function drawLines(frame, plot, shown, choice, log) {
   const d = domainsOf(plot, shown, choice, log);
   const yFormat = plot.yAxis.format || num;
   const yTicks = log ? logTicks(...d.y) : linearTicks(...d.y, 5);
-  const left = 14 + 7 * Math.max(3, ...yTicks.map(t => yFormat(t).length)), right = 14, top = 20, bottom = 40;
+  const left = 14 + 7 * Math.max(3, ...yTicks.map(t => yFormat(t).length)), right = 20, top = 20, bottom = 40;
   const sx = scale(d.x, [left, width - right], plot.xAxis.log), sy = scale(d.y, [height - bottom, top], log);
   const image = svg('svg', {class: 'plot', viewBox: `0 0 ${width} ${height}`, height, tabindex: 0, role: 'img',
     'aria-label': describe(frame, plot, shown)});
   const clip = `clip-${frame.node.id}`;
 
   drawAxes(image, plot, {sx, sy, yTicks, yFormat, width, height, left, right, top, bottom});
-  image.append(svg('clipPath', {id: clip}, svg('rect', {x: left, y: top - 6, width: width - left - right + 2,
+  image.append(svg('clipPath', {id: clip}, svg('rect', {x: left - 5, y: top - 6, width: width - left - right + 10,
     height: height - top - bottom + 8})));
   const inside = svg('g', {'clip-path': `url(#${clip})`});
   for (const e of plot.events || [])
@@ -121,22 +122,25 @@ function drawLines(frame, plot, shown, choice, log) {
 
 function describe(frame, plot, shown) {
   const format = plot.yAxis.format || num;
-  return `${frame.node.querySelector('h3').textContent}, a plot against ${plot.xAxis.label}. ` + shown.slice(0, 6).map(s => {
-    const ys = s.y.filter(isNumber);
-    return ys.length ? `${s.name}: from ${format(ys[0])} to ${format(last(ys))}, least ${format(Math.min(...ys))}, most ${format(Math.max(...ys))}.` : '';
-  }).join(' ') + ' Arrow keys read values; the data table follows.';
+  const words = s => {
+    const ys = s.y.filter(isNumber), least = format(Math.min(...ys)), most = format(Math.max(...ys));
+    return ys.length ? `${s.name}: from ${format(ys[0])} to ${format(last(ys))}, least ${least}, most ${most}.` : '';
+  };
+  return [`${frame.node.querySelector('h3').textContent}, a plot against ${plot.xAxis.label}.`,
+    ...shown.slice(0, 6).map(words), 'Arrow keys read values; the data table follows.'].join(' ');
 }
 
 function drawAxes(image, plot, g) {
+  const floor = g.height - g.bottom;
   for (const t of g.yTicks)
     image.append(svg('line', {class: 'rule', x1: g.left, x2: g.width - g.right, y1: g.sy(t), y2: g.sy(t)}),
       svg('text', {x: g.left - 8, y: g.sy(t) + 4, 'text-anchor': 'end'}, g.yFormat(t)));
   const count = Math.max(2, Math.floor((g.width - g.left - g.right) / 90)), isTime = plot.xAxis.kind === 'time';
   const xTicks = plot.xAxis.ticks || (isTime ? timeTicks : linearTicks)(...g.sx.domain, count);
   for (const t of xTicks)
-    image.append(svg('line', {class: 'axis', x1: g.sx(t), x2: g.sx(t), y1: g.height - g.bottom, y2: g.height - g.bottom + 4}),
-      svg('text', {x: g.sx(t), y: g.height - g.bottom + 17, 'text-anchor': 'middle'}, isTime ? clockLabel(t) : num(t)));
-  image.append(svg('line', {class: 'axis', x1: g.left, x2: g.width - g.right, y1: g.height - g.bottom, y2: g.height - g.bottom}),
+    image.append(svg('line', {class: 'axis', x1: g.sx(t), x2: g.sx(t), y1: floor, y2: floor + 4}),
+      svg('text', {x: g.sx(t), y: floor + 17, 'text-anchor': 'middle'}, isTime ? clockLabel(t) : num(t)));
+  image.append(svg('line', {class: 'axis', x1: g.left, x2: g.width - g.right, y1: floor, y2: floor}),
     svg('text', {x: g.width - g.right, y: g.height - 4, 'text-anchor': 'end'}, plot.xAxis.label),
     svg('text', {x: 0, y: 10}, plot.yAxis.label || ''));
 }
@@ -192,7 +196,12 @@ function follow(frame, plot, shown, image, g) {
     marks.replaceChildren();
     from = null;
   };
-  const zoom = domain => { g.choice.zoom = domain; clear(); linePlot(frame, plot); frame.body.firstChild.focus({preventScroll: true}); };
+  const zoom = domain => {
+    g.choice.zoom = domain;
+    clear();
+    linePlot(frame, plot);
+    frame.body.firstChild.focus({preventScroll: true});
+  };
 
   image.addEventListener('pointermove', e => {
     const p = place(e);
@@ -222,17 +231,21 @@ function follow(frame, plot, shown, image, g) {
     e.preventDefault();
     read(xs[Math.max(0, Math.min(xs.length - 1, to))], true);
   });
-  if (g.choice.zoom)
-    control(frame, 'zoom', () => el('button', {type: 'button', class: 'quiet', onclick: () => zoom(null)}, 'Show all'));
-  else
-    frame.caption.querySelector('[data-key="zoom"]')?.remove();
+  showAllButton(frame, g.choice, () => zoom(null));
+}
+
+/* There while a figure is zoomed. */
+function showAllButton(frame, choice, reset) {
+  if (!choice.zoom) frame.caption.querySelector('[data-key="zoom"]')?.remove();
+  else control(frame, 'zoom', () => el('button', {type: 'button', class: 'quiet', onclick: reset}, 'Show all'));
 }
 
 // ---- the tip beside the pointer ----
 
 function showTip(head, rows, image, share, event) {
   const tip = byId('tip'), r = image.getBoundingClientRect();
-  tip.replaceChildren(el('b', {}, head), ...rows.slice(0, 14).map(row => el('div', {}, row[0] || '', el('span', {}, row[1]), el('span', {}, row[2]))));
+  const line = ([mark, name, value]) => el('div', {}, mark || null, el('span', {}, name), el('span', {}, value));
+  tip.replaceChildren(el('b', {}, head), ...rows.slice(0, 14).map(line));
   tip.hidden = false;
   const x = event ? event.clientX : r.left + share * r.width, y = event ? event.clientY : r.top + 30;
   const w = tip.offsetWidth, h = tip.offsetHeight;

@@ -29,7 +29,8 @@ function listen() {
 function lost(yes) {
   let note = byId('lost');
   if (yes && !note) {
-    note = el('p', {id: 'lost', class: 'note', role: 'status'}, 'The connection to firecaffe watch is lost; trying again. What is shown is the last that came.');
+    note = el('p', {id: 'lost', class: 'note', role: 'status'},
+      'The connection to firecaffe watch is lost; trying again. What is shown is the last that came.');
     byId('report').prepend(note);
   } else if (!yes && note) {
     note.remove();

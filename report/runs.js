@@ -1,0 +1,60 @@
+// runs.js - what the page knows: the data, what the reader chose, and how to get at both.
+
+const state = {data: null, axis: 'iter', smooth: 0.8, hiddenRuns: new Set(), detail: 0};
+
+const headOf = run => run.head || {};
+const batchOf = run => headOf(run).batch || 0;
+const workersOf = run => headOf(run).workers || 1;
+const hasEpochs = run => headOf(run).epoch > 0 && batchOf(run) > 0;
+const epochOf = (run, iter) => hasEpochs(run) ? iter * batchOf(run) / headOf(run).epoch : NaN;
+
+/* The first stretch of a run warms up: it does not count where there are others. */
+const speedOf = run => median(run.speed.y.length > 4 ? run.speed.y.slice(1) : run.speed.y);
+
+const accuracyLike = name => /acc|top-?\d|precision|recall|map\b/i.test(name);
+const lossLike = name => /loss/i.test(name) && !accuracyLike(name);
+const testCurves = run => run.curves.filter(c => c.net >= 0);
+
+function bestAccuracy(run) {
+  const all = testCurves(run).filter(c => accuracyLike(c.name)).flatMap(c => c.points.y.filter(isNumber));
+  return all.length ? Math.max(...all) : NaN;
+}
+
+function finalLoss(run) {
+  if (run.smoothed.y.length) return last(run.smoothed.y);
+  return run.loss.y.length ? last(smoothed(run.loss.y, 0.9)) : NaN;
+}
+
+const several = () => state.data.runs.length > 1;
+const visibleRuns = () => state.data.runs.map((run, i) => ({run, i})).filter(r => !state.hiddenRuns.has(r.i));
+
+// ---- the horizontal axis ----
+
+const axes = {iter: {label: 'iterations', kind: 'number'}, epoch: {label: 'epochs', kind: 'number'},
+  time: {label: 'time', kind: 'time'}};
+const xLabels = {iter: x => 'Iteration ' + whole(x), epoch: x => 'Epoch ' + num(x, 4),
+  time: x => 'After ' + duration(x)};
+
+function xsOf(run, points) {
+  if (state.axis === 'time') return points.time;
+  return state.axis === 'epoch' ? points.iter.map(i => epochOf(run, i)) : points.iter;
+}
+
+function xOfIter(run, iter) {
+  if (state.axis === 'iter') return iter;
+  if (state.axis === 'epoch') return epochOf(run, iter);
+  return run.loss.time[nearest(run.loss.iter, iter)] || 0;
+}
+
+/* Where a figure shows one run of several: a choice of those that can be shown. */
+function pickRun(frame, able) {
+  const list = state.data.runs.map((run, i) => [i, run]).filter(([, run]) => able(run));
+  if (list.length < 2) return list.length ? list[0][1] : null;
+  if (!list.some(([i]) => i === state.detail)) state.detail = list[0][0];
+  const names = Object.fromEntries(list.map(([i, run]) => [i, run.name]));
+  control(frame, 'run', () => segments('Run', names, String(state.detail), i => {
+    state.detail = +i;
+    render();
+  }));
+  return state.data.runs[state.detail];
+}
