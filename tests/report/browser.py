@@ -134,10 +134,12 @@ class Page:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
 
     def place_of(self, selector):
-        """Middle of an element, scrolled into view."""
-        return self.evaluate(f"""(() => {{ const e = document.querySelector({json.dumps(selector)});
+        """Middle of an element, scrolled into view; the page has seen the scrolling then."""
+        return self.evaluate(f"""(async () => {{ const e = document.querySelector({json.dumps(selector)});
             e.scrollIntoView({{block: 'center', behavior: 'instant'}});
-            const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2, r.width, r.height]; }})()""")
+            for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+            const r = e.getBoundingClientRect();
+            return [r.left + r.width / 2, r.top + r.height / 2, r.width, r.height]; }})()""")
 
     def click(self, selector):
         x, y, _, _ = self.place_of(selector)

@@ -33,6 +33,7 @@ def check_figures(page, where, ids):
 def check_pointer(page):
     x, y, _, _ = page.place_of("#loss svg.plot")
     page.mouse("mouseMoved", x, y)
+    page.wait("!document.getElementById('tip').hidden")
     holds("hovering tells values", "Iteration" in tip_text(page) and "training" in tip_text(page), tip_text(page))
     page.mouse("mouseMoved", 2, 2)
     holds("leaving ends that", tip_text(page) == "", tip_text(page))
