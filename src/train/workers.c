@@ -139,6 +139,17 @@ static void log_plan(const fire_trainer_t *t, const fire_exchange_options_t *o)
         o->algo, o->compress, o->sharded ? "sharded" : "replicated");
 }
 
+/* Unless the user chose, a small net gets smaller buckets: with one only, nothing
+ * could be sent before backward ends. */
+static size_t bucket_bytes(const fire_trainer_t *t, size_t wanted)
+{
+    const Caffe__FireParameter *f    = t->param->fire;
+    size_t                      part = (size_t)t->grads->n * sizeof(float) / 8;
+
+    if ((f != NULL && f->has_bucket_mb) || part > wanted) return wanted;
+    return part > 16 << 10 ? part : 16 << 10;
+}
+
 fire_status_t fire_trainer_make_exchange(fire_trainer_t *t)
 {
     fire_exchange_options_t o = {
@@ -153,6 +164,7 @@ fire_status_t fire_trainer_make_exchange(fire_trainer_t *t)
     FIRE_TRY(fire_grads_create(t->net, &g, &t->grads));
     if (fire_trainer_size(t) == 1) return FIRE_OK;
     FIRE_TRY(fire_grads_cuts(t->grads, &cut, &ncut));
+    o.bucket_bytes = bucket_bytes(t, o.bucket_bytes);
     st = fire_exchange_create(t->options.comm, t->grads->sum, t->grads->weights, cut,
                               ncut, &o, &t->exchange);
     fire_free(cut);
