@@ -30,15 +30,13 @@ static bool is_its_round(const sim_t *s, const fire_sim_step_t *st)
     return s->t.lane[st->lane].round == st->round;
 }
 
-/* Keep the rank busy for so long, then let the event happen. */
-static fire_status_t work(sim_t *s, int rank, double seconds, event_kind_t kind,
-                          int64_t what)
+/* Keep the rank busy for so long; returns until when. */
+static double work(sim_t *s, int rank, double seconds)
 {
     double begin = s->now > s->busy[rank] ? s->now : s->busy[rank];
 
-    if (seconds > 0) s->busy[rank] = begin + seconds;
-    return fire_events_push(&s->events, seconds > 0 ? begin + seconds : s->now, kind,
-                            what);
+    if (seconds <= 0) return s->now;
+    return s->busy[rank] = begin + seconds;
 }
 
 static fire_path_t path_of(const sim_t *s, const fire_sim_message_t *m)
@@ -49,19 +47,25 @@ static fire_path_t path_of(const sim_t *s, const fire_sim_message_t *m)
     return path;
 }
 
+/* Messages that leave at the same moment do so in the order of the schedule, after
+ * all else that happens then. */
 static fire_status_t depart_if_ready(sim_t *s, int64_t message)
 {
-    fire_sim_message_t *m = &s->t.message[message];
+    const fire_sim_message_t *m = &s->t.message[message];
 
     if (!m->sent || !m->wanted) return FIRE_OK;
-    return work(s, s->t.step[m->out].rank, path_of(s, m).wire->overhead, HOP, message);
+    return fire_events_push(&s->events, m->leaves > s->now ? m->leaves : s->now,
+                            1 + m->out, HOP, message);
 }
 
 static fire_status_t post_out(sim_t *s, fire_sim_pipe_t *p)
 {
     while (p->out_posted < p->end && p->out_posted - p->out_done < FIRE_WINDOW &&
            is_its_round(s, end_of(s, p->out_posted, true))) {
-        s->t.message[p->out_posted].sent = true;
+        fire_sim_message_t *m = &s->t.message[p->out_posted];
+
+        m->sent   = true;
+        m->leaves = work(s, s->t.step[m->out].rank, path_of(s, m).wire->overhead);
         FIRE_TRY(depart_if_ready(s, p->out_posted++));
     }
     return FIRE_OK;
@@ -90,7 +94,8 @@ static fire_status_t take(sim_t *s, fire_sim_pipe_t *p)
 
         if (!is_its_round(s, st)) break;
         if (st->kind == FIRE_RECV_ADD) cost += st->bytes / wire->reduce;
-        FIRE_TRY(work(s, st->rank, cost, TAKEN, p->in_taken++));
+        FIRE_TRY(fire_events_push(&s->events, work(s, st->rank, cost), 0, TAKEN,
+                                  p->in_taken++));
     }
     return FIRE_OK;
 }
@@ -158,8 +163,9 @@ static fire_status_t on_hop(sim_t *s, int64_t message)
 
     fire_network_serve(&s->net, path.port[m->hop++], s->now, bytes, &begin, &end);
     if (end > m->end) m->end = end;
-    if (m->hop < path.n) return fire_events_push(&s->events, begin, HOP, message);
-    return fire_events_push(&s->events, m->end + path.wire->latency, ARRIVED, message);
+    if (m->hop < path.n) return fire_events_push(&s->events, begin, 0, HOP, message);
+    return fire_events_push(&s->events, m->end + path.wire->latency, 0, ARRIVED,
+                            message);
 }
 
 static fire_status_t on_arrived(sim_t *s, int64_t message)
@@ -177,15 +183,15 @@ static fire_status_t on_taken(sim_t *s, int64_t message)
     const fire_sim_step_t *st = end_of(s, message, false);
     fire_sim_lane_t       *ln = &s->t.lane[st->lane];
     int64_t                n;
+    double                 cost;
 
     if (!fire_step_is_held(st->kind)) return finish(s, message, false);
     if (--ln->holds > 0) return FIRE_OK;
     for (n = 0; fire_step_is_held(s->t.step[ln->sum - n - 1].kind);)
         n++;
-    return work(s, st->rank,
-                (double)n * s->t.step[ln->sum].bytes /
-                    path_of(s, &s->t.message[message]).wire->reduce,
-                SUMMED, ln->sum);
+    cost = (double)n * s->t.step[ln->sum].bytes /
+           path_of(s, &s->t.message[message]).wire->reduce;
+    return fire_events_push(&s->events, work(s, st->rank, cost), 0, SUMMED, ln->sum);
 }
 
 /* What was borrowed is given back: the lender's step ends now. */

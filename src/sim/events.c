@@ -4,12 +4,14 @@
 
 static bool before(const fire_event_t *a, const fire_event_t *b)
 {
-    return a->time < b->time || (a->time == b->time && a->number < b->number);
+    if (a->time != b->time) return a->time < b->time;
+    return a->turn != b->turn ? a->turn < b->turn : a->number < b->number;
 }
 
-fire_status_t fire_events_push(fire_events_t *e, double time, int kind, int64_t what)
+fire_status_t fire_events_push(fire_events_t *e, double time, int64_t turn, int kind,
+                               int64_t what)
 {
-    fire_event_t event = {time, e->pushed++, kind, what};
+    fire_event_t event = {time, turn, e->pushed++, kind, what};
     int64_t      i     = e->n;
 
     FIRE_TRY(fire_grow(&e->heap, &e->cap, e->n + 1, sizeof(*e->heap)));

@@ -18,6 +18,7 @@ typedef struct fire_sim_message {
     int64_t pipe;
     bool    sent, wanted, arrived;
     int     hop;
+    double  leaves; /* not before: the sender is busy until then */
     double  end;
 } fire_sim_message_t;
 

@@ -24,7 +24,7 @@ static int node_of(const fire_coll_t *c, int position)
 
 static bool leads(const fire_coll_t *c, int position)
 {
-    for (int i = 0; i < position; i++)
+    for (int i = position - 1; i >= 0; i--) /* mates are mostly neighbours */
         if (node_of(c, i) == node_of(c, position)) return false;
     return true;
 }

@@ -1,0 +1,128 @@
+#include "sim/tariff.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { COLORS = 4, PIECE = 256 << 10, GRAIN = 16 };
+enum { FORMULA_FROM = 64 }; /* workers: a ring then has thousands of messages a lane */
+
+static double max2(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static int colors_of(const fire_mode_t *m)
+{
+    if (!(m->algo->flags & FIRE_ALGO_COLORS)) return 1;
+    return m->colors > 0 ? m->colors : COLORS;
+}
+
+static size_t piece_of(const fire_mode_t *m)
+{
+    return m->piece > 0 ? m->piece : PIECE;
+}
+
+static bool has_parts(const fire_mode_t *m)
+{
+    return m->algo->flags & FIRE_ALGO_PARTS;
+}
+
+fire_status_t fire_mode_simulate(const fire_cluster_t *cluster, const fire_mode_t *mode,
+                                 int workers, double bytes, fire_price_t *price_p)
+{
+    fire_coll_t   c = {.op     = FIRE_ALLREDUCE,
+                       .size   = workers,
+                       .ncolor = colors_of(mode),
+                       .piece  = piece_of(mode) / sizeof(float),
+                       .grain  = mode->codec != NULL ? mode->codec->grain : GRAIN,
+                       .span   = {0, (size_t)(bytes / sizeof(float))}};
+    int          *node;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&node, workers));
+    for (int r = 0; r < workers; r++)
+        node[r] = r / cluster->per_node;
+    c.node = node;
+    st     = fire_simulate(cluster, mode->algo, &c, mode->codec, price_p);
+    fire_free(node);
+    return st;
+}
+
+static bool has_formula(const fire_cluster_t *cluster, const fire_mode_t *mode,
+                        int workers)
+{
+    return workers >= FORMULA_FROM && cluster->topology == FIRE_STAR &&
+           (strcmp(mode->algo->name, "ring") == 0 ||
+            strcmp(mode->algo->name, "direct") == 0);
+}
+
+/* Every worker sends workers-1 parts of x bytes twice: around the ring, each after
+ * the one before has arrived; or all at once, through a card that its node shares. */
+static fire_price_t by_formula(const fire_cluster_t *c, const fire_mode_t *mode,
+                               int workers, double bytes)
+{
+    const fire_wire_t *w = c->net.bandwidth < c->node.bandwidth ? &c->net : &c->node;
+    double             lanes = 1, others = workers - 1, x, pass, cpu, add;
+    fire_price_t       p;
+
+    while (lanes * (double)piece_of(mode) * workers < bytes)
+        lanes++;
+    x = bytes / lanes / workers;
+    if (mode->codec != NULL) x = (double)mode->codec->bound((size_t)(x / 4));
+    p    = (fire_price_t){0, 2 * others * x * lanes, 2 * others * lanes};
+    pass = x / w->bandwidth;
+    cpu  = 2 * w->overhead;
+    add  = x / w->reduce;
+    if (strcmp(mode->algo->name, "ring") == 0) { /* lanes go in step */
+        p.seconds = lanes * others * (2 * (pass + w->latency + cpu) + add);
+        return p;
+    }
+    if (c->per_node > 1) pass *= (double)c->per_node * (workers - c->per_node) / others;
+    p.seconds =
+        2 * (lanes * others * max2(pass, cpu) + w->latency) + lanes * others * add;
+    return p;
+}
+
+fire_status_t fire_tariff_make(const fire_cluster_t *cluster, const fire_mode_t *mode,
+                               int workers, fire_tariff_t *tariff_p)
+{
+    static const double piped[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 8, 24};
+    static const double whole[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 2, 3};
+    double              unit =
+        (double)piece_of(mode) * (has_parts(mode) ? workers : 1) * colors_of(mode);
+    fire_tariff_t t = {0};
+
+    for (int i = 0; i < FIRE_TARIFF_POINTS; i++) {
+        t.bytes[i] = unit * (has_parts(mode) ? whole[i] : piped[i]);
+        if (workers == 1) continue;
+        if (has_formula(cluster, mode, workers))
+            t.price[i] = by_formula(cluster, mode, workers, t.bytes[i]);
+        else
+            FIRE_TRY(
+                fire_mode_simulate(cluster, mode, workers, t.bytes[i], &t.price[i]));
+    }
+    *tariff_p = t;
+    return FIRE_OK;
+}
+
+static double on_line(double a, double b, double share)
+{
+    return max2(a + (b - a) * share, 0);
+}
+
+fire_price_t fire_tariff_price(const fire_tariff_t *t, double bytes)
+{
+    const fire_price_t *a, *b;
+    double              share;
+    int                 i = 1;
+
+    while (i < FIRE_TARIFF_POINTS - 1 && bytes > t->bytes[i])
+        i++;
+    share = (bytes - t->bytes[i - 1]) / (t->bytes[i] - t->bytes[i - 1]);
+    a     = &t->price[i - 1];
+    b     = &t->price[i];
+    return (fire_price_t){on_line(a->seconds, b->seconds, share),
+                          on_line(a->bytes, b->bytes, share),
+                          on_line(a->messages, b->messages, share)};
+}

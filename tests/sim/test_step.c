@@ -1,0 +1,85 @@
+#include "sim/step.h"
+#include "test.h"
+
+/* Two layers of 1 s forward and 2 s backward each; a bucket takes `wire` seconds. */
+static fire_cluster_t machine = {
+    .per_node = 1, .compute = {.flops = 1, .bandwidth = 1, .update = 1e9}};
+static fire_work_t work[2] = {{.flops = 1, .weights = 8}, {.flops = 1, .weights = 8}};
+
+static fire_tariff_t constant(double wire)
+{
+    fire_tariff_t t = {.bytes = {1, 2, 3, 4}};
+
+    for (int i = 0; i < FIRE_TARIFF_POINTS; i++)
+        t.price[i] = (fire_price_t){wire, 100, 1};
+    return t;
+}
+
+static fire_step_times_t replay(double wire, double bucket, bool overlap)
+{
+    fire_tariff_t     t = constant(wire);
+    fire_step_setup_t s = {.cluster = &machine,
+                           .tariff  = &t,
+                           .work    = work,
+                           .nlayer  = 2,
+                           .workers = 2,
+                           .batch   = 2,
+                           .bucket  = bucket,
+                           .overlap = overlap};
+    fire_step_times_t times;
+
+    CHECK_OK(fire_step_replay(&s, &times));
+    return times;
+}
+
+TEST(a_blocking_exchange_adds_all_its_time)
+{
+    fire_step_times_t t = replay(1, 0, false);
+
+    CHECK_NEAR(t.compute, 6, 1e-6);
+    CHECK_NEAR(t.comm, 1, 1e-6);
+    CHECK_NEAR(t.exposed, 1, 1e-6);
+    CHECK_NEAR(t.total, 7, 1e-6);
+    t = replay(1, 8, false);
+    CHECK_NEAR(t.total, 8, 1e-6);
+    CHECK_NEAR(t.bytes, 200, 1e-6);
+}
+
+/* The upper layer's bucket hides behind the lower one's backward; only the lower
+ * one's is waited for. */
+TEST(overlap_hides_what_backward_covers)
+{
+    fire_step_times_t t = replay(1, 8, true);
+
+    CHECK_NEAR(t.comm, 2, 1e-6);
+    CHECK_NEAR(t.exposed, 1, 1e-6);
+    CHECK_NEAR(t.total, 7, 1e-6);
+    /* Too slow to hide: upper ready at 4, done at 9; lower ready at 6, done at 14. */
+    t = replay(5, 8, true);
+    CHECK_NEAR(t.total, 6 + 8, 1e-6);
+}
+
+TEST(input_that_comes_too_slowly_sets_the_pace)
+{
+    machine.compute.input = 0.1;
+    CHECK(replay(1, 0, false).starved);
+    CHECK_NEAR(replay(1, 0, false).total, 10, 1e-6);
+    machine.compute.input = 0;
+}
+
+TEST(a_small_batch_runs_below_the_full_rate)
+{
+    machine.compute.half_batch = 8;
+    CHECK_NEAR(fire_step_compute(&machine, work, 2, 8),
+               2 * 8 * fire_step_compute(&machine, work, 2, 1) / 9, 1e-9);
+    machine.compute.half_batch = 0;
+}
+
+TEST(more_workers_than_samples_are_refused)
+{
+    fire_tariff_t     t = constant(1);
+    fire_step_setup_t s = {&machine, &t, work, 2, 4, 2, 0, false, false};
+    fire_step_times_t times;
+
+    CHECK_FAILS(fire_step_replay(&s, &times), FIRE_ERR_INVALID, "without a sample");
+}
