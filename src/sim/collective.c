@@ -30,6 +30,15 @@ static bool is_its_round(const sim_t *s, const fire_sim_step_t *st)
     return s->t.lane[st->lane].round == st->round;
 }
 
+/* Lanes open in blocks: the one that the first unfinished lane is in, and the next. */
+static bool is_open(const sim_t *s, const fire_sim_step_t *st)
+{
+    const fire_sim_lane_t  *ln = &s->t.lane[st->lane];
+    const fire_sim_group_t *g  = &s->t.group[ln->group];
+
+    return g->front == g->end || ln->block <= s->t.lane[g->front].block + 1;
+}
+
 /* Keep the rank busy for so long; returns until when. */
 static double work(sim_t *s, int rank, double seconds)
 {
@@ -61,7 +70,8 @@ static fire_status_t depart_if_ready(sim_t *s, int64_t message)
 static fire_status_t post_out(sim_t *s, fire_sim_pipe_t *p)
 {
     while (p->out_posted < p->end && p->out_posted - p->out_done < FIRE_WINDOW &&
-           is_its_round(s, end_of(s, p->out_posted, true))) {
+           is_its_round(s, end_of(s, p->out_posted, true)) &&
+           is_open(s, end_of(s, p->out_posted, true))) {
         fire_sim_message_t *m = &s->t.message[p->out_posted];
 
         m->sent   = true;
@@ -77,7 +87,7 @@ static fire_status_t post_in(sim_t *s, fire_sim_pipe_t *p)
     while (p->in_posted < p->end && p->in_posted - p->in_done < FIRE_WINDOW) {
         const fire_sim_step_t *st = end_of(s, p->in_posted, false);
 
-        if (st->kind == FIRE_RECV && !is_its_round(s, st)) break;
+        if (!is_open(s, st) || (st->kind == FIRE_RECV && !is_its_round(s, st))) break;
         s->t.message[p->in_posted].wanted = true;
         FIRE_TRY(depart_if_ready(s, p->in_posted++));
     }
@@ -119,13 +129,10 @@ static void enter_rounds(sim_t *s, fire_sim_lane_t *ln, int64_t *first_p)
     }
 }
 
-static fire_status_t advance(sim_t *s, fire_sim_lane_t *ln)
+/* Start what may be started of steps first ... end-1. */
+static fire_status_t post(sim_t *s, int64_t first, int64_t end)
 {
-    int64_t first;
-
-    if (ln->left > 0) return FIRE_OK;
-    enter_rounds(s, ln, &first);
-    for (int64_t i = first; i < ln->next; i++) {
+    for (int64_t i = first; i < end; i++) {
         const fire_sim_step_t *st = &s->t.step[i];
         fire_sim_pipe_t       *p;
 
@@ -139,6 +146,37 @@ static fire_status_t advance(sim_t *s, fire_sim_lane_t *ln)
         }
     }
     return FIRE_OK;
+}
+
+static bool is_done(const fire_sim_lane_t *ln)
+{
+    return ln->left == 0 && ln->next == ln->end;
+}
+
+/* A lane is done: if it was the last of its block, another block opens. */
+static fire_status_t open_block(sim_t *s, fire_sim_group_t *g)
+{
+    int before = s->t.lane[g->front].block;
+
+    while (g->front < g->end && is_done(&s->t.lane[g->front]))
+        g->front++;
+    if (g->front == g->end || s->t.lane[g->front].block == before) return FIRE_OK;
+    for (int64_t i = g->front; i < g->end; i++) {
+        if (s->t.lane[i].block > s->t.lane[g->front].block + 1) break;
+        FIRE_TRY(post(s, s->t.lane[i].first, s->t.lane[i].end));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t advance(sim_t *s, fire_sim_lane_t *ln)
+{
+    fire_sim_group_t *g = &s->t.group[ln->group];
+    int64_t           first;
+
+    if (ln->left > 0) return FIRE_OK;
+    enter_rounds(s, ln, &first);
+    FIRE_TRY(post(s, first, ln->next));
+    return is_done(ln) && g->front < g->end ? open_block(s, g) : FIRE_OK;
 }
 
 /* One end of a message is done with. */
@@ -214,10 +252,6 @@ static fire_status_t run(sim_t *s)
                                                                 on_taken, on_summed};
     fire_event_t e;
 
-    for (int64_t i = 0; i < s->t.nlane; i++) {
-        s->t.lane[i].next  = s->t.lane[i].first;
-        s->t.lane[i].round = -1;
-    }
     for (int64_t i = 0; i < s->t.npipe; i++)
         FIRE_TRY(post_in(s, &s->t.pipe[i]));
     for (int64_t i = 0; i < s->t.nlane; i++)

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 
-enum { COLORS = 4, PIECE = 256 << 10, GRAIN = 16 };
+enum { COLORS = 4, GRAIN = 16 };
 enum { FORMULA_FROM = 64 }; /* workers: a ring then has thousands of messages a lane */
 
 static double max2(double a, double b)
@@ -18,14 +18,18 @@ static int colors_of(const fire_mode_t *m)
     return m->colors > 0 ? m->colors : COLORS;
 }
 
-static size_t piece_of(const fire_mode_t *m)
+static int parts_of(const fire_mode_t *m, int workers)
 {
-    return m->piece > 0 ? m->piece : PIECE;
+    return m->algo->parts != NULL ? m->algo->parts(workers) : 1;
 }
 
-static bool has_parts(const fire_mode_t *m)
+/* As comm chooses it (comm/select.c). */
+static size_t piece_of(const fire_cluster_t *c, const fire_mode_t *m, int workers)
 {
-    return m->algo->flags & FIRE_ALGO_PARTS;
+    size_t least = workers <= c->per_node ? 256 << 10 : 64 << 10;
+
+    if (m->piece > 0) return m->piece;
+    return m->algo->parts != NULL ? 4 * least : least;
 }
 
 fire_status_t fire_mode_simulate(const fire_cluster_t *cluster, const fire_mode_t *mode,
@@ -34,7 +38,7 @@ fire_status_t fire_mode_simulate(const fire_cluster_t *cluster, const fire_mode_
     fire_coll_t   c = {.op     = FIRE_ALLREDUCE,
                        .size   = workers,
                        .ncolor = colors_of(mode),
-                       .piece  = piece_of(mode) / sizeof(float),
+                       .piece  = piece_of(cluster, mode, workers) / sizeof(float),
                        .grain  = mode->codec != NULL ? mode->codec->grain : GRAIN,
                        .span   = {0, (size_t)(bytes / sizeof(float))}};
     int          *node;
@@ -66,7 +70,7 @@ static fire_price_t by_formula(const fire_cluster_t *c, const fire_mode_t *mode,
     double             lanes = 1, others = workers - 1, x, pass, cpu, add;
     fire_price_t       p;
 
-    while (lanes * (double)piece_of(mode) * workers < bytes)
+    while (lanes * (double)piece_of(c, mode, workers) * workers < bytes)
         lanes++;
     x = bytes / lanes / workers;
     if (mode->codec != NULL) x = (double)mode->codec->bound((size_t)(x / 4));
@@ -74,8 +78,11 @@ static fire_price_t by_formula(const fire_cluster_t *c, const fire_mode_t *mode,
     pass = x / w->bandwidth;
     cpu  = 2 * w->overhead;
     add  = x / w->reduce;
-    if (strcmp(mode->algo->name, "ring") == 0) { /* lanes go in step */
-        p.seconds = lanes * others * (2 * (pass + w->latency + cpu) + add);
+    if (strcmp(mode->algo->name, "ring") == 0) { /* lanes hide each other's latency */
+        double hop = pass + w->latency + cpu;
+
+        p.seconds = others * (max2(hop + add, lanes * max2(pass, cpu + add)) +
+                              max2(hop, lanes * max2(pass, cpu)));
         return p;
     }
     if (c->per_node > 1) pass *= (double)c->per_node * (workers - c->per_node) / others;
@@ -89,12 +96,12 @@ fire_status_t fire_tariff_make(const fire_cluster_t *cluster, const fire_mode_t 
 {
     static const double piped[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 8, 24};
     static const double whole[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 2, 3};
-    double              unit =
-        (double)piece_of(mode) * (has_parts(mode) ? workers : 1) * colors_of(mode);
+    double unit = (double)piece_of(cluster, mode, workers) * parts_of(mode, workers) *
+                  colors_of(mode);
     fire_tariff_t t = {0};
 
     for (int i = 0; i < FIRE_TARIFF_POINTS; i++) {
-        t.bytes[i] = unit * (has_parts(mode) ? whole[i] : piped[i]);
+        t.bytes[i] = unit * (mode->algo->parts != NULL ? whole[i] : piped[i]);
         if (workers == 1) continue;
         if (has_formula(cluster, mode, workers))
             t.price[i] = by_formula(cluster, mode, workers, t.bytes[i]);

@@ -13,7 +13,7 @@ typedef struct fire_mode {
     const fire_algo_t  *algo;
     const fire_codec_t *codec;  /* NULL: float32 on the wire */
     int                 colors; /* 0: 4 */
-    size_t              piece;  /* bytes of the longest message; 0: 256 KiB */
+    size_t              piece; /* bytes of the longest message; 0: as comm chooses it */
 } fire_mode_t;
 
 typedef struct fire_tariff {

@@ -4,10 +4,11 @@
 
 #include "base/alloc.h"
 
-/* One end of a message: sorted by pipe, then by order of the schedule, the sending
+/* One end of a message: sorted by pipe, then in the executor's order, the sending
  * ends and the receiving ends of all ranks match one to one. */
 typedef struct end {
     int     from, to, color;
+    int     block, round, chunk;
     int64_t step;
 } end_t;
 
@@ -28,9 +29,10 @@ static bool is_out(fire_step_kind_t kind)
 
 static int compare_pipes(const end_t *a, const end_t *b)
 {
-    if (a->from != b->from) return a->from < b->from ? -1 : 1;
-    if (a->to != b->to) return a->to < b->to ? -1 : 1;
-    return a->color != b->color ? (a->color < b->color ? -1 : 1) : 0;
+    int d = a->from - b->from;
+
+    if (d == 0) d = a->to - b->to;
+    return d != 0 ? d : a->color - b->color;
 }
 
 static int compare_ends(const void *pa, const void *pb)
@@ -38,13 +40,16 @@ static int compare_ends(const void *pa, const void *pb)
     const end_t *a = pa, *b = pb;
     int          d = compare_pipes(a, b);
 
+    if (d == 0) d = a->block - b->block;
+    if (d == 0) d = a->round - b->round;
+    if (d == 0) d = a->chunk - b->chunk;
     return d != 0 ? d : a->step < b->step ? -1 : a->step > b->step;
 }
 
-static fire_status_t add_end(ends_t *e, int from, int to, int color, int64_t step)
+static fire_status_t add_end(ends_t *e, end_t end)
 {
     FIRE_TRY(fire_grow(&e->end, &e->cap, e->n + 1, sizeof(*e->end)));
-    e->end[e->n++] = (end_t){from, to, color, step};
+    e->end[e->n++] = end;
     return FIRE_OK;
 }
 
@@ -54,41 +59,58 @@ static double wire_bytes(const fire_codec_t *codec, const fire_step_t *s)
     return (double)codec->bound(s->span.len);
 }
 
-static fire_status_t add_step(fire_traffic_t *t, int rank, const fire_step_t *s,
-                              bool new_lane, const fire_codec_t *codec, ends_t *out,
-                              ends_t *in)
+static fire_status_t add_lane(fire_traffic_t *t, int block, bool new_group)
 {
-    FIRE_TRY(fire_grow(&t->step, &t->step_cap, t->nstep + 1, sizeof(*t->step)));
-    if (new_lane) {
-        FIRE_TRY(fire_grow(&t->lane, &t->lane_cap, t->nlane + 1, sizeof(*t->lane)));
-        t->lane[t->nlane++].first = t->nstep;
+    FIRE_TRY(fire_grow(&t->lane, &t->lane_cap, t->nlane + 1, sizeof(*t->lane)));
+    if (new_group) {
+        FIRE_TRY(fire_grow(&t->group, &t->group_cap, t->ngroup + 1, sizeof(*t->group)));
+        t->group[t->ngroup++].front = t->nlane;
     }
-    t->step[t->nstep] = (fire_sim_step_t){.kind    = s->kind,
-                                          .rank    = rank,
-                                          .round   = s->round,
-                                          .lane    = (int)(t->nlane - 1),
-                                          .message = -1,
-                                          .bytes   = wire_bytes(codec, s)};
-    if (is_out(s->kind))
-        FIRE_TRY(add_end(out, rank, s->peer, s->color, t->nstep));
-    else if (!is_local(s->kind))
-        FIRE_TRY(add_end(in, s->peer, rank, s->color, t->nstep));
-    t->lane[t->nlane - 1].end = ++t->nstep;
+    t->lane[t->nlane++]         = (fire_sim_lane_t){.first = t->nstep,
+                                                    .next  = t->nstep,
+                                                    .end   = t->nstep,
+                                                    .round = -1,
+                                                    .block = block,
+                                                    .group = (int)(t->ngroup - 1)};
+    t->group[t->ngroup - 1].end = t->nlane;
     return FIRE_OK;
+}
+
+static fire_status_t add_step(fire_traffic_t *t, int rank, const fire_step_t *s,
+                              const fire_codec_t *codec, ends_t *out, ends_t *in)
+{
+    const fire_sim_lane_t *ln = &t->lane[t->nlane - 1];
+    end_t end = {rank, s->peer, s->color, ln->block, s->round, s->chunk, t->nstep};
+
+    FIRE_TRY(fire_grow(&t->step, &t->step_cap, t->nstep + 1, sizeof(*t->step)));
+    t->step[t->nstep++] = (fire_sim_step_t){.kind    = s->kind,
+                                            .rank    = rank,
+                                            .round   = s->round,
+                                            .lane    = (int)(t->nlane - 1),
+                                            .message = -1,
+                                            .bytes   = wire_bytes(codec, s)};
+    t->lane[t->nlane - 1].end++;
+    if (is_out(s->kind)) return add_end(out, end);
+    end.from = s->peer;
+    end.to   = rank;
+    return is_local(s->kind) ? FIRE_OK : add_end(in, end);
 }
 
 static fire_status_t plan_rank(const fire_algo_t *algo, const fire_coll_t *c,
                                const fire_codec_t *codec, fire_traffic_t *t,
                                ends_t *out, ends_t *in)
 {
-    fire_sched_t  sched = {0};
-    fire_status_t st    = fire_sched_plan(&sched, algo, c);
+    fire_sched_t  sched     = {0};
+    fire_status_t st        = fire_sched_plan(&sched, algo, c);
+    int           per_block = fire_lanes_per_block(c->size);
 
     for (int64_t i = 0; st >= 0 && i < sched.n; i++) {
         const fire_step_t *s = &sched.step[i], *b = s - 1;
-        bool new_lane = i == 0 || s->color != b->color || s->chunk != b->chunk;
+        bool               new_color = i == 0 || s->color != b->color;
 
-        st = add_step(t, c->rank, s, new_lane, codec, out, in);
+        if (new_color || s->chunk != b->chunk)
+            st = add_lane(t, s->chunk / per_block, new_color);
+        if (st >= 0) st = add_step(t, c->rank, s, codec, out, in);
     }
     fire_sched_fini(&sched);
     return st;
@@ -142,5 +164,6 @@ void fire_traffic_fini(fire_traffic_t *t)
     fire_free(t->message);
     fire_free(t->pipe);
     fire_free(t->lane);
+    fire_free(t->group);
     *t = (fire_traffic_t){0};
 }

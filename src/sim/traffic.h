@@ -33,14 +33,21 @@ typedef struct fire_sim_lane {
     int64_t first, end, next; /* its steps */
     int64_t sum;
     int     holds, round, left;
+    int     block, group;
 } fire_sim_lane_t;
+
+/* Lanes front ... end-1 of one rank and color are not done yet. */
+typedef struct fire_sim_group {
+    int64_t front, end;
+} fire_sim_group_t;
 
 typedef struct fire_traffic {
     fire_sim_step_t    *step;
     fire_sim_message_t *message;
     fire_sim_pipe_t    *pipe;
     fire_sim_lane_t    *lane;
-    int64_t             nstep, step_cap, nmessage, npipe, nlane, lane_cap;
+    fire_sim_group_t   *group;
+    int64_t nstep, step_cap, nmessage, npipe, nlane, lane_cap, ngroup, group_cap;
 } fire_traffic_t;
 
 fire_status_t fire_traffic_plan(const fire_algo_t *algo, const fire_coll_t *c,
