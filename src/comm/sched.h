@@ -96,10 +96,10 @@ fire_status_t fire_sched_add(fire_sched_t *s, const fire_coll_t *c, int round,
  * others' that are needed with them. */
 static inline int fire_lanes_per_block(int size)
 {
-    int n = 4;
+    int n = 8;
 
-    while (1 << n / 2 < size)
-        n += 2;
+    while (1 << n / 4 < size)
+        n += 4;
     return n;
 }
 
