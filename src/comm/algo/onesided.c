@@ -17,12 +17,15 @@ static fire_status_t onesided_plan(const fire_coll_t *c, fire_sched_t *out)
     return all_reachable(c) ? fire_plan_lend(c, out) : fire_algo_hier.plan(c, out);
 }
 
+/* One pass that adds; what is stored is still in the cache. */
 static double onesided_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
-    fire_cost_t k = fire_cost_of(c, m, c->size);
+    fire_cost_t k     = fire_cost_of(c, m, c->size);
+    double      bytes = (double)c->span.len * sizeof(float);
 
     if (!all_reachable(c)) return fire_algo_hier.cost(c, m);
-    return k.lanes * c->size * (k.message + k.add);
+    return k.lanes * 2 * (c->size - 1) * m->node.alpha +
+           bytes * (m->node.gamma + m->node.beta / 2);
 }
 
 const fire_algo_t fire_algo_onesided = {

@@ -475,9 +475,10 @@ static fire_status_t agree_on_window(rma_t *t, fire_status_t mine)
     FIRE_TRY(FIRE_MPI(
         MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, fire_p2p_comm(t->p2p))));
     if (ok) return FIRE_OK;
-    if (mine < 0)
-        FIRE_LOG(WARNING, "this MPI offers no one-sided window here: %s",
-                 fire_last_error());
+    if (t->base.rank == 0)
+        FIRE_LOG(WARNING,
+                 "no one-sided windows here, so messages will be two-sided: %s",
+                 mine < 0 ? fire_last_error() : "another rank has none");
     return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "one-sided messages are not available");
 }
 
@@ -501,7 +502,6 @@ fire_status_t fire_rma_open(fire_transport_t **tp_p)
     if (agree_on_window(t, open_window(t)) == FIRE_OK) {
         *tp_p = &t->base;
     } else {
-        FIRE_LOG(WARNING, "two-sided messages are used instead of one-sided ones");
         fire_free(t->side);
         fire_free(t);
         *tp_p = p2p;
