@@ -11,10 +11,10 @@ if(FIRE_HAVE_MPI AND MPIEXEC_EXECUTABLE)
   foreach(n RANGE 1 8)
     add_test(NAME comm/mpi/cluster_${n} COMMAND ${mpi_run} -n ${n} $<TARGET_FILE:test_comm_mpi> --here everything)
     set_tests_properties(comm/mpi/cluster_${n} PROPERTIES LABELS mpi TIMEOUT 300
-      ENVIRONMENT "OPENBLAS_NUM_THREADS=1;OMP_NUM_THREADS=1")
+      ENVIRONMENT "${mpi_environment}")
   endforeach()
   add_test(NAME comm/mpi/stopped COMMAND ${mpi_run} -n 4 $<TARGET_FILE:test_comm_mpi> --here stops)
   set_tests_properties(comm/mpi/stopped PROPERTIES LABELS mpi TIMEOUT 60
-    ENVIRONMENT "FIRE_TEST_STOP=1"
+    ENVIRONMENT "${mpi_environment};FIRE_TEST_STOP=1"
     PASS_REGULAR_EXPRESSION "rank 0 knows: [^\n]*from rank 2 [(]")
 endif()
