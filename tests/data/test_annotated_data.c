@@ -196,14 +196,18 @@ TEST(annotated_data_refuses_what_it_cannot_do)
     CHECK_FAILS(
         rig_open(&r, "name: 'd' type: 'AnnotatedData' top: 'data'", CAFFE__PHASE__TEST),
         FIRE_ERR_INVALID, "source");
+    rig_close(&r);
     CHECK_FAILS(rig_open(&r, layer(db, 1, "transform_param { crop_size: 4 }"),
                          CAFFE__PHASE__TEST),
                 FIRE_ERR_UNSUPPORTED, "crop_size would cut objects");
+    rig_close(&r);
     CHECK_FAILS(rig_open(&r,
                          layer(db, 1, "transform_param { resize_param { height: 4 } }"),
                          CAFFE__PHASE__TEST),
                 FIRE_ERR_UNSUPPORTED, "needs a height, a width");
+    rig_close(&r);
     CHECK_FAILS(rig_open(&r, layer(make_db("lmdb", "plain", 1, 1, 4, 4), 1, ""),
                          CAFFE__PHASE__TEST),
                 FIRE_ERR_PARSE, "record");
+    rig_close(&r);
 }
