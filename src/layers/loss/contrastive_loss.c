@@ -95,7 +95,7 @@ static fire_status_t contrastive_backward(fire_layer_t *l)
             float factor = pull(s, i, (int)same[i] != 0, b == 0 ? weight : -weight);
 
             for (int64_t j = i * s->n; j < (i + 1) * s->n; j++)
-                dx[j] = factor * s->diff.x[j];
+                dx[j] = factor == 0.0f ? 0.0f : factor * s->diff.x[j]; /* not -0 */
         }
     }
     return FIRE_OK;

@@ -44,7 +44,9 @@ static float power_slope(const power_t *s, float x, float y)
 
 static float power_dx(const void *state, float x, float y, float dy)
 {
-    return dy * power_slope(state, x, y);
+    float slope = power_slope(state, x, y);
+
+    return slope == 0.0f ? 0.0f : dy * slope; /* not -0 */
 }
 
 static fire_status_t power_forward(fire_layer_t *l)
