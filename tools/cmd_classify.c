@@ -47,7 +47,7 @@ done:
 
 /* The image at the size of the input, less the mean. */
 static fire_status_t set_input(fire_blob_t *input, const char *path, const float *mean,
-                               fire_scratch_t *scratch)
+                               fire_workspace_t *scratch)
 {
     const int64_t *dim   = fire_blob_dims(input);
     fire_color_t   color = dim[1] == 1 ? FIRE_COLOR_GRAY : FIRE_COLOR_BGR;
@@ -125,12 +125,12 @@ static fire_status_t check_input(const fire_net_t *net, fire_blob_t **input_p)
 static fire_status_t predict(fire_net_t *net, const char *mean_file, const char *image,
                              const labels_t *l)
 {
-    float          mean[MAX_CHANNELS] = {0};
-    fire_scratch_t scratch            = {0};
-    fire_blob_t   *input, *output = net->blob[net->output[0]].blob;
-    const float   *score;
-    int64_t        dim[4];
-    fire_status_t  st;
+    float            mean[MAX_CHANNELS] = {0};
+    fire_workspace_t scratch            = {0};
+    fire_blob_t     *input, *output = net->blob[net->output[0]].blob;
+    const float     *score;
+    int64_t          dim[4];
+    fire_status_t    st;
 
     FIRE_TRY(check_input(net, &input));
     memcpy(dim, fire_blob_dims(input), sizeof(dim));
@@ -138,7 +138,7 @@ static fire_status_t predict(fire_net_t *net, const char *mean_file, const char 
     FIRE_TRY(fire_blob_reshape(input, 4, dim));
     FIRE_TRY(channel_means(mean_file, (int)dim[1], mean));
     st = set_input(input, image, mean, &scratch);
-    fire_scratch_fini(&scratch);
+    fire_workspace_fini(&scratch);
     FIRE_TRY(st);
     FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
     if (fire_blob_count(output) != l->n)

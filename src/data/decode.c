@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-void fire_scratch_fini(fire_scratch_t *s)
+void fire_workspace_fini(fire_workspace_t *s)
 {
     fire_buffer_fini(&s->record);
     fire_buffer_fini(&s->pixels);
@@ -17,7 +17,7 @@ void fire_scratch_fini(fire_scratch_t *s)
 }
 
 fire_status_t fire_datum_decode(const fire_datum_t *d, fire_color_t color,
-                                fire_scratch_t *s, fire_pixels_t *pixels_p)
+                                fire_workspace_t *s, fire_pixels_t *pixels_p)
 {
     fire_extent_t e      = {d->channels, d->height, d->width};
     float        *floats = NULL;
@@ -65,7 +65,7 @@ fire_status_t fire_buffer_read_file(const char *path, fire_buffer_t *b, size_t *
 }
 
 fire_status_t fire_image_file_decode(const char *path, fire_color_t color, int height,
-                                     int width, fire_scratch_t *s,
+                                     int width, fire_workspace_t *s,
                                      fire_pixels_t *pixels_p)
 {
     fire_pixels_t whole;

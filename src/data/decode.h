@@ -5,20 +5,20 @@
 #include "data/image.h"
 
 /* Memory that a decode thread keeps between samples. All zero is an empty one. */
-typedef struct fire_scratch {
+typedef struct fire_workspace {
     fire_buffer_t record, pixels, cropped, resized;
-} fire_scratch_t;
+} fire_workspace_t;
 
-void fire_scratch_fini(fire_scratch_t *s);
+void fire_workspace_fini(fire_workspace_t *s);
 
 /* The image of a Datum: in the record itself, or in the scratch if it is encoded or
  * holds floats. `color` is for encoded ones. */
 fire_status_t fire_datum_decode(const fire_datum_t *d, fire_color_t color,
-                                fire_scratch_t *s, fire_pixels_t *pixels_p);
+                                fire_workspace_t *s, fire_pixels_t *pixels_p);
 
 /* An image file, resized unless height or width is 0. */
 fire_status_t fire_image_file_decode(const char *path, fire_color_t color, int height,
-                                     int width, fire_scratch_t *s,
+                                     int width, fire_workspace_t *s,
                                      fire_pixels_t *pixels_p);
 
 /* A whole file into a buffer that is used again. */

@@ -113,7 +113,7 @@ static void note_error(slot_t *s, int64_t row, fire_status_t st)
 
 /* Small chunks, so that all threads share even one batch; not single rows, so that
  * tiny ones do not spend their time on the lock. Called and returns with the lock. */
-static void make_rows(fire_prefetch_t *p, slot_t *s, fire_scratch_t *scratch)
+static void make_rows(fire_prefetch_t *p, slot_t *s, fire_workspace_t *scratch)
 {
     int64_t       n = s->batch.slice.n, first = s->given;
     int64_t       chunk = n / (2 * p->want) + 1, row;
@@ -136,7 +136,7 @@ static void make_rows(fire_prefetch_t *p, slot_t *s, fire_scratch_t *scratch)
 static void *decode_thread(void *arg)
 {
     fire_prefetch_t *p       = arg;
-    fire_scratch_t   scratch = {0};
+    fire_workspace_t scratch = {0};
 
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
@@ -148,7 +148,7 @@ static void *decode_thread(void *arg)
             pthread_cond_wait(&p->work, &p->lock);
     }
     pthread_mutex_unlock(&p->lock);
-    fire_scratch_fini(&scratch);
+    fire_workspace_fini(&scratch);
     return NULL;
 }
 

@@ -21,7 +21,7 @@ typedef struct fire_batch {
 
 /* Make row `row` of a batch, from sample slice.first + row * slice.stride. Several
  * threads call it at once, for different rows and each with its own scratch. */
-typedef fire_status_t (*fire_load_row_t)(void *arg, fire_scratch_t *scratch,
+typedef fire_status_t (*fire_load_row_t)(void *arg, fire_workspace_t *scratch,
                                          fire_batch_t *batch, int64_t row);
 
 typedef struct fire_prefetch_options {

@@ -15,7 +15,7 @@ typedef struct world {
 } world_t;
 
 /* A row's pixels are its sample number, its label the step. */
-static fire_status_t load(void *arg, fire_scratch_t *scratch, fire_batch_t *b,
+static fire_status_t load(void *arg, fire_workspace_t *scratch, fire_batch_t *b,
                           int64_t row)
 {
     world_t *w      = arg;

@@ -4,9 +4,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static fire_scratch_t scratch; /* grows, and is used again */
-    fire_datum_t          d;
-    fire_pixels_t         p;
+    static fire_workspace_t scratch; /* grows, and is used again */
+    fire_datum_t            d;
+    fire_pixels_t           p;
 
     if (fire_datum_parse(data, n, &d) < 0) return 0;
     if (fire_datum_decode(&d, FIRE_COLOR_ASIS, &scratch, &p) < 0) return 0;

@@ -21,8 +21,8 @@ typedef struct slot {
 
 /* What a thread keeps. */
 typedef struct maker {
-    fire_scratch_t scratch;
-    fire_str_t     path, file;
+    fire_workspace_t scratch;
+    fire_str_t       path, file;
 } maker_t;
 
 typedef struct imageset {
@@ -186,7 +186,7 @@ static void destroy(imageset_t *s)
     for (int i = 0; i < BLOCK; i++)
         fire_str_fini(&s->slot[i].record);
     for (int i = 0; i < FIRE_MAX_PARALLEL; i++) {
-        fire_scratch_fini(&s->maker[i].scratch);
+        fire_workspace_fini(&s->maker[i].scratch);
         fire_str_fini(&s->maker[i].path);
         fire_str_fini(&s->maker[i].file);
     }

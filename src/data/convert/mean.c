@@ -14,10 +14,10 @@ typedef struct sums {
     fire_extent_t  extent;
     int64_t        first;      /* record of the block */
     double        *sum[PARTS]; /* exact for any number of bytes that a disk can hold */
-    fire_scratch_t scratch[FIRE_MAX_PARALLEL];
+    fire_workspace_t scratch[FIRE_MAX_PARALLEL];
 } sums_t;
 
-static fire_status_t read_pixels(sums_t *s, int64_t i, fire_scratch_t *scratch,
+static fire_status_t read_pixels(sums_t *s, int64_t i, fire_workspace_t *scratch,
                                  fire_pixels_t *pixels_p)
 {
     fire_record_t r;
@@ -39,7 +39,7 @@ static void add_pixels(const fire_pixels_t *p, double *sum)
             }
 }
 
-static fire_status_t add_record(sums_t *s, int64_t i, fire_scratch_t *scratch,
+static fire_status_t add_record(sums_t *s, int64_t i, fire_workspace_t *scratch,
                                 double *sum)
 {
     fire_pixels_t p;
@@ -135,7 +135,7 @@ fire_status_t fire_mean_compute(const char *db, const char *backend,
     if (st == FIRE_OK) st = divide(&s, mean_p);
     fire_source_close(s.source);
     for (int i = 0; i < FIRE_MAX_PARALLEL; i++)
-        fire_scratch_fini(&s.scratch[i]);
+        fire_workspace_fini(&s.scratch[i]);
     for (int k = 0; k < PARTS; k++)
         fire_free(s.sum[k]);
     return st;

@@ -62,7 +62,7 @@ static fire_status_t read_objects(const Caffe__AnnotatedDatum *d, sample_t *s)
 }
 
 /* Raw records hold planes; decoded ones are interleaved already. */
-static fire_status_t interleave(fire_scratch_t *scratch, fire_pixels_t *p)
+static fire_status_t interleave(fire_workspace_t *scratch, fire_pixels_t *p)
 {
     fire_extent_t e = p->extent;
 
@@ -78,7 +78,7 @@ static fire_status_t interleave(fire_scratch_t *scratch, fire_pixels_t *p)
 }
 
 static fire_status_t decode(const annotated_t *d, const fire_record_t *r,
-                            fire_scratch_t *scratch, sample_t *s)
+                            fire_workspace_t *scratch, sample_t *s)
 {
     Caffe__AnnotatedDatum *a;
     const Caffe__Datum    *m;
@@ -118,7 +118,7 @@ static uint8_t fill_of(const annotated_t *d, int c)
 
 /* The part of the image in the window; what lies outside gets the mean. */
 static fire_status_t crop(const annotated_t *d, fire_bbox_t window,
-                          fire_scratch_t *scratch, fire_pixels_t *p)
+                          fire_workspace_t *scratch, fire_pixels_t *p)
 {
     fire_extent_t in = p->extent, out = in;
     int           left = (int)(window.xmin * (float)in.width);
@@ -142,7 +142,8 @@ static fire_status_t crop(const annotated_t *d, fire_bbox_t window,
     return FIRE_OK;
 }
 
-static fire_status_t augment(const annotated_t *d, fire_scratch_t *scratch, sample_t *s)
+static fire_status_t augment(const annotated_t *d, fire_workspace_t *scratch,
+                             sample_t *s)
 {
     const Caffe__TransformationParameter *t = d->t;
     fire_bbox_t                           window;
@@ -194,7 +195,7 @@ static void write_objects(const sample_t *s, float *label)
 }
 
 static fire_status_t load_sample(const annotated_t *d, int64_t record, int64_t number,
-                                 fire_scratch_t *scratch, fire_batch_t *batch,
+                                 fire_workspace_t *scratch, fire_batch_t *batch,
                                  int64_t row, sample_t *s)
 {
     fire_record_t r;
@@ -216,7 +217,7 @@ static fire_status_t load_sample(const annotated_t *d, int64_t record, int64_t n
     return FIRE_OK;
 }
 
-static fire_status_t load_row(void *arg, fire_scratch_t *scratch, fire_batch_t *batch,
+static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t *batch,
                               int64_t row)
 {
     const annotated_t *d      = arg;
@@ -236,11 +237,11 @@ static fire_status_t load_row(void *arg, fire_scratch_t *scratch, fire_batch_t *
 /* The first record tells the shape of all, unless they are resized. */
 static fire_status_t infer_extent(const annotated_t *d, fire_extent_t *extent_p)
 {
-    fire_scratch_t scratch = {0};
-    fire_record_t  r;
-    fire_extent_t  e;
-    sample_t      *s;
-    fire_status_t  st;
+    fire_workspace_t scratch = {0};
+    fire_record_t    r;
+    fire_extent_t    e;
+    sample_t        *s;
+    fire_status_t    st;
 
     FIRE_TRY(FIRE_NEW(&s, 1));
     st = fire_source_read(d->source, 0, &scratch.record, &r);
@@ -248,7 +249,7 @@ static fire_status_t infer_extent(const annotated_t *d, fire_extent_t *extent_p)
     e = s->pixels.extent;
     if (d->height > 0) e = (fire_extent_t){e.channels, d->height, d->width};
     if (st >= 0) st = fire_transform_extent(&d->transform, e, extent_p);
-    fire_scratch_fini(&scratch);
+    fire_workspace_fini(&scratch);
     fire_free(s);
     return st < 0 ? fire_source_blame(d->source, 0, st) : FIRE_OK;
 }

@@ -13,7 +13,7 @@ typedef struct data {
     bool             shuffle;
 } data_t;
 
-static fire_status_t read_pixels(data_t *d, int64_t record, fire_scratch_t *scratch,
+static fire_status_t read_pixels(data_t *d, int64_t record, fire_workspace_t *scratch,
                                  fire_datum_t *datum_p, fire_pixels_t *pixels_p,
                                  fire_extent_t *extent_p)
 {
@@ -26,7 +26,7 @@ static fire_status_t read_pixels(data_t *d, int64_t record, fire_scratch_t *scra
 }
 
 static fire_status_t load_sample(data_t *d, int64_t record, int64_t sample,
-                                 fire_scratch_t *scratch, fire_batch_t *batch,
+                                 fire_workspace_t *scratch, fire_batch_t *batch,
                                  int64_t row)
 {
     fire_datum_t  datum;
@@ -41,7 +41,7 @@ static fire_status_t load_sample(data_t *d, int64_t record, int64_t sample,
     return FIRE_OK;
 }
 
-static fire_status_t load_row(void *arg, fire_scratch_t *scratch, fire_batch_t *batch,
+static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t *batch,
                               int64_t row)
 {
     data_t *d       = arg;
@@ -59,12 +59,12 @@ static fire_status_t load_row(void *arg, fire_scratch_t *scratch, fire_batch_t *
 /* The first record tells the shape of all. */
 static fire_status_t infer_extent(data_t *d, fire_extent_t *extent_p)
 {
-    fire_scratch_t scratch = {0};
-    fire_datum_t   datum;
-    fire_pixels_t  pixels;
-    fire_status_t  st = read_pixels(d, 0, &scratch, &datum, &pixels, extent_p);
+    fire_workspace_t scratch = {0};
+    fire_datum_t     datum;
+    fire_pixels_t    pixels;
+    fire_status_t    st = read_pixels(d, 0, &scratch, &datum, &pixels, extent_p);
 
-    fire_scratch_fini(&scratch);
+    fire_workspace_fini(&scratch);
     return st < 0 ? fire_source_blame(d->source, 0, st) : FIRE_OK;
 }
 

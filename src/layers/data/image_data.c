@@ -15,7 +15,7 @@ typedef struct image_data {
 } image_data_t;
 
 static fire_status_t read_pixels(const image_data_t *d, const fire_image_item_t *item,
-                                 fire_scratch_t *scratch, fire_pixels_t *pixels_p,
+                                 fire_workspace_t *scratch, fire_pixels_t *pixels_p,
                                  fire_extent_t *extent_p)
 {
     const Caffe__ImageDataParameter *p = d->param;
@@ -40,7 +40,7 @@ static const fire_image_item_t *item_of(const image_data_t *d, uint64_t seed,
                                            sample + d->skip)];
 }
 
-static fire_status_t load_row(void *arg, fire_scratch_t *scratch, fire_batch_t *batch,
+static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t *batch,
                               int64_t row)
 {
     image_data_t            *d      = arg;
@@ -93,11 +93,11 @@ static fire_status_t choose_skip(image_data_t *d, const fire_layer_t *l)
 static fire_status_t infer_extent(const image_data_t *d, uint64_t seed,
                                   fire_extent_t *extent_p)
 {
-    fire_scratch_t scratch = {0};
-    fire_pixels_t  pixels;
+    fire_workspace_t scratch = {0};
+    fire_pixels_t    pixels;
     fire_status_t st = read_pixels(d, item_of(d, seed, 0), &scratch, &pixels, extent_p);
 
-    fire_scratch_fini(&scratch);
+    fire_workspace_fini(&scratch);
     return st;
 }
 

@@ -140,7 +140,8 @@ static void paste(const window_data_t *d, const fire_pixels_t *in, const cut_t *
 }
 
 static fire_status_t load_window(const window_data_t *d, choice_t choice,
-                                 const char *path, fire_scratch_t *scratch, float *out)
+                                 const char *path, fire_workspace_t *scratch,
+                                 float *out)
 {
     fire_pixels_t image, warped;
     cut_t         cut;
@@ -156,7 +157,7 @@ static fire_status_t load_window(const window_data_t *d, choice_t choice,
     return FIRE_OK;
 }
 
-static fire_status_t load_row(void *arg, fire_scratch_t *scratch, fire_batch_t *batch,
+static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t *batch,
                               int64_t row)
 {
     window_data_t *d      = arg;
