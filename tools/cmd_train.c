@@ -9,6 +9,7 @@
 #include "command.h"
 #include "console.h"
 #include "fire_flags.h"
+#include "launch.h"
 #include "model/load.h"
 #include "net_flags.h"
 #include "run_flags.h"
@@ -39,6 +40,7 @@ static const fire_option_group_t groups[] = {
     {"Flags", options, &flags},
     {"Net", place_options, &net_flags},
     {"Workers", workers_options, &workers_flags},
+    {"Starting them", launch_options, &launch_flags},
     {"What the run leaves behind", run_options, &run_flags},
     {"FireCaffe's own settings (in the solver file: fire { ... })", fire_flag_options,
      &fire_flags},
@@ -50,10 +52,11 @@ static const fire_option_group_t groups[] = {
 /* Set by the handler, taken by the trainer once per iteration. */
 static volatile sig_atomic_t got_sigint, got_sighup;
 
+/* mpirun hands on neither SIGINT nor SIGHUP, but these two. */
 static void on_signal(int number)
 {
-    if (number == SIGINT) got_sigint = 1;
-    if (number == SIGHUP) got_sighup = 1;
+    if (number == SIGINT || number == SIGUSR2) got_sigint = 1;
+    if (number == SIGHUP || number == SIGUSR1) got_sighup = 1;
 }
 
 static fire_status_t effect_of(const char *flag, const char *text,
@@ -90,13 +93,15 @@ typedef struct session {
 
 static fire_status_t catch_signals(job_t *j)
 {
-    struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    static const int numbers[] = {SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
+    struct sigaction act       = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
     FIRE_TRY(effect_of("sigint_effect", flags.sigint_effect, &j->sigint));
     FIRE_TRY(effect_of("sighup_effect", flags.sighup_effect, &j->sighup));
     sigfillset(&act.sa_mask);
-    if (sigaction(SIGINT, &act, NULL) != 0 || sigaction(SIGHUP, &act, NULL) != 0)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "cannot install signal handlers");
+    for (int i = 0; i < 4; i++)
+        if (sigaction(numbers[i], &act, NULL) != 0)
+            return FIRE_FAIL(FIRE_ERR_INVALID, "cannot install signal handlers");
     return FIRE_OK;
 }
 
@@ -283,6 +288,13 @@ static workers_t describe_workers(const Caffe__SolverParameter *param)
     return w;
 }
 
+static fire_status_t launch(const job_t *job)
+{
+    const Caffe__FireParameter *f = job->param->fire;
+
+    return launch_run(job->param->snapshot_prefix, f != NULL ? (int)f->lanes : 0);
+}
+
 static fire_status_t run(int narg, const char *const *arg)
 {
     job_t         job = {.options = FIRE_TRAINER_OPTIONS_INIT};
@@ -291,7 +303,10 @@ static fire_status_t run(int narg, const char *const *arg)
 
     (void)narg, (void)arg;
     workers = describe_workers(job.param);
-    st      = workers_run(&workers, st, train, &job);
+    if (launch_is_wanted())
+        st = st >= 0 ? launch(&job) : st;
+    else
+        st = workers_run(&workers, st, train, &job);
     net_flags_free_stages(job.options.stage);
     fire_message_free(job.param);
     return st;
@@ -314,6 +329,8 @@ const command_t command_train = {
             "  firecaffe train --repeat runs/first\n"
             "  firecaffe train --solver solver.prototxt --workers 4\n"
             "  mpirun -n 16 firecaffe train --solver solver.prototxt\n"
+            "  firecaffe train --solver solver.prototxt --workers 16 --restarts 5 \\\n"
+            "    --launcher \"mpirun --hostfile hosts\"\n"
             "\n"
             "Ctrl-C writes a snapshot and stops; `kill -HUP` writes one and goes on.\n",
     .groups = groups,

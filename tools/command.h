@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/options.h"
 
-enum { MAX_GROUPS = 5 };
+enum { MAX_GROUPS = 8 };
 
 typedef struct command {
     const char                *name;      /* as typed: "train", "convert mnist" */

@@ -242,6 +242,18 @@ static fire_status_t dispatch(int argc, const char **argv)
     return unknown_command(argv[1]);
 }
 
+/* What may go better next time is told from what has to be corrected: batch systems
+ * and --restarts look at it. The number is that of <sysexits.h>. */
+static int exit_code(fire_status_t st)
+{
+    enum { TRY_AGAIN = 75 };
+
+    if (st >= 0) return EXIT_SUCCESS;
+    return st == FIRE_ERR_PEER || st == FIRE_ERR_COMM || st == FIRE_ERR_TIMEOUT
+               ? TRY_AGAIN
+               : EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     const char  **words = NULL;
@@ -256,5 +268,5 @@ int main(int argc, char **argv)
         st = FIRE_FAIL(FIRE_ERR_IO, "cannot write the output");
     if (st < 0) console_error(console.verbose);
     fire_free(words);
-    return st < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    return exit_code(st);
 }

@@ -70,6 +70,7 @@ static fire_status_t build(fire_collective_t *x, const fire_collective_options_t
                                .timeout  = x->comm->timeout,
                                .name     = fire_comm_name,
                                .who      = x->comm,
+                               .warned   = &x->comm->warned,
                                .residual = o->residual};
     fire_coll_t       d;
 

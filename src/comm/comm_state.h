@@ -19,6 +19,7 @@ struct fire_comm {
     fire_transport_t  *tp;
     pthread_mutex_t    in_use; /* by a small exchange: fire_comm_poll() keeps off */
     double             timeout;
+    bool               warned;                /* of a rank that is silent */
     int               *node;                  /* rank -> node number */
     char              *host;                  /* FIRE_HOST_LEN bytes per rank */
     uint64_t           live[FIRE_LIVE_WORDS]; /* numbers that collectives use now */

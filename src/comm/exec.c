@@ -293,10 +293,10 @@ static fire_status_t overdue(fire_exec_t *x, double idle)
     int          nsilent = silent_ones(x, rank, nrank);
 
     name_ranks(x, rank, nsilent > 0 ? nsilent : nrank, text, sizeof(text));
-    if (nsilent > 0 && idle >= warn_at && !x->warned) {
+    if (nsilent > 0 && idle >= warn_at && x->s.warned != NULL && !*x->s.warned) {
         FIRE_LOG(WARNING, "no word from %s for %.0f s; giving up after %.0f s", text,
                  idle, x->s.timeout);
-        x->warned = true;
+        *x->s.warned = true;
     }
     if (idle < (nsilent > 0 ? x->s.timeout : give_up)) return FIRE_IN_PROGRESS;
     return FIRE_FAIL(FIRE_ERR_TIMEOUT, "no word from %s for %.1f s", text, idle);
@@ -308,7 +308,7 @@ static fire_status_t check_deadline(fire_exec_t *x)
 
     if (x->moved) {
         x->last_move = now;
-        x->warned    = false;
+        if (x->s.warned != NULL) *x->s.warned = false;
     }
     return now - x->last_move < x->s.timeout / 2 ? FIRE_IN_PROGRESS
                                                  : overdue(x, now - x->last_move);

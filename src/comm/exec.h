@@ -17,7 +17,8 @@ typedef struct fire_exec_setup {
     /* (optional) what a person calls a rank */
     const char *(*name)(const void *who, int rank, char *text, size_t size);
     const void         *who;
-    const fire_codec_t *codec; /* NULL: float32 on the wire */
+    bool               *warned; /* (optional) shared by those who would all say it */
+    const fire_codec_t *codec;  /* NULL: float32 on the wire */
     float               codec_arg;
     float              *residual; /* what FINAL's quantization lost; may be NULL */
 } fire_exec_setup_t;

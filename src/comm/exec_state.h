@@ -42,7 +42,7 @@ struct fire_exec {
     float           **dst;
     char             *memory;
     int               reserved; /* requests */
-    bool              moved, warned;
+    bool              moved;
     double            last_move;
     int64_t           bytes;
 };

@@ -22,6 +22,9 @@ fire_status_t fire_snapshot_open(const char *path, Caffe__SolverState **state_p,
  * passed over with a warning. */
 fire_status_t fire_snapshot_find(const char *prefix, double since, char **path_p);
 
+/* Remove what a killed process left half-written. */
+void fire_snapshot_clean(const char *prefix);
+
 /* What time it is where snapshots are written, which may be another machine: as
  * `since` it tells those of this run from older ones. */
 fire_status_t fire_snapshot_now(const char *prefix, double *now_p);

@@ -192,25 +192,42 @@ static fire_status_t quote(const char *text, char **quoted_p)
     return FIRE_OK;
 }
 
-fire_status_t fire_snapshot_find(const char *prefix, double since, char **path_p)
+static fire_status_t find_files(const char *prefix, const char *what, glob_t *found_p)
 {
     char         *quoted, *pattern = NULL;
-    const char   *best;
-    glob_t        found;
     fire_status_t st;
 
+    memset(found_p, 0, sizeof(*found_p));
     FIRE_TRY(quote(prefix, &quoted));
-    st = fire_asprintf(&pattern, "%s_iter_*.solverstate*", quoted);
-    fire_free(quoted);
-    FIRE_TRY(st);
-    *path_p = NULL;
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        best = choose(&found, strlen(prefix), since);
-        if (best != NULL) st = fire_strdup(best, path_p);
-        globfree(&found);
-    }
+    st = fire_asprintf(&pattern, "%s_iter_%s", quoted, what);
+    if (st >= 0 && glob(pattern, 0, NULL, found_p) != 0) found_p->gl_pathc = 0;
     fire_free(pattern);
+    fire_free(quoted);
     return st;
+}
+
+fire_status_t fire_snapshot_find(const char *prefix, double since, char **path_p)
+{
+    const char   *best;
+    glob_t        found;
+    fire_status_t st = FIRE_OK;
+
+    FIRE_TRY(find_files(prefix, "*.solverstate*", &found));
+    *path_p = NULL;
+    best    = choose(&found, strlen(prefix), since);
+    if (best != NULL) st = fire_strdup(best, path_p);
+    globfree(&found);
+    return st;
+}
+
+void fire_snapshot_clean(const char *prefix)
+{
+    glob_t found;
+
+    if (find_files(prefix, "*.tmp.*", &found) < 0) return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        unlink(found.gl_pathv[i]);
+    globfree(&found);
 }
 
 fire_status_t fire_snapshot_now(const char *prefix, double *now_p)

@@ -10,6 +10,7 @@
 #include "train/runlog.h"
 
 double      run_losses[4096];
+char        run_errors[64][512];
 static char heard[1 << 16];
 
 static void hear(void *arg, fire_log_level_t level, const char *file, int line,
@@ -156,6 +157,21 @@ static void iterate(fire_trainer_t *t, worker_t *w)
     CHECK_OK(fire_trainer_sync(t));
 }
 
+static void iterate_until_failure(fire_trainer_t *t, const worker_t *w)
+{
+    fire_status_t st = FIRE_OK;
+    double        loss;
+
+    while (t->solver->iter < t->param->max_iter && st >= 0) {
+        st = w->run->before(t);
+        if (st >= 0) st = fire_trainer_iterate(t, &loss);
+    }
+    if (st >= 0) st = fire_trainer_sync(t);
+    if (st >= 0) return;
+    fire_comm_fail(t->options.comm);
+    snprintf(run_errors[w->rank], sizeof(run_errors[0]), "%s", fire_last_error());
+}
+
 static void *work(void *arg)
 {
     worker_t               *w = arg;
@@ -169,6 +185,7 @@ static void *work(void *arg)
     CHECK_OK(fire_text_parse(text, (size_t)n, "solver",
                              &caffe__solver_parameter__descriptor,
                              (ProtobufCMessage **)&p));
+    if (w->run->timeout > 0) c.timeout = w->run->timeout;
     if (w->team != NULL)
         CHECK_OK(fire_comm_open_threads(w->team, w->rank, &c, &o.comm));
     o.measure = w->run->log;
@@ -181,7 +198,10 @@ static void *work(void *arg)
                  w->run->resume);
         CHECK_OK(fire_trainer_restore(t, text));
     }
-    iterate(t, w);
+    if (w->run->before != NULL)
+        iterate_until_failure(t, w);
+    else
+        iterate(t, w);
     w->hash = hash_weights(t->net);
     fire_trainer_destroy(t);
     fire_comm_close(o.comm);
@@ -195,6 +215,7 @@ uint64_t run_train(const run_t *r)
     worker_t     w[64];
     fire_team_t *team = NULL;
 
+    memset(run_errors, 0, sizeof(run_errors));
     if (r->workers > 1) CHECK_OK(fire_team_create(r->workers, &team));
     for (int i = 0; i < r->workers; i++) {
         w[i] = (worker_t){.run = r, .team = team, .rank = i};
@@ -203,7 +224,7 @@ uint64_t run_train(const run_t *r)
     for (int i = 0; i < r->workers; i++)
         pthread_join(thread[i], NULL);
     for (int i = 1; i < r->workers; i++)
-        CHECK(w[i].hash == w[0].hash);
+        CHECK(w[i].hash == w[0].hash || r->before != NULL);
     fire_team_destroy(team);
     return w[0].hash;
 }

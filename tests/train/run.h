@@ -12,6 +12,10 @@ typedef struct run {
     const char *resume;  /* iteration whose snapshot to go on from, or NULL */
     bool        solve;   /* with tests and snapshots in between */
     bool        log;     /* to run.jsonl, trace.json and board/, with solve */
+    double      timeout; /* of communication; 0: long enough */
+    /* (optional) called before each iteration; if it or the iteration fails, that
+     * worker ends, and run_errors tells why. */
+    fire_status_t (*before)(fire_trainer_t *t);
 } run_t;
 
 /* An LMDB of n images with labels 0..9, the same each time. Returns its path. */
@@ -24,6 +28,9 @@ const char *run_file(const char *name, const char *text);
 uint64_t run_train(const run_t *r);
 /* Losses of the last run, one per iteration. */
 extern double run_losses[4096];
+
+/* What each worker of the last run failed with, "" if it did not. */
+extern char run_errors[64][512];
 
 /* Listen to the log from now on; was this said? */
 void run_listen(void);

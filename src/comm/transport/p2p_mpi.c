@@ -254,6 +254,7 @@ static fire_status_t hear(p2p_t *t, int peer)
     if (t->heard.kind == PING) say(t, peer, &t->pong);
     if (t->heard.kind == FAIL) {
         t->failed_rank = peer;
+        t->broken      = true;
         return FIRE_OK; /* and listen no more */
     }
     return listen(t);
@@ -334,9 +335,10 @@ static fire_status_t p2p_alloc(fire_transport_t *tp, size_t bytes, void **memory
     return fire_share_alloc(&p2p_of(tp)->job, bytes, memory_p);
 }
 
+/* Freeing is done by all together; it waits for those that are gone. */
 static void p2p_free(fire_transport_t *tp, void *memory)
 {
-    fire_share_free(&p2p_of(tp)->job, memory);
+    if (!p2p_of(tp)->broken) fire_share_free(&p2p_of(tp)->job, memory);
 }
 
 static void p2p_close(fire_transport_t *tp)

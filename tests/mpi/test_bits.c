@@ -1,0 +1,104 @@
+/* test_bits.c - with --lanes 8 the model has the same SHA-256 on 1, 2, 4 and 8 workers,
+ * threads or processes, whatever way gradients go, and after a kill. */
+#include "training.h"
+
+static const char *const modes[] = {
+    "--comm=tree --overlap=thread",
+    "--comm=rhd --overlap=poll",
+    "--comm=rhd --overlap=off --update=sharded",
+    "--comm=tree --overlap=thread --update=sharded",
+};
+
+static char want[65]; /* what one worker makes */
+
+static void train_alone(void)
+{
+    SH_OK(ENVIRONMENT TRAIN);
+    snprintf(want, sizeof(want), "%s", sha256_of("snap_iter_60.caffemodel"));
+}
+
+static void check_same(const char *how, int workers, const char *mode)
+{
+    if (strcmp(sha256_of("snap_iter_60.caffemodel"), want) != 0)
+        test_fail(__FILE__, __LINE__, "%d %s, %s: other bits", workers, how, mode);
+}
+
+static void check_threads(int workers, const char *mode)
+{
+    SH_OK(ENVIRONMENT "rm snap_*; " TRAIN "--workers=%d %s", workers, mode);
+    check_same("threads", workers, mode);
+}
+
+static void check_processes(int workers, const char *mode)
+{
+    if (!has_mpi()) return;
+    SH_OK(ENVIRONMENT "rm snap_*; mpirun -n %d " TRAIN "%s", workers, mode);
+    check_same("processes", workers, mode);
+}
+
+/* All modes as threads, one of them with each number of processes. */
+static void check_net(net_kind_t kind)
+{
+    int turn = (int)kind;
+
+    make_net(kind, "");
+    train_alone();
+    for (int workers = 2; workers <= 8; workers *= 2) {
+        for (int m = 0; m < 4; m++)
+            check_threads(workers, modes[m]);
+        check_processes(workers, modes[turn++ % 4]);
+    }
+}
+
+TEST(lenet_has_the_same_bits_on_1_2_4_and_8_workers)
+{
+    check_net(LENET);
+}
+
+TEST(batchnorm_dropout_crops_and_shuffling_too)
+{
+    check_net(TEMPTING);
+    for (int workers = 2; workers <= 8; workers *= 2)
+        for (int m = 0; m < 4; m++)
+            check_processes(workers, modes[m]);
+}
+
+TEST(cifar10_quick_too)
+{
+    check_net(QUICK);
+}
+
+TEST(one_sided_messages_and_the_choice_of_auto_too)
+{
+    make_net(TEMPTING, "");
+    train_alone();
+    check_processes(4, "--comm=onesided");
+    check_processes(4, "--comm=auto");
+    check_processes(4, "--comm=hier --ranks_per_node=2");
+}
+
+/* Start on some workers, kill all of them when the snapshot of iteration 31 is there,
+ * resume on others. */
+static void check_killed(const char *first, const char *then)
+{
+    SH_OK(ENVIRONMENT
+          "rm -f snap_*; %s " TRAIN "& p=$!; "
+          "while ! test -e snap_iter_31.solverstate; do sleep 0.01; done; "
+          "kill -9 $(ps -o pid= --ppid $p) $p; wait $p; rm -f snap_iter_60*",
+          first);
+    SH_OK(ENVIRONMENT "%s " TRAIN "--snapshot=auto 2>log; grep 'Resuming from "
+                      "snap_iter_31.solverstate' log",
+          then);
+    if (strcmp(sha256_of("snap_iter_60.caffemodel"), want) != 0)
+        test_fail(__FILE__, __LINE__, "%s, then %s: other bits", first, then);
+}
+
+TEST(killed_and_resumed_on_another_number_of_workers_too)
+{
+    if (!has_mpi()) test_skip("no MPI");
+    make_net(TEMPTING, "");
+    train_alone();
+    check_killed("mpirun -n 4", "mpirun -n 2");
+    check_killed("mpirun -n 2", "mpirun -n 8");
+    check_killed("", "mpirun -n 4");
+}
