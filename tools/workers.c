@@ -115,9 +115,10 @@ static fire_status_t be_worker(const member_t *m, fire_comm_t *comm)
     take_voice(comm);
     st = meet_and_work(m, comm);
     if (st >= 0) return st;
-    fire_comm_fail(comm);
-    if (st != FIRE_ERR_PEER)
+    if (st != FIRE_ERR_PEER) {
+        fire_comm_fail(comm);
         return fire_error_prefix(st, "rank %d (%s)", rank, fire_comm_host(comm, rank));
+    }
     if (m->team == NULL && rank > 0) console_mute_error(); /* others tell of it */
     return st;
 }

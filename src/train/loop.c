@@ -179,6 +179,7 @@ fire_status_t fire_trainer_solve(fire_trainer_t *t)
     FIRE_LOG(INFO, "Learning Rate Policy: %s", t->param->lr_policy);
     fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_START});
     st = solve(t);
-    if (st < 0 && t->options.comm != NULL) fire_comm_fail(t->options.comm);
+    if (st < 0 && st != FIRE_ERR_PEER && t->options.comm != NULL)
+        fire_comm_fail(t->options.comm);
     return st;
 }

@@ -260,17 +260,18 @@ static fire_status_t hear(p2p_t *t, int peer)
     return listen(t);
 }
 
+/* Asks again before the last answer is too old, so that a rank that answers is never
+ * taken for dead in between. */
 static bool p2p_alive(fire_transport_t *tp, int peer, double within)
 {
     p2p_t *t   = p2p_of(tp);
-    double now = fire_clock_now();
+    double now = fire_clock_now(), age = now - t->heard_at[peer];
 
-    if (t->heard_at[peer] > 0 && now - t->heard_at[peer] < within) return true;
-    if (now - t->asked_at[peer] > within / 4) {
+    if (age > within / 2 && now - t->asked_at[peer] > within / 4) {
         t->asked_at[peer] = now;
         say(t, peer, &t->ping);
     }
-    return false;
+    return age < within;
 }
 
 static void p2p_fail(fire_transport_t *tp, const char *cause)
