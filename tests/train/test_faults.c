@@ -7,10 +7,10 @@
 
 enum { BAD = 1, WORKERS = 3 };
 
-#define DEADLINE 0.6
+#define DEADLINE 1.5
 #define SOLVER                                                             \
     "net: '%s/net.prototxt' base_lr: 0.01 lr_policy: 'fixed' max_iter: 8 " \
-    "snapshot_prefix: '%s/snap' fire { bucket_mb: 0.0001 deadline: 0.6 overlap: '"
+    "snapshot_prefix: '%s/snap' fire { bucket_mb: 0.0001 deadline: 1.5 overlap: '"
 
 static const char net[] =
     "layer { name: 'data' type: 'DummyData' top: 'data' top: 'label' "
@@ -20,8 +20,7 @@ static const char net[] =
     "inner_product_param { num_output: 3 } }"
     "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' }";
 
-static const char *const solvers[] = {SOLVER "thread' }", SOLVER "poll' }",
-                                      SOLVER "off' }"};
+static const char *const solvers[] = {SOLVER "thread' }", SOLVER "poll' }"};
 
 static bool is_its_moment(const fire_trainer_t *t)
 {
@@ -42,16 +41,16 @@ static double run_with(fire_status_t (*before)(fire_trainer_t *), int how)
 
 static fire_status_t compute_for_long(fire_trainer_t *t)
 {
-    for (int i = 0; i < 75 && is_its_moment(t); i++) {
+    for (int i = 0; i < 70 && is_its_moment(t); i++) {
         FIRE_TRY(fire_trainer_beat(t)); /* as between layers */
-        usleep(20000);
+        usleep(50000);
     }
     return FIRE_OK;
 }
 
 TEST(a_worker_that_computes_for_long_is_waited_for)
 {
-    for (int how = 0; how < 3; how++) {
+    for (int how = 0; how < 2; how++) {
         CHECK(run_with(compute_for_long, how) > 2 * DEADLINE);
         for (int r = 0; r < WORKERS; r++)
             CHECK_STR(run_errors[r], "");
@@ -60,13 +59,13 @@ TEST(a_worker_that_computes_for_long_is_waited_for)
 
 static fire_status_t hang(fire_trainer_t *t)
 {
-    if (is_its_moment(t)) usleep(2000000);
+    if (is_its_moment(t)) usleep(3500000);
     return FIRE_OK;
 }
 
 TEST(a_worker_that_hangs_is_named_by_the_others)
 {
-    for (int how = 0; how < 3; how++) {
+    for (int how = 0; how < 2; how++) {
         run_listen();
         run_with(hang, how);
         CHECK(run_heard("no word from rank 1 ("));
@@ -84,7 +83,7 @@ static fire_status_t fail(fire_trainer_t *t)
 
 TEST(a_worker_that_fails_ends_the_others_at_once)
 {
-    for (int how = 0; how < 3; how++) {
+    for (int how = 0; how < 2; how++) {
         run_with(fail, how);
         CHECK_STR(run_errors[BAD], "disk on fire");
         for (int r = 0; r < WORKERS; r += 2)
