@@ -3,9 +3,6 @@
 file(GLOB_RECURSE FIRE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.c)
 foreach(lib leveldb hdf5 jpeg png onednn mpi python cuda cudnn)
   string(TOUPPER ${lib} LIB)
-  if(lib STREQUAL cudnn)
-    set(LIB CUDA) # comes with it
-  endif()
   if(NOT FIRE_HAVE_${LIB})
     list(FILTER FIRE_SOURCES EXCLUDE REGEX "/([a-z0-9_]*_)?${lib}\\.c$")
   endif()
@@ -65,19 +62,15 @@ endif()
 set(FIRE_CUDA_OBJECTS "")
 if(FIRE_HAVE_CUDA)
   file(GLOB_RECURSE cu_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cu)
-  set(arch "")
-  foreach(a IN LISTS FIRE_CUDA_ARCH)
-    list(APPEND arch -gencode=arch=compute_${a},code=sm_${a})
-  endforeach()
   foreach(f IN LISTS cu_files)
     file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR}/src ${f})
     string(REPLACE "/" "_" name ${name})
     set(object ${CMAKE_BINARY_DIR}/cuda/${name}.o)
     add_custom_command(OUTPUT ${object}
-      COMMAND ${NVCC} -std=c++17 -O3 -lineinfo --fmad=true ${arch} -Xcompiler=-fPIC,-fvisibility=hidden
-              -DFIRE_HAVE_CUDA=1 -I${CMAKE_SOURCE_DIR}/include -I${CMAKE_SOURCE_DIR}/src
+      COMMAND ${FIRE_CU_COMPILER} -DFIRE_HAVE_CUDA=1 -I${CMAKE_SOURCE_DIR}/include
+              -I${CMAKE_SOURCE_DIR}/src -I${PROTO_DIR} -I${PROTOBUF_C_INCLUDE}
               -MD -MF ${object}.d -c ${f} -o ${object}
-      DEPENDS ${f} DEPFILE ${object}.d VERBATIM)
+      DEPENDS ${f} ${PROTO_DIR}/caffe.pb-c.h DEPFILE ${object}.d VERBATIM)
     list(APPEND FIRE_CUDA_OBJECTS ${object})
   endforeach()
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cuda)

@@ -4,6 +4,7 @@
 #define FIRE_BASE_ALLOC_H
 #include "base/error.h"
 
+FIRE_BEGIN_C
 /* Zeroed array of n elements of `size` bytes, aligned to 64 bytes; end it with
  * fire_free(). n = 0 gives a valid pointer. `what` names it in the message. */
 fire_status_t fire_alloc(size_t n, size_t size, const char *what, void **ptr_p);
@@ -23,4 +24,5 @@ fire_status_t fire_asprintf(char **text_p, const char *format, ...) FIRE_PRINTF(
  * variable FIRE_FAIL_ALLOC does the same from outside. */
 void    fire_alloc_fail_at(int64_t n);
 int64_t fire_alloc_count(void); /* allocations so far, all threads */
+FIRE_END_C
 #endif

@@ -4,6 +4,7 @@
 #define FIRE_BASE_LOG_H
 #include <fire/api.h>
 
+FIRE_BEGIN_C
 typedef enum fire_log_level {
     FIRE_DEBUG,
     FIRE_INFO,
@@ -38,4 +39,5 @@ void fire_log_write(fire_log_level_t level, const char *file, int line,
         if (fire_log_wants(FIRE_##level))                                  \
             fire_log_write(FIRE_##level, __FILE__, __LINE__, __VA_ARGS__); \
     } while (0)
+FIRE_END_C
 #endif

@@ -7,6 +7,7 @@
 #define FIRE_BASE_MOMENT_H
 #include <fire/api.h>
 
+FIRE_BEGIN_C
 typedef enum fire_batch_rule {
     FIRE_BATCH_GLOBAL,     /* batch_size is the whole batch; lanes share it out */
     FIRE_BATCH_PER_WORKER, /* BVLC's: each lane takes batch_size, interleaved */
@@ -94,4 +95,5 @@ static inline int64_t fire_moment_row(const fire_moment_t *m, int64_t n, int64_t
     if (fire_lane_first(m->batch, m->lane + 1, m->lanes) - at == n) return at + i;
     return m->lane * n + i;
 }
+FIRE_END_C
 #endif

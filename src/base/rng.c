@@ -2,18 +2,15 @@
 
 #include <math.h>
 
-static uint64_t mix64(uint64_t x) /* the finaliser of SplitMix64 */
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
+#include "base/philox.h"
 
 fire_rng_key_t fire_rng_key(uint64_t seed, fire_rng_use_t use, uint64_t stream,
                             uint64_t step)
 {
-    uint64_t h = mix64(mix64(mix64(mix64(seed) + (uint64_t)use) + stream) + step);
+    uint64_t h = fire_philox_mix(
+        fire_philox_mix(fire_philox_mix(fire_philox_mix(seed) + (uint64_t)use) +
+                        stream) +
+        step);
 
     return (fire_rng_key_t){{(uint32_t)h, (uint32_t)(h >> 32)}};
 }
@@ -29,20 +26,7 @@ uint64_t fire_rng_name(const char *name)
 
 void fire_rng_block(fire_rng_key_t key, uint64_t block, uint32_t out[4])
 {
-    uint32_t c0 = (uint32_t)block, c1 = (uint32_t)(block >> 32), c2 = 0, c3 = 0;
-    uint32_t k0 = key.k[0], k1 = key.k[1];
-
-    for (int round = 0; round < 10; round++) {
-        uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;
-
-        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
-        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
-        c1 = (uint32_t)p1;
-        c3 = (uint32_t)p0;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
-    out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
+    fire_philox_block(key, block, out);
 }
 
 uint32_t fire_rng_u32(fire_rng_key_t key, uint64_t index)

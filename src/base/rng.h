@@ -7,6 +7,7 @@
 #define FIRE_BASE_RNG_H
 #include <fire/api.h>
 
+FIRE_BEGIN_C
 typedef struct fire_rng_key {
     uint32_t k[2];
 } fire_rng_key_t;
@@ -39,4 +40,5 @@ float    fire_rng_gaussian(fire_rng_key_t key, uint64_t index);
  * it: a Feistel network on the next power of four, walked until it lands below n.
  * About four rounds per look-up; every worker can ask for just its own samples. */
 uint64_t fire_rng_permute(fire_rng_key_t key, uint64_t n, uint64_t position);
+FIRE_END_C
 #endif

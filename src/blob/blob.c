@@ -178,6 +178,7 @@ fire_format_t fire_blob_format(const fire_blob_t *b, fire_part_t part)
 {
     fire_format_t f = fire_storage_format(b->part[part]);
 
+    if (f.place == FIRE_GPU) return fire_blob_format_at(b, part, FIRE_GPU);
     if (f.layout == FIRE_OPAQUE && !fits(fire_blocked_of(&f), b))
         return FIRE_FORMAT_PLAIN(FIRE_CPU);
     return f;
@@ -214,24 +215,34 @@ int64_t fire_blob_raw_count(const fire_blob_t *b, const fire_format_t *format)
                : b->count;
 }
 
-fire_status_t fire_blob_set(fire_blob_t *b, fire_part_t part, float value)
+fire_format_t fire_blob_format_at(const fire_blob_t *b, fire_part_t part,
+                                  fire_place_t place)
+{
+    return fire_storage_format_at(b->part[part], place, b->ndim, b->dim);
+}
+
+fire_status_t fire_blob_fill(fire_blob_t *b, fire_part_t part, fire_place_t where,
+                             float value)
 {
     float *p;
 
-    FIRE_TRY(fire_blob_write(b, part, FIRE_CPU, &p));
-    for (int64_t i = 0; i < b->count; i++)
-        p[i] = value;
-    return FIRE_OK;
+    FIRE_TRY(fire_blob_write(b, part, where, &p));
+    return fire_device_find(where)->fill(p, value, b->count);
+}
+
+fire_status_t fire_blob_set(fire_blob_t *b, fire_part_t part, float value)
+{
+    return fire_blob_fill(b, part, FIRE_CPU, value);
 }
 
 fire_status_t fire_blob_copy(fire_blob_t *dst, fire_blob_t *src, fire_part_t part)
 {
-    const float *from;
-    float       *to;
+    fire_format_t f = fire_blob_format(src, part);
+    void         *from, *to;
 
     if (dst->part[part] == src->part[part]) return FIRE_OK;
-    FIRE_TRY(fire_blob_read(src, part, FIRE_CPU, &from));
-    FIRE_TRY(fire_blob_write(dst, part, FIRE_CPU, &to));
-    memcpy(to, from, (size_t)src->count * sizeof(*to));
-    return FIRE_OK;
+    FIRE_TRY(fire_blob_access(src, part, FIRE_READ, &f, &from));
+    FIRE_TRY(fire_blob_access(dst, part, FIRE_WRITE, &f, &to));
+    return fire_device_find(f.place)->copy(
+        to, from, (size_t)fire_blob_raw_count(src, &f) * fire_dtype_size(f.dtype));
 }

@@ -4,6 +4,7 @@
 #include <fire/blob.h>
 #include "blob/storage.h"
 
+FIRE_BEGIN_C
 struct fire_blob {
     int             ndim;
     int64_t         dim[FIRE_MAX_DIMS];
@@ -42,7 +43,15 @@ fire_status_t fire_blob_blocked(const fire_blob_t *blob, fire_part_t part,
                                 fire_format_t *format_p);
 int64_t       fire_blob_raw_count(const fire_blob_t *blob, const fire_format_t *format);
 
-/* All elements of a part to one value. */
+/* The best among those on one place. */
+fire_format_t fire_blob_format_at(const fire_blob_t *blob, fire_part_t part,
+                                  fire_place_t place);
+
+/* All elements of a part to one value: on the CPU; where the caller wants it. */
 fire_status_t fire_blob_set(fire_blob_t *blob, fire_part_t part, float value);
+fire_status_t fire_blob_fill(fire_blob_t *blob, fire_part_t part, fire_place_t where,
+                             float value);
+/* As the values lie, on whatever place that is. */
 fire_status_t fire_blob_copy(fire_blob_t *dst, fire_blob_t *src, fire_part_t part);
+FIRE_END_C
 #endif

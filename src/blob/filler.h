@@ -5,7 +5,9 @@
 #include "blob/blob.h"
 #include "caffe.pb-c.h"
 
+FIRE_BEGIN_C
 /* Fill the data of a blob. The i-th element depends on key and i alone. */
 fire_status_t fire_filler_fill(const Caffe__FillerParameter *filler, fire_blob_t *blob,
                                fire_rng_key_t key);
+FIRE_END_C
 #endif

@@ -87,11 +87,17 @@ static copy_t *find(const fire_storage_t *s, const fire_format_t *format)
     return NULL;
 }
 
-static copy_t *find_valid(const fire_storage_t *s)
+/* Any valid copy, one on `place` if there is. */
+static copy_t *find_valid(const fire_storage_t *s, fire_place_t place)
 {
-    for (int i = 0; i < MAX_COPIES; i++)
-        if (s->copy[i].valid) return &s->copy[i];
-    return NULL;
+    copy_t *other = NULL;
+
+    for (int i = 0; i < MAX_COPIES; i++) {
+        if (!s->copy[i].valid) continue;
+        if (s->copy[i].format.place == place) return &s->copy[i];
+        other = &s->copy[i];
+    }
+    return other;
 }
 
 bool fire_storage_has(const fire_storage_t *s, const fire_format_t *format)
@@ -101,13 +107,19 @@ bool fire_storage_has(const fire_storage_t *s, const fire_format_t *format)
     return c != NULL && c->valid;
 }
 
+/* A library's own before plain; a GPU's before the same on the CPU. */
+static int rank_of(const fire_format_t *f)
+{
+    return 2 * (int)f->layout + (f->place == FIRE_GPU);
+}
+
 fire_format_t fire_storage_format(const fire_storage_t *s)
 {
     const copy_t *best = NULL;
 
     for (int i = 0; i < MAX_COPIES; i++)
         if (s->copy[i].valid &&
-            (best == NULL || best->format.layout < s->copy[i].format.layout))
+            (best == NULL || rank_of(&best->format) < rank_of(&s->copy[i].format)))
             best = &s->copy[i];
     return best != NULL ? best->format : FIRE_FORMAT_PLAIN(FIRE_CPU);
 }
@@ -120,7 +132,32 @@ void fire_storage_zero(fire_storage_t *s)
 
 bool fire_storage_is_zero(const fire_storage_t *s)
 {
-    return find_valid(s) == NULL;
+    return find_valid(s, FIRE_CPU) == NULL;
+}
+
+/* Plain values have no shape of their own; other layouts keep their writer's. */
+static bool has_shape(const copy_t *c, int ndim, const int64_t *dim)
+{
+    return c->format.layout == FIRE_PLAIN ||
+           (c->ndim == ndim && memcmp(c->dim, dim, (size_t)ndim * sizeof(*dim)) == 0);
+}
+
+fire_format_t fire_storage_format_at(const fire_storage_t *s, fire_place_t place,
+                                     int ndim, const int64_t *dim)
+{
+    fire_format_t best  = FIRE_FORMAT_PLAIN(place);
+    bool          found = false;
+
+    for (int i = 0; i < MAX_COPIES; i++) {
+        const copy_t *c = &s->copy[i];
+
+        if (c->valid && c->format.place == place && has_shape(c, ndim, dim) &&
+            (!found || best.layout < c->format.layout)) {
+            best  = c->format;
+            found = true;
+        }
+    }
+    return best;
 }
 
 void fire_storage_swap(fire_storage_t *a, fire_storage_t *b)
@@ -206,12 +243,12 @@ fire_status_t fire_storage_access(fire_storage_t *s, fire_access_t access,
         if (ndim > 0) memcpy(c->dim, dim, (size_t)ndim * sizeof(*dim));
     }
     if (access != FIRE_WRITE && !c->valid) {
-        const copy_t *from = find_valid(s);
+        const copy_t *from = find_valid(s, format->place);
 
         if (from != NULL)
             FIRE_TRY(bring(s, from, c));
-        else if (c->used && format->place == FIRE_CPU)
-            memset(c->ptr, 0, c->bytes); /* as fresh memory is */
+        else if (c->used) /* as fresh memory is */
+            FIRE_TRY(fire_device_find(format->place)->clear(c->ptr, c->bytes));
     }
     if (access != FIRE_READ)
         for (int i = 0; i < MAX_COPIES; i++)
@@ -221,21 +258,24 @@ fire_status_t fire_storage_access(fire_storage_t *s, fire_access_t access,
     return FIRE_OK;
 }
 
-fire_status_t fire_storage_bind(fire_storage_t *s, void *memory, size_t bytes)
+fire_status_t fire_storage_bind(fire_storage_t *s, fire_place_t place, void *memory,
+                                size_t bytes)
 {
-    fire_format_t plain = FIRE_FORMAT_PLAIN(FIRE_CPU);
-    copy_t       *c, old = {0};
+    fire_format_t        plain  = FIRE_FORMAT_PLAIN(place);
+    const fire_device_t *device = fire_device_find(place);
+    copy_t              *c, old = {0};
 
     FIRE_TRY(make_room(s, &plain, 0, &c));
     old = *c;
     if (old.valid && old.bytes > bytes)
         return FIRE_FAIL(FIRE_ERR_INVALID, "%zu bytes cannot hold a blob of %zu", bytes,
                          old.bytes);
-    if (old.valid && old.ptr != memory) memcpy(memory, old.ptr, old.bytes);
+    if (old.valid && old.ptr != memory)
+        FIRE_TRY(device->copy(memory, old.ptr, old.bytes));
     c->ptr   = memory;
     c->bytes = bytes;
     c->bound = c->used = true;
-    if (!old.bound) fire_device_find(FIRE_CPU)->free(old.ptr);
+    if (!old.bound) device->free(old.ptr);
     return FIRE_OK;
 }
 

@@ -5,6 +5,7 @@
 #define FIRE_BLOB_STORAGE_H
 #include "device/device.h"
 
+FIRE_BEGIN_C
 typedef enum fire_access { FIRE_READ, FIRE_WRITE, FIRE_UPDATE } fire_access_t;
 
 typedef struct fire_storage fire_storage_t;
@@ -17,10 +18,11 @@ fire_status_t fire_storage_access(fire_storage_t *storage, fire_access_t access,
                                   const fire_format_t *format, int ndim,
                                   const int64_t *dim, void **ptr_p);
 
-/* Use the caller's memory for plain float32 on the CPU from now on (a memory plan's
+/* Use the caller's memory for plain float32 on this place from now on (a memory plan's
  * arena, a communication buffer). It must hold `bytes` and outlive the storage;
  * values already there move in. */
-fire_status_t fire_storage_bind(fire_storage_t *storage, void *memory, size_t bytes);
+fire_status_t fire_storage_bind(fire_storage_t *storage, fire_place_t place,
+                                void *memory, size_t bytes);
 
 /* Is there a valid copy in this format, so that reading it costs nothing? */
 bool fire_storage_has(const fire_storage_t *storage, const fire_format_t *format);
@@ -31,6 +33,9 @@ fire_format_t fire_storage_format(const fire_storage_t *storage);
  * still so? Then who would add may as well overwrite. */
 void fire_storage_zero(fire_storage_t *storage);
 bool fire_storage_is_zero(const fire_storage_t *storage);
+/* The same among those on one place, for a blob of this shape. */
+fire_format_t fire_storage_format_at(const fire_storage_t *storage, fire_place_t place,
+                                     int ndim, const int64_t *dim);
 /* Exchange what two storages hold: a way to keep old values without copying them. No
  * bound memory may be involved. */
 void fire_storage_swap(fire_storage_t *a, fire_storage_t *b);
@@ -39,4 +44,5 @@ void    fire_storage_clear(fire_storage_t *storage);
 int64_t fire_storage_conversions(const fire_storage_t *storage); /* so far */
 size_t  fire_storage_bytes(const fire_storage_t *storage);       /* held now */
 bool    fire_storage_is_shared(const fire_storage_t *storage);
+FIRE_END_C
 #endif

@@ -17,14 +17,48 @@ static fire_status_t cpu_copy(void *dst, const void *src, size_t bytes)
     return FIRE_OK;
 }
 
+static fire_status_t cpu_clear(void *dst, size_t bytes)
+{
+    memset(dst, 0, bytes);
+    return FIRE_OK;
+}
+
+static fire_status_t cpu_fill(float *dst, float value, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        dst[i] = value;
+    return FIRE_OK;
+}
+
+static fire_status_t cpu_add_left(float *restrict dst, const float *restrict left,
+                                  int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        dst[i] = left[i] + dst[i];
+    return FIRE_OK;
+}
+
+static fire_status_t cpu_add_scaled(float *dst, float a, const float *src, int64_t n,
+                                    bool fold)
+{
+    for (int64_t i = 0; i < n; i++)
+        dst[fold ? 0 : i] += a * src[i];
+    return FIRE_OK;
+}
+
 static const fire_device_t cpu = {
-    .name      = "cpu",
-    .place     = FIRE_CPU,
-    .alloc     = cpu_alloc,
-    .free      = fire_free,
-    .from_host = cpu_copy,
-    .to_host   = cpu_copy,
-    .convert   = fire_cpu_convert,
+    .name       = "cpu",
+    .place      = FIRE_CPU,
+    .alloc      = cpu_alloc,
+    .free       = fire_free,
+    .from_host  = cpu_copy,
+    .to_host    = cpu_copy,
+    .convert    = fire_cpu_convert,
+    .copy       = cpu_copy,
+    .clear      = cpu_clear,
+    .fill       = cpu_fill,
+    .add_left   = cpu_add_left,
+    .add_scaled = cpu_add_scaled,
 };
 
 /* Set once, when a back end is loaded; never changed while workers run. */

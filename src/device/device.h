@@ -56,8 +56,8 @@ static inline size_t fire_dtype_size(fire_dtype_t t)
     return t == FIRE_F32 ? 4 : 2;
 }
 
-/* What a place can do with memory. Copies are ordered with the device's work and
- * finished, as the host sees it, when they return. */
+/* What a place can do with memory, in order with the work of this thread's queue. What
+ * comes to the host is there when to_host() returns; what goes from it may be reused. */
 typedef struct fire_device {
     const char  *name;
     fire_place_t place;
@@ -69,6 +69,15 @@ typedef struct fire_device {
     fire_status_t (*convert)(const fire_format_t *from, const void *src,
                              const fire_format_t *to, void *dst, int ndim,
                              const int64_t *dim);
+    /* Within this place; numbers are float32. */
+    fire_status_t (*copy)(void *dst, const void *src, size_t bytes);
+    fire_status_t (*clear)(void *dst, size_t bytes);
+    fire_status_t (*fill)(float *dst, float value, int64_t n);
+    fire_status_t (*add_left)(float *dst, const float *left,
+                              int64_t n); /* left + dst */
+    /* dst[i] += a * src[i]; or, if `fold`, all into dst[0], in order. */
+    fire_status_t (*add_scaled)(float *dst, float a, const float *src, int64_t n,
+                                bool fold);
 } fire_device_t;
 
 /* NULL where the place does not exist in this process. */
@@ -85,6 +94,7 @@ typedef struct fire_ctx {
     bool           exact;         /* no algorithm that trades accuracy (Winograd) */
     bool           lean;          /* blobs inside a net may lose their values as soon as
                                    * no layer needs them: nobody else looks */
+    bool           tf32;          /* GPU products may round float32 factors to tf32 */
     int            threads;       /* 0: all that this worker may use */
     const char    *kernels;       /* wishes, "Convolution=ref,ReLU=onednn" or NULL */
     fire_stream_t *stream;        /* this worker's queue */

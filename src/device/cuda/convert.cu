@@ -1,96 +1,86 @@
-/* convert.cu - between float32, bfloat16 and float16, plain and channels last. Runs on
- * the legacy stream, which waits for the worker's queue and is waited for by it. */
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+/* convert.cu - between float32, bfloat16 and float16, plain and channels last. */
+#include "device/cuda/launch.h"
 
-#include "device/cuda/convert.h"
-
-template <typename To, typename From> __device__ static To cast(From x)
-{
-    return (To)(float)x;
-}
-
-/* Index in the destination of element i of the source. */
-struct same_place {
-    __device__ int64_t operator()(int64_t i) const
-    {
-        return i;
-    }
-};
-
-/* (n, a, b) -> (n, b, a) */
-struct swapped {
-    int64_t            a, b;
-    __device__ int64_t operator()(int64_t i) const
-    {
-        int64_t n = i / (a * b), x = i / b % a, y = i % b;
-
-        return (n * b + y) * a + x;
-    }
-};
-
-template <typename To, typename From, typename Place>
-__global__ static void convert(int64_t n, const From *src, To *dst, Place place)
-{
-    FIRE_GRID_STRIDE (i, n) {
-        dst[place(i)] = cast<To>(src[i]);
-    }
-}
+/* Transposing through a tile lets both sides be read and written in rows. */
+enum { TILE = 32, TILE_ROWS = 8 };
 
 template <typename To, typename From>
-static fire_status_t run(int64_t n, const void *src, void *dst, bool swap, int64_t a,
-                         int64_t b)
+__global__ static void cast(int64_t n, const From *src, To *dst)
 {
-    unsigned grid = (unsigned)((n + FIRE_CUDA_BLOCK - 1) / FIRE_CUDA_BLOCK);
+    FIRE_GRID_STRIDE (i, n)
+        dst[i] = (To)(float)src[i];
+}
 
-    if (n == 0) return FIRE_OK;
-    grid = grid < 65536 ? grid : 65536;
-    if (swap)
-        convert<<<grid, FIRE_CUDA_BLOCK>>>(n, (const From *)src, (To *)dst,
-                                           swapped{a, b});
-    else
-        convert<<<grid, FIRE_CUDA_BLOCK>>>(n, (const From *)src, (To *)dst,
-                                           same_place());
-    return FIRE_CUDA(cudaGetLastError());
+/* (z, a, b) -> (z, b, a) */
+template <typename To, typename From>
+__global__ static void transpose(int64_t a, int64_t b, int64_t tiles_a, int64_t tiles_b,
+                                 int64_t tiles, const From *src, To *dst)
+{
+    __shared__ float tile[TILE][TILE + 1];
+
+    for (int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+        int64_t z = t / (tiles_a * tiles_b), y = t / tiles_b % tiles_a, x = t % tiles_b;
+        int64_t row = y * TILE, column = x * TILE;
+
+        for (int i = threadIdx.y; i < TILE; i += TILE_ROWS)
+            if (row + i < a && column + threadIdx.x < b)
+                tile[i][threadIdx.x] =
+                    (float)src[(z * a + row + i) * b + column + threadIdx.x];
+        __syncthreads();
+        for (int i = threadIdx.y; i < TILE; i += TILE_ROWS)
+            if (column + i < b && row + threadIdx.x < a)
+                dst[(z * b + column + i) * a + row + threadIdx.x] =
+                    (To)tile[threadIdx.x][i];
+        __syncthreads();
+    }
+}
+
+/* What is to be done: n elements, or z matrices a x b that are transposed. */
+typedef struct job {
+    bool    swap;
+    int64_t n, z, a, b;
+} job_t;
+
+template <typename To, typename From>
+static fire_status_t run(const job_t *j, const void *src, void *dst)
+{
+    int64_t tiles_a = (j->a + TILE - 1) / TILE, tiles_b = (j->b + TILE - 1) / TILE;
+    int64_t tiles = j->z * tiles_a * tiles_b;
+
+    if (j->n == 0) return FIRE_OK;
+    if (!j->swap || j->a == 1 || j->b == 1)
+        return FIRE_LAUNCH_ON(fire_cuda_queue(), fire_cuda_grid(NULL, j->n),
+                              FIRE_CUDA_BLOCK, (cast<To, From>), j->n,
+                              (const From *)src, (To *)dst);
+    return FIRE_LAUNCH_ON(fire_cuda_queue(), (unsigned)(tiles < 65536 ? tiles : 65536),
+                          dim3(TILE, TILE_ROWS), (transpose<To, From>), j->a, j->b,
+                          tiles_a, tiles_b, tiles, (const From *)src, (To *)dst);
 }
 
 template <typename From>
-static fire_status_t run_to(fire_dtype_t to, int64_t n, const void *src, void *dst,
-                            bool swap, int64_t a, int64_t b)
+static fire_status_t run_to(fire_dtype_t to, const job_t *j, const void *src, void *dst)
 {
-    switch (to) {
-    case FIRE_BF16:
-        return run<__nv_bfloat16, From>(n, src, dst, swap, a, b);
-    case FIRE_F16:
-        return run<__half, From>(n, src, dst, swap, a, b);
-    default:
-        return run<float, From>(n, src, dst, swap, a, b);
-    }
+    FIRE_WITH_TYPE(to, To, return (run<To, From>(j, src, dst)))
+    return FIRE_OK;
 }
 
 fire_status_t fire_cuda_convert(const fire_format_t *from, const void *src,
                                 const fire_format_t *to, void *dst, int ndim,
                                 const int64_t *dim)
 {
-    bool    swap = from->layout != to->layout;
-    int64_t n = 1, a = 1, b = 1;
+    job_t j = {from->layout != to->layout, 1, 1, 1, 1};
 
     for (int i = 0; i < ndim; i++)
-        n *= dim[i];
-    if (swap && ndim != 4)
+        j.n *= dim[i];
+    if (j.swap && ndim != 4)
         return FIRE_FAIL(FIRE_ERR_INVALID, "channels-last needs 4 axes, not %d", ndim);
-    if (swap) {
-        bool to_plain = to->layout == FIRE_PLAIN;
+    if (j.swap) {
+        int64_t plane = dim[2] * dim[3];
 
-        a = to_plain ? dim[2] * dim[3] : dim[1];
-        b = to_plain ? dim[1] : dim[2] * dim[3];
+        j.z = dim[0];
+        j.a = to->layout == FIRE_PLAIN ? plane : dim[1];
+        j.b = to->layout == FIRE_PLAIN ? dim[1] : plane;
     }
-    switch (from->dtype) {
-    case FIRE_BF16:
-        return run_to<__nv_bfloat16>(to->dtype, n, src, dst, swap, a, b);
-    case FIRE_F16:
-        return run_to<__half>(to->dtype, n, src, dst, swap, a, b);
-    default:
-        return run_to<float>(to->dtype, n, src, dst, swap, a, b);
-    }
+    FIRE_WITH_TYPE(from->dtype, From, return run_to<From>(to->dtype, &j, src, dst))
+    return FIRE_OK;
 }

@@ -3,7 +3,7 @@
 #define FIRE_DEVICE_CUDA_CUDA_H
 #include <cuda_runtime_api.h>
 
-#include "device/device.h"
+#include "device/gpu.h"
 
 FIRE_BEGIN_C
 #define FIRE_CUDA(call) fire_cuda_status((call), #call, __FILE__, __LINE__)
@@ -15,12 +15,26 @@ struct fire_stream {
     int          multiprocessors;
     cudaStream_t queue;
     void        *cudnn, *cublas; /* handles, made when first asked for */
-    void        *workspace;      /* scratch for libraries, grows */
+    void        *cublas_scratch;
+    void        *workspace; /* scratch for kernels, grows */
     size_t       workspace_bytes;
 };
 
+/* The queue that this thread's work goes to; 0, the legacy one, for a thread that has
+ * none. That waits for all other queues, and they for it. */
+cudaStream_t fire_cuda_queue(void);
+
 /* Scratch memory of at least `bytes`, valid until the next call. */
 fire_status_t fire_cuda_workspace(fire_stream_t *s, size_t bytes, void **memory_p);
+
+/* Arithmetic of the device's table (device.h). */
+fire_status_t fire_cuda_convert(const fire_format_t *from, const void *src,
+                                const fire_format_t *to, void *dst, int ndim,
+                                const int64_t *dim);
+fire_status_t fire_cuda_fill(float *dst, float value, int64_t n);
+fire_status_t fire_cuda_add_left(float *dst, const float *left, int64_t n);
+fire_status_t fire_cuda_add_scaled(float *dst, float a, const float *src, int64_t n,
+                                   bool fold);
 
 enum { FIRE_CUDA_BLOCK = 256 };
 
@@ -28,19 +42,9 @@ enum { FIRE_CUDA_BLOCK = 256 };
 static inline unsigned fire_cuda_grid(const fire_stream_t *s, int64_t n)
 {
     int64_t blocks = (n + FIRE_CUDA_BLOCK - 1) / FIRE_CUDA_BLOCK;
-    int64_t most   = (int64_t)s->multiprocessors * 16;
+    int64_t most   = (int64_t)(s != NULL ? s->multiprocessors : 128) * 16;
 
     return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 FIRE_END_C
-
-#ifdef __CUDACC__
-#    define FIRE_GRID_STRIDE(i, n)                                                \
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n); \
-             i += (int64_t)gridDim.x * blockDim.x)
-#    define FIRE_LAUNCH(kernel, s, n, ...)                                     \
-        (kernel<<<fire_cuda_grid((s), (n)), FIRE_CUDA_BLOCK, 0, (s)->queue>>>( \
-             __VA_ARGS__),                                                     \
-         FIRE_CUDA(cudaGetLastError()))
-#endif
 #endif

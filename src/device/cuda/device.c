@@ -4,10 +4,11 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "device/cuda/convert.h"
+#include "device/cuda/cublas.h"
 #include "device/cuda/cuda.h"
-#include "device/cuda/libs.h"
-#include "device/gpu.h"
+#ifdef FIRE_HAVE_CUDNN
+#    include "device/cuda/cudnn.h"
+#endif
 
 fire_status_t fire_cuda_status(cudaError_t rc, const char *what, const char *file,
                                int line)
@@ -53,10 +54,32 @@ fire_status_t fire_gpu_describe(int index, char *text, size_t size)
 
 /* ---- memory ---- */
 
+/* Whose queue this thread works on, as CUDA keeps its current device per thread. */
+static _Thread_local fire_stream_t *mine;
+
+cudaStream_t fire_cuda_queue(void)
+{
+    return mine != NULL ? mine->queue : 0;
+}
+
+static fire_status_t gpu_clear(void *dst, size_t bytes)
+{
+    return FIRE_CUDA(cudaMemsetAsync(dst, 0, bytes, fire_cuda_queue()));
+}
+
 static fire_status_t gpu_alloc(size_t bytes, void **ptr_p)
 {
-    FIRE_TRY(FIRE_CUDA(cudaMalloc(ptr_p, bytes)));
-    return FIRE_CUDA(cudaMemset(*ptr_p, 0, bytes));
+    void         *ptr;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_CUDA(cudaMalloc(&ptr, bytes)));
+    st = gpu_clear(ptr, bytes);
+    if (st < 0) {
+        cudaFree(ptr);
+        return st;
+    }
+    *ptr_p = ptr;
+    return FIRE_OK;
 }
 
 static void gpu_free(void *ptr)
@@ -64,26 +87,39 @@ static void gpu_free(void *ptr)
     cudaFree(ptr);
 }
 
-/* The worker's queue was made to wait for the legacy stream and the other way round,
- * so these are in order with its kernels, and done when they return. */
+/* Memory of the host that is not pinned has been read when the call returns. */
 static fire_status_t gpu_from_host(void *dst, const void *src, size_t bytes)
 {
-    return FIRE_CUDA(cudaMemcpy(dst, src, bytes, cudaMemcpyHostToDevice));
+    return FIRE_CUDA(
+        cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, fire_cuda_queue()));
 }
 
 static fire_status_t gpu_to_host(void *dst, const void *src, size_t bytes)
 {
-    return FIRE_CUDA(cudaMemcpy(dst, src, bytes, cudaMemcpyDeviceToHost));
+    FIRE_TRY(FIRE_CUDA(
+        cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, fire_cuda_queue())));
+    return FIRE_CUDA(cudaStreamSynchronize(fire_cuda_queue()));
+}
+
+static fire_status_t gpu_copy(void *dst, const void *src, size_t bytes)
+{
+    return FIRE_CUDA(
+        cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, fire_cuda_queue()));
 }
 
 static const fire_device_t gpu = {
-    .name      = "cuda",
-    .place     = FIRE_GPU,
-    .alloc     = gpu_alloc,
-    .free      = gpu_free,
-    .from_host = gpu_from_host,
-    .to_host   = gpu_to_host,
-    .convert   = fire_cuda_convert,
+    .name       = "cuda",
+    .place      = FIRE_GPU,
+    .alloc      = gpu_alloc,
+    .free       = gpu_free,
+    .from_host  = gpu_from_host,
+    .to_host    = gpu_to_host,
+    .convert    = fire_cuda_convert,
+    .copy       = gpu_copy,
+    .clear      = gpu_clear,
+    .fill       = fire_cuda_fill,
+    .add_left   = fire_cuda_add_left,
+    .add_scaled = fire_cuda_add_scaled,
 };
 
 /* ---- queues ---- */
@@ -112,6 +148,7 @@ fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
                   err_stream);
     FIRE_TRY_GOTO(st, FIRE_CUDA(cudaStreamCreate(&s->queue)), err_stream);
     fire_device_add(&gpu);
+    mine      = s;
     *stream_p = s;
     return FIRE_OK;
 
@@ -124,10 +161,20 @@ void fire_gpu_close(fire_stream_t *s)
 {
     if (s == NULL) return;
     cudaStreamSynchronize(s->queue);
-    fire_cuda_libs_close(s);
+    fire_cublas_close(s);
+#ifdef FIRE_HAVE_CUDNN
+    fire_cudnn_close(s);
+#endif
     cudaFree(s->workspace);
     cudaStreamDestroy(s->queue);
+    if (mine == s) mine = NULL;
     fire_free(s);
+}
+
+void fire_gpu_use(fire_stream_t *s)
+{
+    mine = s;
+    if (s != NULL) cudaSetDevice(s->device);
 }
 
 fire_status_t fire_gpu_sync(fire_stream_t *s)

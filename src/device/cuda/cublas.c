@@ -1,0 +1,103 @@
+#include "device/cuda/cublas.h"
+
+#include <cublas_v2.h>
+#include <limits.h>
+#include <pthread.h>
+
+#include "device/cuda/libs.h"
+
+/* clang-format off */
+#define CALLS(X)                                               \
+    X(Create_v2) X(Destroy_v2) X(SetStream_v2) X(SetMathMode)  \
+    X(SetWorkspace_v2) X(GemmEx) X(GemmStridedBatchedEx)
+/* clang-format on */
+
+#define X(name) __typeof__(&cublas##name) name;
+typedef struct calls {
+    CALLS(X)
+} calls_t;
+#undef X
+
+/* Written once; the library stays open for the life of the process. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static calls_t         cublas;
+static bool            is_open;
+
+#define CUBLAS(call) cublas_status((call), #call, __FILE__, __LINE__)
+
+static fire_status_t cublas_status(cublasStatus_t rc, const char *what,
+                                   const char *file, int line)
+{
+    if (rc == CUBLAS_STATUS_SUCCESS) return FIRE_OK;
+    fire_error_set(FIRE_ERR_DEVICE, file, line, "cuBLAS: %s: code %d", what, (int)rc);
+    return FIRE_ERR_DEVICE;
+}
+
+static fire_status_t open_calls(void)
+{
+    void *lib;
+
+    if (is_open) return FIRE_OK;
+    FIRE_TRY(fire_cuda_lib_open("libcublas.so.13", &lib));
+#define X(name) FIRE_TRY(fire_cuda_lib_find(lib, "cublas" #name, &cublas.name));
+    CALLS(X)
+#undef X
+    is_open = true;
+    return FIRE_OK;
+}
+
+/* The library's scratch memory is ours, so that it allocates none while a step is
+ * recorded, and sums come out the same on every run. */
+enum { SCRATCH = 32 << 20 };
+
+static fire_status_t open_handle(fire_stream_t *s)
+{
+    fire_status_t st;
+
+    if (s->cublas != NULL) return FIRE_OK;
+    pthread_mutex_lock(&lock);
+    st = open_calls();
+    pthread_mutex_unlock(&lock);
+    FIRE_TRY(st);
+    FIRE_TRY(FIRE_CUDA(cudaMalloc(&s->cublas_scratch, SCRATCH)));
+    FIRE_TRY(CUBLAS(cublas.Create_v2((cublasHandle_t *)&s->cublas)));
+    FIRE_TRY(CUBLAS(cublas.SetStream_v2(s->cublas, s->queue)));
+    return CUBLAS(cublas.SetWorkspace_v2(s->cublas, s->cublas_scratch, SCRATCH));
+}
+
+void fire_cublas_close(fire_stream_t *s)
+{
+    if (s->cublas != NULL) cublas.Destroy_v2(s->cublas);
+    cudaFree(s->cublas_scratch);
+}
+
+static cudaDataType type_of(fire_dtype_t t)
+{
+    return t == FIRE_F32 ? CUDA_R_32F : t == FIRE_BF16 ? CUDA_R_16BF : CUDA_R_16F;
+}
+
+/* cuBLAS thinks in columns: it computes C' = op(B)' op(A)'. */
+fire_status_t fire_cuda_gemm_run(fire_stream_t *s, const fire_cuda_gemm_t *g,
+                                 const void *a, const void *b, void *c)
+{
+    cublasOperation_t   op_a = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t   op_b = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+    int                 lda  = (int)(g->transpose_a ? g->m : g->k);
+    int                 ldb  = (int)(g->transpose_b ? g->k : g->n);
+    cudaDataType        type = type_of(g->type), c_type = type_of(g->c_type);
+    cublasComputeType_t compute =
+        g->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+
+    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "a matrix of more than %d rows",
+                         INT_MAX);
+    FIRE_TRY(open_handle(s));
+    if (g->batch > 1)
+        return CUBLAS(cublas.GemmStridedBatchedEx(
+            s->cublas, op_b, op_a, (int)g->n, (int)g->m, (int)g->k, &g->alpha, b, type,
+            ldb, g->b_step, a, type, lda, g->a_step, &g->beta, c, c_type, (int)g->n,
+            g->c_step, (int)g->batch, compute, CUBLAS_GEMM_DEFAULT));
+    return CUBLAS(cublas.GemmEx(s->cublas, op_b, op_a, (int)g->n, (int)g->m, (int)g->k,
+                                &g->alpha, b, type, ldb, a, type, lda, &g->beta, c,
+                                c_type, (int)g->n, compute, CUBLAS_GEMM_DEFAULT));
+}

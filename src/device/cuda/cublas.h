@@ -1,0 +1,24 @@
+/* cublas.h - matrix products on the GPU, row after row as in device/cpu/blas.h. */
+#ifndef FIRE_DEVICE_CUDA_CUBLAS_H
+#define FIRE_DEVICE_CUDA_CUBLAS_H
+#include "device/cuda/cuda.h"
+
+FIRE_BEGIN_C
+/* C = alpha op(A) op(B) + beta C for `batch` triples, each matrix `step` elements behind
+ * the one before. op(A) is m x k, op(B) k x n, C m x n, all dense. A and B have one
+ * number format, C another or the same; sums are float32. */
+typedef struct fire_cuda_gemm {
+    bool         transpose_a, transpose_b;
+    int64_t      m, n, k;
+    fire_dtype_t type, c_type;
+    bool         tf32; /* float32 factors may be rounded to 10 bits */
+    float        alpha, beta;
+    int64_t      batch; /* 0: one */
+    int64_t      a_step, b_step, c_step;
+} fire_cuda_gemm_t;
+
+fire_status_t fire_cuda_gemm_run(fire_stream_t *s, const fire_cuda_gemm_t *g,
+                                 const void *a, const void *b, void *c);
+void          fire_cublas_close(fire_stream_t *s);
+FIRE_END_C
+#endif

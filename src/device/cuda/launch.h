@@ -1,0 +1,49 @@
+/* launch.h - how .cu files start kernels. */
+#ifndef FIRE_DEVICE_CUDA_LAUNCH_H
+#define FIRE_DEVICE_CUDA_LAUNCH_H
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "device/cuda/cuda.h"
+
+/* for (int64_t i: all elements below n, shared by the threads of the grid) */
+#define FIRE_GRID_STRIDE(i, n)                                                \
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n); \
+         i += (int64_t)gridDim.x * blockDim.x)
+
+/* Status of starting kernel(...) on queue; put template arguments into parentheses. */
+#ifndef FIRE_LAUNCH_ON /* an emulator has its own */
+/* clang-format off */
+#    define FIRE_LAUNCH_ON(queue, grid, block, kernel, ...)      \
+        ((kernel)<<<(grid), (block), 0, (queue)>>>(__VA_ARGS__), \
+         FIRE_CUDA(cudaGetLastError()))
+/* clang-format on */
+#endif
+#define FIRE_LAUNCH_GRID(s, grid, block, kernel, ...) \
+    FIRE_LAUNCH_ON((s)->queue, grid, block, kernel, __VA_ARGS__)
+/* For n elements and FIRE_GRID_STRIDE. */
+#define FIRE_LAUNCH(s, n, kernel, ...)                                                \
+    ((n) > 0 ? FIRE_LAUNCH_GRID(s, fire_cuda_grid((s), (n)), FIRE_CUDA_BLOCK, kernel, \
+                                __VA_ARGS__)                                          \
+             : FIRE_OK)
+
+/* Run a statement with T standing for the C++ type of a dtype. */
+#define FIRE_WITH_TYPE(dtype, T, ...) \
+    switch (dtype) {                  \
+    case FIRE_BF16: {                 \
+        using T = __nv_bfloat16;      \
+        __VA_ARGS__;                  \
+        break;                        \
+    }                                 \
+    case FIRE_F16: {                  \
+        using T = __half;             \
+        __VA_ARGS__;                  \
+        break;                        \
+    }                                 \
+    default: {                        \
+        using T = float;              \
+        __VA_ARGS__;                  \
+        break;                        \
+    }                                 \
+    }
+#endif
