@@ -1,0 +1,25 @@
+# The GPU's kernels on the CPU: every block's threads run as fibers, device memory is
+# memory that the host cannot touch. Slow; finds wrong indices, missing barriers and
+# values that nobody wrote, with no GPU at hand.
+enable_language(CXX)
+set(emulator ${CMAKE_SOURCE_DIR}/tests/emulator)
+add_library(cuda_emulator SHARED ${emulator}/runtime.c ${emulator}/launch.cc)
+add_library(cublas_emulator SHARED ${emulator}/cublas.c)
+target_link_libraries(cublas_emulator cuda_emulator)
+set_target_properties(cublas_emulator PROPERTIES OUTPUT_NAME cublas SOVERSION 13)
+target_compile_options(cuda_emulator PRIVATE -O2)
+target_compile_options(cublas_emulator PRIVATE -O2)
+foreach(target cuda_emulator cublas_emulator)
+  target_include_directories(${target} PRIVATE ${emulator})
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+  set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/emulator)
+endforeach()
+
+set(FIRE_HAVE_CUDA ON)
+set(FIRE_CU_COMPILER ${CMAKE_CXX_COMPILER} -x c++ -std=c++17 -O2 -g -fPIC -ffp-contract=off
+  -Wall -Wextra -Wno-unused-function -Wno-missing-field-initializers
+  -I${emulator} -include kernel.h)
+list(APPEND FIRE_LIBS cuda_emulator dl stdc++)
+list(PREPEND FIRE_INCLUDES ${emulator})
+list(APPEND FIRE_DEFS FIRE_HAVE_CUDA=1)
+list(APPEND FIRE_FOUND "CUDA (emulated)")

@@ -1,0 +1,352 @@
+/* runtime.c - CUDA's runtime on the host. Device memory is what the host must not touch
+ * and kernels must not run over: every allocation ends at a page that is never
+ * accessible, and is itself accessible only while a kernel or a copy runs. A mistake of
+ * either kind is a segmentation fault at the very instruction. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "cuda_runtime_api.h"
+
+enum { PAGE = 4096 };
+#define ARENA ((size_t)32 << 30) /* of addresses, not of memory */
+
+typedef struct range {
+    char  *base; /* begins a page; a page behind its end stays closed */
+    size_t bytes;
+    bool   live;
+} range_t;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char           *arena;
+static size_t          arena_used, bytes_live;
+static range_t        *range;
+static size_t          nrange, cap;
+static int             inside; /* kernels and copies that run now */
+
+struct emulated_event {
+    struct timespec at;
+};
+
+static void protect(const range_t *r, int how)
+{
+    if (mprotect(r->base, r->bytes, how) != 0) perror("emulator: mprotect"), abort();
+}
+
+void emulator_enter(void)
+{
+    pthread_mutex_lock(&lock);
+    if (inside++ == 0)
+        for (size_t i = 0; i < nrange; i++)
+            if (range[i].live) protect(&range[i], PROT_READ | PROT_WRITE);
+    pthread_mutex_unlock(&lock);
+}
+
+void emulator_leave(void)
+{
+    pthread_mutex_lock(&lock);
+    if (--inside == 0)
+        for (size_t i = 0; i < nrange; i++)
+            if (range[i].live) protect(&range[i], PROT_NONE);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- memory ---- */
+
+static range_t *find_free(size_t bytes)
+{
+    for (size_t i = 0; i < nrange; i++)
+        if (!range[i].live && range[i].bytes == bytes) return &range[i];
+    if (arena == NULL)
+        arena = mmap(NULL, ARENA, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (arena == MAP_FAILED || arena_used + bytes + PAGE > ARENA) return NULL;
+    if (nrange == cap) {
+        cap   = cap > 0 ? cap * 2 : 256;
+        range = realloc(range, cap * sizeof(*range));
+    }
+    range[nrange] = (range_t){.base = arena + arena_used, .bytes = bytes};
+    arena_used += bytes + PAGE;
+    return &range[nrange++];
+}
+
+/* New memory holds NaNs: whoever reads before writing shows it. */
+cudaError_t cudaMalloc(void **ptr, size_t bytes)
+{
+    size_t   rounded = (bytes + 15) / 16 * 16, pages = (rounded + PAGE - 1) / PAGE;
+    range_t *r;
+
+    if (bytes == 0) return *ptr = NULL, cudaSuccess;
+    pthread_mutex_lock(&lock);
+    r = find_free(pages * PAGE);
+    if (r != NULL) {
+        r->live = true;
+        bytes_live += r->bytes;
+        protect(r, PROT_READ | PROT_WRITE);
+        memset(r->base, 0xff, r->bytes);
+        if (inside == 0) protect(r, PROT_NONE);
+        *ptr = r->base + r->bytes - rounded;
+    }
+    pthread_mutex_unlock(&lock);
+    return r != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaFree(void *ptr)
+{
+    cudaError_t rc = ptr == NULL ? cudaSuccess : cudaErrorInvalidValue;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < nrange && ptr != NULL; i++)
+        if (range[i].live && (char *)ptr >= range[i].base &&
+            (char *)ptr < range[i].base + range[i].bytes) {
+            range[i].live = false;
+            bytes_live -= range[i].bytes;
+            protect(&range[i], PROT_NONE);
+            rc = cudaSuccess;
+        }
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+static bool is_device(const void *ptr)
+{
+    return arena != NULL && (const char *)ptr >= arena &&
+           (const char *)ptr < arena + ARENA;
+}
+
+static bool fits(const void *dst, const void *src, cudaMemcpyKind kind)
+{
+    bool to   = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    bool from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+
+    return kind == cudaMemcpyDefault || (is_device(dst) == to && is_device(src) == from);
+}
+
+cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src,
+                              size_t src_pitch, size_t width, size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream)
+{
+    (void)stream;
+    if (width * height == 0) return cudaSuccess;
+    if (!fits(dst, src, kind)) return cudaErrorInvalidValue;
+    emulator_enter();
+    for (size_t i = 0; i < height; i++)
+        memmove((char *)dst + i * dst_pitch, (const char *)src + i * src_pitch, width);
+    emulator_leave();
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes,
+                            cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return cudaMemcpy2DAsync(dst, bytes, src, bytes, bytes, 1, kind, stream);
+}
+
+cudaError_t cudaMemcpy(void *dst, const void *src, size_t bytes, cudaMemcpyKind kind)
+{
+    return cudaMemcpyAsync(dst, src, bytes, kind, NULL);
+}
+
+cudaError_t cudaMemsetAsync(void *ptr, int value, size_t bytes, cudaStream_t stream)
+{
+    (void)stream;
+    if (bytes > 0 && !is_device(ptr)) return cudaErrorInvalidValue;
+    emulator_enter();
+    if (bytes > 0) memset(ptr, value, bytes);
+    emulator_leave();
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemset(void *ptr, int value, size_t bytes)
+{
+    return cudaMemsetAsync(ptr, value, bytes, NULL);
+}
+
+cudaError_t cudaHostAlloc(void **ptr, size_t bytes, unsigned flags)
+{
+    (void)flags;
+    *ptr = malloc(bytes > 0 ? bytes : 1);
+    return *ptr != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaFreeHost(void *ptr)
+{
+    free(ptr);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *left, size_t *all)
+{
+    *all  = ARENA;
+    *left = ARENA - bytes_live;
+    return cudaSuccess;
+}
+
+/* ---- one device, queues that are always empty ---- */
+
+cudaError_t cudaGetLastError(void)
+{
+    return cudaSuccess;
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    return error == cudaErrorInvalidValue       ? "invalid argument"
+           : error == cudaErrorMemoryAllocation ? "out of memory"
+           : error == cudaErrorNotSupported     ? "operation not supported"
+                                                : "no error";
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
+{
+    (void)device;
+    *prop = (struct cudaDeviceProp){
+        "emulated on the CPU", ARENA, .major = 9, .multiProcessorCount = 1};
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device)
+{
+    (void)attr, (void)device;
+    *value = 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    return device == 0 ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    *version = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    (void)flags;
+    *stream = malloc(1);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithFlags(stream, 0);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    free(stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    (void)stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    (void)stream, (void)event, (void)flags;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    (void)flags;
+    *event = calloc(1, sizeof(**event));
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, 0);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    free(event);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    (void)stream;
+    clock_gettime(CLOCK_MONOTONIC, &event->at);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    (void)event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    (void)event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    *ms = (float)(end->at.tv_sec - start->at.tv_sec) * 1e3f +
+          (float)(end->at.tv_nsec - start->at.tv_nsec) * 1e-6f;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode)
+{
+    (void)stream, (void)mode;
+    return cudaErrorNotSupported;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    (void)stream, (void)graph;
+    return cudaErrorNotSupported;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                 unsigned long long flags)
+{
+    (void)exec, (void)graph, (void)flags;
+    return cudaErrorNotSupported;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    (void)exec, (void)stream;
+    return cudaErrorNotSupported;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    (void)exec;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    (void)graph;
+    return cudaSuccess;
+}
