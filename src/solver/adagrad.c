@@ -1,19 +1,8 @@
-/* adagrad.c - h += g^2;  w -= rate * g / (sqrt(h) + delta) */
+/* adagrad.c - rates by the sum of squared gradients (Duchi et al., 2011);
+ * elements.h has the formula. */
 #include "solver/rule.h"
 
-FIRE_CLONES static void adagrad_apply(const fire_update_t *u)
-{
-    const fire_update_t c = *u;
-    float *restrict w = c.w, *restrict g = c.g, *restrict h = c.h[0];
-
-    for (int64_t i = 0; i < c.n; i++) {
-        float x = rule_gradient(&c, g[i], w[i]);
-
-        h[i] = x * x + h[i];
-        g[i] = c.rate * (x / (sqrtf(h[i]) + c.delta));
-        w[i] -= g[i];
-    }
-}
+FIRE_RULE_LOOP_1(adagrad)
 
 const fire_rule_t fire_rule_adagrad = {
     .type = "AdaGrad", .nhistory = 1, .no_momentum = true, .apply = adagrad_apply};

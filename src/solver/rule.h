@@ -1,22 +1,11 @@
-/* rule.h - what all update rules share: one pass over the elements, in which the
- * gradient is scaled (clipping, 1/iter_size) and regularised before it is used.
+/* rule.h - what all update rules share on the CPU: one pass over the elements.
  *
- * Products that Caffe adds through BLAS axpy are fused multiply-adds there, so they
- * are here. Each rule is compiled for plain x86-64, FMA and AVX-512; the
- * bits are the same, since fmaf() is exact however it is made. */
+ * Each rule is compiled for plain x86-64, FMA and AVX-512; the bits are the same, since
+ * fmaf() is exact however it is made. */
 #ifndef FIRE_SOLVER_RULE_H
 #define FIRE_SOLVER_RULE_H
-#include <math.h>
-
+#include "solver/elements.h"
 #include "solver/solver.h"
-
-static inline float rule_gradient(const fire_update_t *u, float g, float w)
-{
-    if (u->scale != 1) g *= u->scale;
-    if (u->decay == 0) return g;
-    return u->decay_l1 ? fmaf(u->decay, (float)((w > 0) - (w < 0)), g)
-                       : fmaf(u->decay, w, g);
-}
 
 /* By what a machine can do, not by its maker's name: others have AVX-512 too. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -26,4 +15,25 @@ static inline float rule_gradient(const fire_update_t *u, float g, float w)
 #else
 #    define FIRE_CLONES
 #endif
+
+/* noun_apply() for a rule with one history, and with two. */
+#define FIRE_RULE_LOOP_1(noun)                                            \
+    FIRE_CLONES static void noun##_apply(const fire_update_t *u)          \
+    {                                                                     \
+        const fire_update_t c = *u;                                       \
+        float *restrict w = c.w, *restrict g = c.g, *restrict h = c.h[0]; \
+                                                                          \
+        for (int64_t i = 0; i < c.n; i++)                                 \
+            fire_element_##noun(&c, w + i, g + i, h + i, NULL);           \
+    }
+#define FIRE_RULE_LOOP_2(noun)                                     \
+    FIRE_CLONES static void noun##_apply(const fire_update_t *u)   \
+    {                                                              \
+        const fire_update_t c = *u;                                \
+        float *restrict w = c.w, *restrict g = c.g;                \
+        float *restrict h0 = c.h[0], *restrict h1 = c.h[1];        \
+                                                                   \
+        for (int64_t i = 0; i < c.n; i++)                          \
+            fire_element_##noun(&c, w + i, g + i, h0 + i, h1 + i); \
+    }
 #endif

@@ -1,16 +1,7 @@
-/* sgd.c - h = rate * g + momentum * h;  w -= h */
+/* sgd.c - gradient descent with momentum;
+ * elements.h has the formula. */
 #include "solver/rule.h"
 
-FIRE_CLONES static void sgd_apply(const fire_update_t *u)
-{
-    const fire_update_t c = *u;
-    float *restrict w = c.w, *restrict g = c.g, *restrict h = c.h[0];
-
-    for (int64_t i = 0; i < c.n; i++) {
-        h[i] = fmaf(c.rate, rule_gradient(&c, g[i], w[i]), c.momentum * h[i]);
-        g[i] = h[i];
-        w[i] -= h[i];
-    }
-}
+FIRE_RULE_LOOP_1(sgd)
 
 const fire_rule_t fire_rule_sgd = {.type = "SGD", .nhistory = 1, .apply = sgd_apply};

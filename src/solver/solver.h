@@ -7,21 +7,9 @@
 #ifndef FIRE_SOLVER_SOLVER_H
 #define FIRE_SOLVER_SOLVER_H
 #include "net/net.h"
+#include "solver/update.h"
 
 typedef struct fire_solver fire_solver_t;
-
-/* Everything one update of some elements needs. */
-typedef struct fire_update {
-    int64_t n;
-    float  *w, *g; /* weights; gradient, replaced by the value subtracted from w */
-    float  *h[2];  /* history */
-    float   rate;  /* of this parameter */
-    float   scale; /* of the gradient: clipping and 1/iter_size */
-    float   decay; /* of this parameter */
-    bool    decay_l1;
-    float   momentum, momentum2, rms_decay, delta;
-    float   correction; /* Adam's bias correction at this iteration */
-} fire_update_t;
 
 /* An update rule; rules.def lists them. */
 typedef struct fire_rule {
@@ -42,6 +30,8 @@ struct fire_solver {
     float                         correction; /* Adam's, of this iteration */
     fire_blob_t                 **history;    /* [rule->nhistory][net->nparam] */
     int                           lanes;      /* that statistics are averaged over */
+    fire_update_t                *batch;      /* [nparam + 1] GPU: not launched yet */
+    int                           nbatch;
 };
 
 fire_status_t fire_rule_find(const char *type, const fire_rule_t **rule_p);
@@ -60,6 +50,8 @@ fire_status_t fire_solver_begin(fire_solver_t *solver);
 fire_status_t fire_solver_clip(fire_solver_t *solver);
 fire_status_t fire_solver_update(fire_solver_t *solver, int param, int64_t first,
                                  int64_t n);
+/* Start what a GPU still has to do of the updates so far; after each group of them. */
+fire_status_t fire_solver_flush(fire_solver_t *solver);
 void          fire_solver_end(fire_solver_t *solver);
 
 /* The state as Caffe keeps it, without the path of the weights that go with it. */

@@ -1,0 +1,164 @@
+/* apply.c - gradients clipped and applied, on the CPU at once, on a GPU collected first
+ * so that one launch serves many parameters. */
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "device/cpu/parallel.h"
+#include "solver/solver.h"
+
+static fire_place_t place_of(const fire_solver_t *s)
+{
+    return s->net->ctx.place;
+}
+
+/* Sum in blocks of fixed length, so that the result does not depend on who adds. */
+static double sum_of_squares(const float *x, int64_t n)
+{
+    double sum = 0;
+
+    for (int64_t at = 0; at < n; at += 4096) {
+        double part = 0;
+
+        for (int64_t i = at; i < n && i < at + 4096; i++)
+            part += (double)x[i] * (double)x[i];
+        sum += part;
+    }
+    return sum;
+}
+
+static fire_status_t norm_on_cpu(fire_solver_t *s, double *sum_p)
+{
+    double sum = 0;
+
+    for (int i = 0; i < s->net->nparam; i++) {
+        fire_blob_t *b = s->net->learn[i].blob;
+        const float *g;
+
+        if (s->net->learn[i].kind == FIRE_PARAM_STATISTIC) continue;
+        FIRE_TRY(fire_blob_read(b, FIRE_DIFF, FIRE_CPU, &g));
+        sum += sum_of_squares(g, b->count);
+    }
+    *sum_p = sum;
+    return FIRE_OK;
+}
+
+static fire_status_t norm_on_gpu(fire_solver_t *s, double *sum_p)
+{
+    int n = 0;
+
+    for (int i = 0; i < s->net->nparam; i++) {
+        fire_blob_t   *b = s->net->learn[i].blob;
+        fire_update_t *u = &s->batch[n];
+
+        if (s->net->learn[i].kind == FIRE_PARAM_STATISTIC) continue;
+        *u = (fire_update_t){.n = b->count};
+        FIRE_TRY(fire_blob_update(b, FIRE_DIFF, FIRE_GPU, &u->g));
+        n++;
+    }
+    return fire_update_squares_gpu(s->net->ctx.stream, s->batch, n, sum_p);
+}
+
+/* Clipping sees the gradient as it is, still summed over iter_size passes. */
+fire_status_t fire_solver_clip(fire_solver_t *s)
+{
+    double sum = 0, norm;
+
+    if (s->param->clip_gradients < 0) return FIRE_OK;
+    FIRE_TRY(place_of(s) == FIRE_GPU ? norm_on_gpu(s, &sum) : norm_on_cpu(s, &sum));
+    norm = sqrt(sum);
+    if (norm > (double)s->param->clip_gradients) {
+        s->clip_scale = s->param->clip_gradients / (float)norm;
+        FIRE_LOG(INFO,
+                 "Gradient clipping: scaling down gradients (L2 norm %g > %g) by scale "
+                 "factor %g",
+                 norm, (double)s->param->clip_gradients, (double)s->clip_scale);
+    }
+    return FIRE_OK;
+}
+
+/* Lanes left their part of a running statistic in the diff: decay^iter_size of the old
+ * value, plus the mean over lanes of what they saw. */
+static fire_status_t update_statistic(fire_solver_t *s, const fire_param_t *p,
+                                      int64_t first, int64_t n)
+{
+    float  keep = 1, share = 1.0f / (float)s->lanes;
+    float *w, *g;
+
+    if (!s->net->moment.defer_stats) return FIRE_OK;
+    for (int i = 0; i < s->param->iter_size; i++)
+        keep *= p->stat_decay;
+    FIRE_TRY(fire_blob_update(p->blob, FIRE_DATA, place_of(s), &w));
+    FIRE_TRY(fire_blob_update(p->blob, FIRE_DIFF, place_of(s), &g));
+    if (place_of(s) == FIRE_GPU)
+        return fire_update_blend_gpu(s->net->ctx.stream, n, keep, w + first, share,
+                                     g + first);
+    for (int64_t i = first; i < first + n; i++)
+        w[i] = keep * w[i] + share * g[i];
+    return FIRE_OK;
+}
+
+/* What does not depend on the parameter. */
+static fire_update_t common(const fire_solver_t *s)
+{
+    const Caffe__SolverParameter *p = s->param;
+
+    return (fire_update_t){.scale      = s->clip_scale * (1.0f / (float)p->iter_size),
+                           .decay_l1   = strcmp(p->regularization_type, "L1") == 0,
+                           .momentum   = p->momentum,
+                           .momentum2  = p->momentum2,
+                           .rms_decay  = p->rms_decay,
+                           .delta      = p->delta,
+                           .correction = s->correction};
+}
+
+/* Threads share long parameters; each element is on its own. */
+static void apply(const fire_rule_t *rule, const fire_update_t *u)
+{
+    FIRE_PARALLEL_PIECES(i, u->n, FIRE_GRAIN)
+    {
+        fire_update_t piece = *u;
+
+        piece.n = fire_piece(u->n, i, FIRE_GRAIN);
+        piece.w += i;
+        piece.g += i;
+        for (int k = 0; k < rule->nhistory; k++)
+            piece.h[k] += i;
+        rule->apply(&piece);
+    }
+}
+
+fire_status_t fire_solver_update(fire_solver_t *s, int param, int64_t first, int64_t n)
+{
+    const fire_param_t *p = &s->net->learn[param];
+    fire_update_t       u = common(s);
+
+    if (p->kind == FIRE_PARAM_STATISTIC) return update_statistic(s, p, first, n);
+    u.n     = n;
+    u.rate  = s->rate * p->lr_mult;
+    u.decay = s->param->weight_decay * p->decay_mult;
+    FIRE_TRY(fire_blob_update(p->blob, FIRE_DATA, place_of(s), &u.w));
+    FIRE_TRY(fire_blob_update(p->blob, FIRE_DIFF, place_of(s), &u.g));
+    u.w += first;
+    u.g += first;
+    for (int i = 0; i < s->rule->nhistory; i++) {
+        FIRE_TRY(fire_blob_update(s->history[i * s->net->nparam + param], FIRE_DATA,
+                                  place_of(s), &u.h[i]));
+        u.h[i] += first;
+    }
+    if (place_of(s) == FIRE_CPU) {
+        apply(s->rule, &u);
+        return FIRE_OK;
+    }
+    s->batch[s->nbatch++] = u;
+    return s->nbatch > s->net->nparam ? fire_solver_flush(s) : FIRE_OK;
+}
+
+fire_status_t fire_solver_flush(fire_solver_t *s)
+{
+    int n = s->nbatch;
+
+    s->nbatch = 0;
+    if (n == 0) return FIRE_OK;
+    return fire_update_gpu(s->net->ctx.stream, s->rule->type, s->batch, n);
+}

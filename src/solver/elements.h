@@ -1,0 +1,94 @@
+/* elements.h - the update rules, one element at a time, for the CPU and for GPU kernels
+ * alike. g comes in as the gradient and leaves as what was subtracted from w.
+ *
+ * Products that Caffe adds through BLAS axpy are fused multiply-adds there, so they are
+ * here. */
+#ifndef FIRE_SOLVER_ELEMENTS_H
+#define FIRE_SOLVER_ELEMENTS_H
+#include <math.h>
+
+#include "base/everywhere.h"
+#include "solver/update.h"
+
+/* Scaled (clipping, 1/iter_size) and regularised. */
+FIRE_EVERYWHERE float fire_element_gradient(const fire_update_t *u, float g, float w)
+{
+    if (u->scale != 1) g *= u->scale;
+    if (u->decay == 0) return g;
+    return u->decay_l1 ? fmaf(u->decay, (float)((w > 0) - (w < 0)), g)
+                       : fmaf(u->decay, w, g);
+}
+
+/* h = rate * g + momentum * h;  w -= h */
+FIRE_EVERYWHERE void fire_element_sgd(const fire_update_t *u, float *w, float *g,
+                                      float *h, float *unused)
+{
+    (void)unused;
+    *h = fmaf(u->rate, fire_element_gradient(u, *g, *w), u->momentum * *h);
+    *g = *h;
+    *w -= *h;
+}
+
+/* h' = rate * g + momentum * h;  w -= (1 + momentum) * h' - momentum * h */
+FIRE_EVERYWHERE void fire_element_nesterov(const fire_update_t *u, float *w, float *g,
+                                           float *h, float *unused)
+{
+    float old = *h;
+
+    (void)unused;
+    *h = fmaf(u->rate, fire_element_gradient(u, *g, *w), u->momentum * old);
+    *g = fmaf(1 + u->momentum, *h, -u->momentum * old);
+    *w -= *g;
+}
+
+/* h += g^2;  w -= rate * g / (sqrt(h) + delta) */
+FIRE_EVERYWHERE void fire_element_adagrad(const fire_update_t *u, float *w, float *g,
+                                          float *h, float *unused)
+{
+    float x = fire_element_gradient(u, *g, *w);
+
+    (void)unused;
+    *h = x * x + *h;
+    *g = u->rate * (x / (sqrtf(*h) + u->delta));
+    *w -= *g;
+}
+
+/* h = d * h + (1 - d) * g^2;  w -= rate * g / (sqrt(h) + delta) */
+FIRE_EVERYWHERE void fire_element_rmsprop(const fire_update_t *u, float *w, float *g,
+                                          float *h, float *unused)
+{
+    float x = fire_element_gradient(u, *g, *w);
+
+    (void)unused;
+    *h = fmaf(1 - u->rms_decay, x * x, u->rms_decay * *h);
+    *g = u->rate * (x / (sqrtf(*h) + u->delta));
+    *w -= *g;
+}
+
+/* h0 = m * h0 + (1 - m) * g^2;  x = g * sqrt((h1 + delta) / (h0 + delta));
+ * h1 = m * h1 + (1 - m) * x^2;  w -= rate * x                      (m: momentum) */
+FIRE_EVERYWHERE void fire_element_adadelta(const fire_update_t *u, float *w, float *g,
+                                           float *h0, float *h1)
+{
+    float x = fire_element_gradient(u, *g, *w), keep = u->momentum;
+
+    *h0 = fmaf(1 - keep, x * x, keep * *h0);
+    x *= sqrtf((*h1 + u->delta) / (*h0 + u->delta));
+    *h1 = fmaf(1 - keep, x * x, keep * *h1);
+    *g  = u->rate * x;
+    *w -= *g;
+}
+
+/* m = b1 * m + (1 - b1) * g;  v = b2 * v + (1 - b2) * g^2;
+ * w -= rate * correction * m / (sqrt(v) + delta) */
+FIRE_EVERYWHERE void fire_element_adam(const fire_update_t *u, float *w, float *g,
+                                       float *m, float *v)
+{
+    float x = fire_element_gradient(u, *g, *w);
+
+    *m = fmaf(1 - u->momentum, x, u->momentum * *m);
+    *v = fmaf(1 - u->momentum2, x * x, u->momentum2 * *v);
+    *g = u->rate * u->correction * (*m / (sqrtf(*v) + u->delta));
+    *w -= *g;
+}
+#endif
