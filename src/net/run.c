@@ -100,7 +100,7 @@ fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss
         if (!l->base.absorbed) {
             FIRE_TRY(start_group(net, i));
             FIRE_TRY(in_layer(l->base.kernel->forward(&l->base), &l->base));
-            FIRE_TRY(add_loss(&l->base, &loss));
+            if (loss_p != NULL) FIRE_TRY(add_loss(&l->base, &loss));
         } else {
             FIRE_TRY(HOOK(net->watch, before_forward, i));
         }
@@ -117,8 +117,8 @@ static fire_status_t seed_losses(fire_net_t *net, const fire_layer_t *l)
 {
     for (int i = 0; i < l->ntop; i++)
         if (l->loss_weight[i] != 0)
-            FIRE_TRY(fire_blob_set(l->top[i], FIRE_DIFF,
-                                   l->loss_weight[i] * net->loss_scale));
+            FIRE_TRY(fire_blob_fill(l->top[i], FIRE_DIFF, l->kernel->where,
+                                    l->loss_weight[i] * net->loss_scale));
     return FIRE_OK;
 }
 
@@ -152,6 +152,6 @@ fire_status_t fire_net_reshape(fire_net_t *net)
 fire_status_t fire_net_clear_diffs(fire_net_t *net)
 {
     for (int i = 0; i < net->nparam; i++)
-        FIRE_TRY(fire_blob_set(net->learn[i].blob, FIRE_DIFF, 0));
+        FIRE_TRY(fire_blob_fill(net->learn[i].blob, FIRE_DIFF, net->ctx.place, 0));
     return FIRE_OK;
 }

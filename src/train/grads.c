@@ -1,7 +1,5 @@
 #include "train/grads.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 
 /* Backward runs from the last layer to the first; a parameter's gradient is final when
@@ -80,15 +78,31 @@ static void free_memory(fire_grads_t *g, float *memory)
         fire_comm_free(g->comm, memory);
 }
 
-static fire_status_t bind(fire_grads_t *g, fire_part_t part, float *memory)
+static const fire_device_t *device_of(const fire_grads_t *g)
+{
+    return fire_device_find(g->place);
+}
+
+static bool is_on_gpu(const fire_grads_t *g)
+{
+    return g->place == FIRE_GPU;
+}
+
+static fire_status_t bind(fire_grads_t *g, fire_part_t part, fire_place_t where,
+                          float *memory)
 {
     for (int i = 0; i < g->net->nparam; i++) {
         fire_blob_t *b = g->net->learn[i].blob;
 
-        FIRE_TRY(fire_storage_bind(b->part[part], memory + g->offset[i],
+        FIRE_TRY(fire_storage_bind(b->part[part], where, memory + g->offset[i],
                                    (size_t)b->count * sizeof(float)));
     }
     return FIRE_OK;
+}
+
+static fire_status_t get_place_memory(fire_grads_t *g, float **memory_p)
+{
+    return device_of(g)->alloc((size_t)g->n * sizeof(float), (void **)memory_p);
 }
 
 static fire_status_t lay_out(fire_grads_t *g, const fire_grads_options_t *o)
@@ -97,13 +111,17 @@ static fire_status_t lay_out(fire_grads_t *g, const fire_grads_options_t *o)
     FIRE_TRY(sort_params(g));
     place_params(g);
     FIRE_TRY(get_memory(g, &g->sum));
-    FIRE_TRY(bind(g, FIRE_DIFF, g->sum));
+    if (is_on_gpu(g))
+        FIRE_TRY(get_place_memory(g, &g->here));
+    else
+        g->here = g->sum;
+    FIRE_TRY(bind(g, FIRE_DIFF, g->place, g->here));
     if (o->weights) {
         FIRE_TRY(get_memory(g, &g->weights));
-        FIRE_TRY(bind(g, FIRE_DATA, g->weights));
+        FIRE_TRY(bind(g, FIRE_DATA, FIRE_CPU, g->weights));
     }
     for (int k = 0; (1 << k) < o->lanes; k++)
-        FIRE_TRY(FIRE_NEW(&g->level[k], g->n));
+        FIRE_TRY(get_place_memory(g, &g->level[k]));
     return FIRE_OK;
 }
 
@@ -114,9 +132,10 @@ fire_status_t fire_grads_create(fire_net_t *net, const fire_grads_options_t *opt
     fire_status_t st;
 
     FIRE_TRY(FIRE_NEW(&g, 1));
-    g->net  = net;
-    g->comm = options->comm;
-    st      = lay_out(g, options);
+    g->net   = net;
+    g->place = net->ctx.place;
+    g->comm  = options->comm;
+    st       = lay_out(g, options);
     if (st < 0) {
         fire_grads_destroy(g);
         return st;
@@ -129,7 +148,8 @@ void fire_grads_destroy(fire_grads_t *g)
 {
     if (g == NULL) return;
     for (int k = 0; k < FIRE_MAX_LEVELS; k++)
-        fire_free(g->level[k]);
+        if (g->level[k] != NULL) device_of(g)->free(g->level[k]);
+    if (g->here != NULL && g->here != g->sum) device_of(g)->free(g->here);
     free_memory(g, g->sum);
     free_memory(g, g->weights);
     fire_free(g->order);
@@ -157,50 +177,79 @@ static bool lies_in(const fire_grads_t *g, int param, int64_t first, int64_t n)
     return g->offset[param] >= first && g->offset[param] < first + n;
 }
 
-void fire_grads_clear(fire_grads_t *g, int64_t first, int64_t n)
+/* Behind a parameter, up to where the next begins; codecs write there. */
+static void clear_padding(fire_grads_t *g, int param)
+{
+    int64_t n = fire_blob_count(g->net->learn[param].blob);
+
+    for (int64_t k = n; k < padded(n); k++)
+        g->sum[g->offset[param] + k] = 0;
+}
+
+/* What the head holds is added to by many: that begins with zeros indeed. */
+static fire_status_t clear_head(fire_grads_t *g, int64_t first, int64_t n)
+{
+    float *x;
+
+    for (int i = 0; i < g->net->nparam; i++)
+        if (lies_in(g, i, first, n))
+            FIRE_TRY(fire_blob_write(g->net->learn[i].blob, FIRE_DIFF, g->place, &x));
+    return device_of(g)->clear(g->here + first, (size_t)n * sizeof(float));
+}
+
+fire_status_t fire_grads_clear(fire_grads_t *g, int64_t first, int64_t n)
 {
     int64_t head = first + n < g->head ? n : g->head - first;
 
-    if (head > 0) memset(g->sum + first, 0, (size_t)head * sizeof(*g->sum));
+    if (head > 0) FIRE_TRY(clear_head(g, first, head));
     for (int i = 0; i < g->net->nparam; i++) {
-        fire_blob_t *b = g->net->learn[i].blob;
-
         if (g->offset[i] < g->head || !lies_in(g, i, first, n)) continue;
-        fire_storage_zero(b->part[FIRE_DIFF]);
-        for (int64_t k = b->count; k < padded(b->count); k++) /* codecs write there */
-            g->sum[g->offset[i] + k] = 0;
+        fire_storage_zero(g->net->learn[i].blob->part[FIRE_DIFF]);
+        if (!is_on_gpu(g)) clear_padding(g, i);
     }
+    return FIRE_OK;
 }
 
 fire_status_t fire_grads_settle(fire_grads_t *g, int64_t first, int64_t n)
 {
-    const float *x;
+    float *x;
 
     for (int i = 0; i < g->net->nparam; i++)
         if (lies_in(g, i, first, n))
-            FIRE_TRY(fire_blob_read(g->net->learn[i].blob, FIRE_DIFF, FIRE_CPU, &x));
+            FIRE_TRY(fire_blob_update(g->net->learn[i].blob, FIRE_DIFF, g->place, &x));
     return FIRE_OK;
 }
 
-/* dst = left + dst: the left operand is always the lower lanes. */
-static void add_left(float *restrict dst, const float *restrict left, int64_t n)
+/* The left operand of a sum is always the lower lanes. */
+fire_status_t fire_grads_add_lane(fire_grads_t *g, int lane, int lanes, int64_t first,
+                                  int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        dst[i] = left[i] + dst[i];
-}
-
-void fire_grads_add_lane(fire_grads_t *g, int lane, int lanes, int64_t first, int64_t n)
-{
-    float *sum  = g->sum + first;
-    bool   last = lane == lanes - 1;
-    int    k    = 0;
+    const fire_device_t *d    = device_of(g);
+    float               *sum  = g->here + first;
+    bool                 last = lane == lanes - 1;
+    int                  k    = 0;
 
     for (; (lane >> k) & 1; k++)
-        add_left(sum, g->level[k] + first, n);
-    if (!last) {
-        memcpy(g->level[k] + first, sum, (size_t)n * sizeof(*sum));
-        return;
-    }
+        FIRE_TRY(d->add_left(sum, g->level[k] + first, n));
+    if (!last) return d->copy(g->level[k] + first, sum, (size_t)n * sizeof(*sum));
     for (k++; (lane >> k) != 0; k++) /* what is left of an uneven number */
-        if ((lane >> k) & 1) add_left(sum, g->level[k] + first, n);
+        if ((lane >> k) & 1) FIRE_TRY(d->add_left(sum, g->level[k] + first, n));
+    return FIRE_OK;
+}
+
+fire_status_t fire_grads_fetch(fire_grads_t *g, int64_t first, int64_t n)
+{
+    if (!is_on_gpu(g)) return FIRE_OK;
+    FIRE_TRY(device_of(g)->to_host(g->sum + first, g->here + first,
+                                   (size_t)n * sizeof(float)));
+    for (int i = 0; i < g->net->nparam; i++)
+        if (lies_in(g, i, first, n)) clear_padding(g, i);
+    return FIRE_OK;
+}
+
+fire_status_t fire_grads_push(fire_grads_t *g, int64_t first, int64_t n)
+{
+    if (!is_on_gpu(g)) return FIRE_OK;
+    return device_of(g)->from_host(g->here + first, g->sum + first,
+                                   (size_t)n * sizeof(float));
 }

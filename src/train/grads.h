@@ -27,6 +27,7 @@ typedef enum fire_scalar {
 
 typedef struct fire_grads {
     fire_net_t  *net;
+    fire_place_t place;   /* of the net */
     fire_comm_t *comm;    /* whose memory it is, or NULL */
     int64_t      n;       /* floats in all */
     int64_t      nscalar; /* the first ones */
@@ -34,9 +35,11 @@ typedef struct fire_grads {
     int         *order;   /* parameters as they lie in memory */
     int64_t     *offset;  /* [nparam] of each parameter, by its number */
     fire_span_t *span;    /* [nlayer] gradients that are final after its backward */
-    float       *sum;     /* the net's gradients; after the last lane, their sum */
+    float       *sum;     /* for the host: what is exchanged, and the scalars */
+    float       *here;    /* the net's gradients, on its place; `sum` itself on a CPU.
+                           * After the last lane, the sum over this worker's lanes */
     float       *weights; /* laid out alike, for a sharded update; else NULL */
-    float       *level[FIRE_MAX_LEVELS]; /* sums of 1, 2, 4 ... lanes that wait */
+    float       *level[FIRE_MAX_LEVELS]; /* here: sums of 1, 2, 4 ... lanes that wait */
 } fire_grads_t;
 
 typedef struct fire_grads_options {
@@ -55,11 +58,14 @@ void          fire_grads_destroy(fire_grads_t *grads); /* NULL is allowed */
 fire_status_t fire_grads_cuts(const fire_grads_t *grads, int64_t **cut_p, int *n_p);
 /* Start [first, first + n) from zero. Parameters are only told so: who is first to add
  * overwrites instead, and settle() writes the zeros where nobody added. */
-void          fire_grads_clear(fire_grads_t *grads, int64_t first, int64_t n);
+fire_status_t fire_grads_clear(fire_grads_t *grads, int64_t first, int64_t n);
 fire_status_t fire_grads_settle(fire_grads_t *grads, int64_t first, int64_t n);
 /* Lane `lane` (0, 1 ... lanes-1, this worker's) is complete from `first` on for n
- * floats: add or keep. Before the last lane, sum is left to be cleared; after it, that
- * span of sum holds the total. */
-void fire_grads_add_lane(fire_grads_t *grads, int lane, int lanes, int64_t first,
-                         int64_t n);
+ * floats: add or keep. Before the last lane, the span is left to be cleared; after it,
+ * it holds the total. */
+fire_status_t fire_grads_add_lane(fire_grads_t *grads, int lane, int lanes,
+                                  int64_t first, int64_t n);
+/* Bring a span from the net's place to `sum`, or back; nothing to do on a CPU. */
+fire_status_t fire_grads_fetch(fire_grads_t *grads, int64_t first, int64_t n);
+fire_status_t fire_grads_push(fire_grads_t *grads, int64_t first, int64_t n);
 #endif

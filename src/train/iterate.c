@@ -41,6 +41,48 @@ static fire_status_t add_scalars(fire_trainer_t *t, float loss)
     return FIRE_OK;
 }
 
+/* The same without waiting for a GPU: they are added up over there. */
+static fire_status_t add_scalars_on_gpu(fire_trainer_t *t)
+{
+    const fire_device_t *d     = fire_device_find(FIRE_GPU);
+    fire_net_t          *net   = t->net;
+    float                share = net->loss_scale / (float)t->param->iter_size;
+    float               *at    = t->grads->here + FIRE_SCALAR_OUTPUTS;
+    const float         *x;
+
+    for (int i = 0; i < net->nlayer; i++) {
+        const fire_layer_t *l = &net->layer[i].base;
+
+        for (int k = 0; k < l->ntop; k++) {
+            if (l->loss_weight[k] == 0) continue;
+            FIRE_TRY(fire_blob_read(l->top[k], FIRE_DATA, FIRE_GPU, &x));
+            FIRE_TRY(d->add_scaled(t->grads->here + FIRE_SCALAR_LOSS,
+                                   share * l->loss_weight[k], x, l->top[k]->count,
+                                   true));
+        }
+    }
+    for (int i = 0; i < net->noutput && t->grads->nscalar > FIRE_SCALAR_OUTPUTS; i++) {
+        fire_blob_t *b = net->blob[net->output[i]].blob;
+
+        FIRE_TRY(fire_blob_read(b, FIRE_DATA, FIRE_GPU, &x));
+        FIRE_TRY(d->add_scaled(at, share, x, b->count, false));
+        at += b->count;
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t forward(fire_trainer_t *t)
+{
+    float loss;
+
+    if (t->net->ctx.place == FIRE_GPU) {
+        FIRE_TRY(fire_net_forward(t->net, 0, -1, NULL));
+        return add_scalars_on_gpu(t);
+    }
+    FIRE_TRY(fire_net_forward(t->net, 0, -1, &loss));
+    return add_scalars(t, loss);
+}
+
 static fire_status_t wait_for(fire_trainer_t *t, int64_t first, int64_t n)
 {
     const double worth_telling = 1e-6;
@@ -61,8 +103,7 @@ static fire_status_t before_forward(void *arg, int layer)
     FIRE_TRY(fire_trainer_beat(t));
     if (!t->first_pass || s.len == 0) return FIRE_OK;
     if (t->exchange != NULL) FIRE_TRY(wait_for(t, (int64_t)s.off, (int64_t)s.len));
-    fire_grads_clear(t->grads, (int64_t)s.off, (int64_t)s.len);
-    return FIRE_OK;
+    return fire_grads_clear(t->grads, (int64_t)s.off, (int64_t)s.len);
 }
 
 /* After the lane's last pass the layer's gradients are complete: add them to those of
@@ -75,9 +116,10 @@ static fire_status_t after_backward(void *arg, int layer)
     FIRE_TRY(fire_trainer_beat(t));
     if (!t->last_pass || s.len == 0) return FIRE_OK;
     FIRE_TRY(fire_grads_settle(t->grads, (int64_t)s.off, (int64_t)s.len));
-    fire_grads_add_lane(t->grads, t->lane, t->lane_count, (int64_t)s.off,
-                        (int64_t)s.len);
+    FIRE_TRY(fire_grads_add_lane(t->grads, t->lane, t->lane_count, (int64_t)s.off,
+                                 (int64_t)s.len));
     if (t->exchange == NULL || t->lane < t->lane_count - 1) return FIRE_OK;
+    FIRE_TRY(fire_grads_fetch(t->grads, (int64_t)s.off, (int64_t)s.len));
     return fire_exchange_ready(t->exchange, (int64_t)(s.off + s.len));
 }
 
@@ -89,7 +131,18 @@ static fire_status_t begin_update(fire_trainer_t *t)
     if (t->exchange != NULL) FIRE_TRY(fire_exchange_begin(t->exchange));
     FIRE_TRY(fire_trainer_measure(t));
     if (t->exchange == NULL) return FIRE_OK;
+    FIRE_TRY(fire_grads_fetch(t->grads, 0, t->grads->head));
     return fire_exchange_ready(t->exchange, t->grads->head);
+}
+
+/* What this worker's user asks for goes along with the gradients. */
+static fire_status_t tell_wish(fire_trainer_t *t)
+{
+    fire_scalar_t which =
+        t->wish == FIRE_STOP ? FIRE_SCALAR_STOP : FIRE_SCALAR_SNAPSHOT;
+
+    if (t->wish == FIRE_GO_ON) return FIRE_OK;
+    return fire_device_find(t->net->ctx.place)->fill(t->grads->here + which, 1, 1);
 }
 
 static fire_status_t start_lane(fire_trainer_t *t, int lane)
@@ -102,26 +155,23 @@ static fire_status_t start_lane(fire_trainer_t *t, int lane)
     net->hooks       = (fire_net_hooks_t){
               .arg = t, .before_forward = before_forward, .after_backward = after_backward};
     if (t->exchange != NULL) FIRE_TRY(wait_for(t, 0, t->grads->head));
-    fire_grads_clear(t->grads, 0, t->grads->head);
-    t->grads->sum[FIRE_SCALAR_STOP]     = lane == 0 && t->wish == FIRE_STOP;
-    t->grads->sum[FIRE_SCALAR_SNAPSHOT] = lane == 0 && t->wish == FIRE_SNAPSHOT;
-    return FIRE_OK;
+    FIRE_TRY(fire_grads_clear(t->grads, 0, t->grads->head));
+    return lane == 0 ? tell_wish(t) : FIRE_OK;
 }
 
 static fire_status_t run_lane(fire_trainer_t *t, int lane)
 {
-    int   passes = t->param->iter_size;
-    float loss;
+    int passes = t->param->iter_size;
 
     FIRE_TRY(start_lane(t, lane));
     for (int k = 0; k < passes; k++) {
         t->first_pass       = k == 0;
         t->last_pass        = k == passes - 1;
         t->net->moment.step = t->solver->iter * passes + k;
-        FIRE_TRY(fire_net_forward(t->net, 0, -1, &loss));
-        FIRE_TRY(add_scalars(t, loss));
+        FIRE_TRY(forward(t));
         if (t->last_pass) {
-            fire_grads_add_lane(t->grads, lane, t->lane_count, 0, t->grads->head);
+            FIRE_TRY(
+                fire_grads_add_lane(t->grads, lane, t->lane_count, 0, t->grads->head));
             if (lane == t->lane_count - 1) FIRE_TRY(begin_update(t));
         }
         FIRE_TRY(fire_net_backward(t->net, -1, 0));
@@ -136,8 +186,9 @@ static fire_status_t update_alone(fire_trainer_t *t)
     for (int i = 0; i < t->net->nparam; i++)
         FIRE_TRY(fire_solver_update(t->solver, i, 0,
                                     fire_blob_count(t->net->learn[i].blob)));
+    FIRE_TRY(fire_solver_flush(t->solver));
     fire_profile_update_end(t->profile);
-    return FIRE_OK;
+    return fire_grads_fetch(t->grads, 0, t->grads->nscalar);
 }
 
 fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)

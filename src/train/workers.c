@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "device/gpu.h"
 #include "train/trainer.h"
 
 int fire_trainer_rank(const fire_trainer_t *t)
@@ -59,6 +60,8 @@ static fire_status_t complete(void *arg, int64_t first, int64_t n)
 {
     fire_trainer_t *t = arg;
 
+    if (t->net->ctx.place == FIRE_GPU) fire_gpu_use(t->net->ctx.stream);
+    FIRE_TRY(fire_grads_push(t->grads, first, n));
     for (int k = 0; k < t->net->nparam; k++) {
         int         i = t->grads->order[k];
         fire_span_t s = part_in(t->grads, i, first, n);
@@ -66,7 +69,7 @@ static fire_status_t complete(void *arg, int64_t first, int64_t n)
         if (s.len > 0)
             FIRE_TRY(fire_solver_update(t->solver, i, (int64_t)s.off, (int64_t)s.len));
     }
-    return FIRE_OK;
+    return fire_solver_flush(t->solver);
 }
 
 /* Weights have changed under their blobs: copies in other formats are old. */
@@ -83,7 +86,11 @@ static fire_status_t gathered(void *arg, int64_t first, int64_t n)
 
 static fire_status_t all_summed(void *arg)
 {
-    return fire_solver_clip(((fire_trainer_t *)arg)->solver);
+    fire_trainer_t *t = arg;
+
+    if (t->net->ctx.place == FIRE_GPU) fire_gpu_use(t->net->ctx.stream);
+    FIRE_TRY(fire_grads_push(t->grads, 0, t->grads->n));
+    return fire_solver_clip(t->solver);
 }
 
 static fire_status_t parse_overlap(const char *name, fire_overlap_t *overlap_p)
@@ -104,6 +111,7 @@ static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options
     static const Caffe__FireParameter defaults = CAFFE__FIRE_PARAMETER__INIT;
     const Caffe__FireParameter *f = t->param->fire != NULL ? t->param->fire : &defaults;
     bool                        clips = t->param->clip_gradients >= 0;
+    bool                        gpu   = t->net->ctx.place == FIRE_GPU;
 
     FIRE_TRY(parse_overlap(f->overlap, &o->overlap));
     if (strcmp(f->update, "replicated") != 0 && strcmp(f->update, "sharded") != 0)
@@ -116,10 +124,12 @@ static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options
     o->bucket_bytes = (size_t)((double)f->bucket_mb * 1e6);
     o->compress     = f->compress;
     o->hold         = clips;
-    o->sharded      = strcmp(f->update, "sharded") == 0 && !clips;
+    o->sharded      = strcmp(f->update, "sharded") == 0 && !clips && !gpu;
     o->canonical    = t->lanes > fire_trainer_size(t) || f->has_lanes;
     if (clips && strcmp(f->update, "sharded") == 0)
         FIRE_LOG(INFO, "clip_gradients needs the whole gradient: update is replicated");
+    if (gpu && strcmp(f->update, "sharded") == 0)
+        FIRE_LOG(INFO, "a GPU updates all weights at once: update is replicated");
     return FIRE_OK;
 }
 
