@@ -163,7 +163,7 @@ static fire_status_t run(int narg, const char *const *arg)
     FIRE_TRY_GOTO(st, net_flags_open(CAFFE__PHASE__TEST, NULL, NULL, &net), done);
     st = predict(net, arg[2], arg[4], &l);
 done:
-    fire_net_destroy(net);
+    net_flags_close(net);
     fire_free(l.line);
     fire_free(l.text);
     return st;

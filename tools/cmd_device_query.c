@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "command.h"
-#include "device/device.h"
+#include "gpu_flags.h"
 #include "net_flags.h"
 
 static const fire_option_group_t groups[] = {{"Flags", place_options, &net_flags}, {0}};
@@ -49,16 +49,29 @@ static void simd_names(const char *cpu_flags, char *out, size_t n)
     }
 }
 
+/* All of them, or none and why; --gpu asks for one that must be there. */
+static fire_status_t show_gpus(void)
+{
+    const char *why;
+    int         n   = fire_gpu_count(&why);
+    fire_ctx_t  ctx = FIRE_CTX_INIT;
+    char        text[256];
+
+    if (n == 0) FIRE_LOG(INFO, "GPU:                           none (%s)", why);
+    for (int i = 0; i < n; i++) {
+        FIRE_TRY(fire_gpu_describe(i, text, sizeof(text)));
+        FIRE_LOG(INFO, "GPU %d:                         %s", i, text);
+    }
+    FIRE_TRY(gpu_flags_open(0, &ctx));
+    gpu_flags_close(&ctx);
+    return FIRE_OK;
+}
+
 static fire_status_t run(int narg, const char *const *arg)
 {
     char text[4096], padded[4100], simd[256];
 
     (void)narg, (void)arg;
-    if (net_flags.gpu[0] != '\0') {
-        fire_ctx_t ctx;
-
-        FIRE_TRY(net_flags_ctx(&ctx));
-    }
     if (proc_value("/proc/cpuinfo", "model name", text, sizeof(text)))
         FIRE_LOG(INFO, "CPU:                           %s", text);
     FIRE_LOG(INFO, "Cores for this process:        %ld", sysconf(_SC_NPROCESSORS_ONLN));
@@ -70,9 +83,7 @@ static fire_status_t run(int narg, const char *const *arg)
     }
     if (proc_value("/proc/meminfo", "MemTotal", text, sizeof(text)))
         FIRE_LOG(INFO, "Total memory:                  %s", text);
-    FIRE_LOG(INFO, "GPU:                           %s",
-             fire_device_find(FIRE_GPU) != NULL ? "yes" : "none");
-    return FIRE_OK;
+    return show_gpus();
 }
 
 const command_t command_device_query = {

@@ -116,7 +116,7 @@ static fire_status_t run_outputs(output_t *out, int n, int64_t batches,
         st = commit(&out[i]);
     for (int i = 0; i < n; i++)
         fire_writer_abort(out[i].writer);
-    fire_net_destroy(net);
+    net_flags_close(net);
     return st;
 }
 

@@ -349,7 +349,7 @@ static fire_status_t run(int narg, const char *const *arg)
     print_table(net);
     st = flags.explain ? explain(net) : FIRE_OK;
     if (st >= 0 && flags.draw[0] != '\0') st = draw_net(net, flags.draw);
-    fire_net_destroy(net);
+    net_flags_close(net);
     return st;
 }
 

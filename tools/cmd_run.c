@@ -175,7 +175,7 @@ static fire_status_t run(int narg, const char *const *arg)
     if (flags.backward) FIRE_TRY_GOTO(st, backward(net), done);
     st = save_all(net);
 done:
-    fire_net_destroy(net);
+    net_flags_close(net);
     return st;
 }
 

@@ -102,7 +102,7 @@ static fire_status_t run(int narg, const char *const *arg)
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, NULL, NULL, &net));
     st = run_batches(net, &s);
     fire_free(s.sum);
-    fire_net_destroy(net);
+    net_flags_close(net);
     return st;
 }
 

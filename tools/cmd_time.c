@@ -130,7 +130,7 @@ static fire_status_t run(int narg, const char *const *arg)
 done:
     fire_free(w.layer_forward);
     fire_free(w.layer_backward);
-    fire_net_destroy(net);
+    net_flags_close(net);
     return st;
 }
 

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "console.h"
 #include "fire_flags.h"
+#include "gpu_flags.h"
 #include "launch.h"
 #include "model/load.h"
 #include "net_flags.h"
@@ -229,10 +230,13 @@ static fire_status_t train(void *arg, const worker_t *worker)
         o.event = on_event;
         st      = run_flags_prepare(job->param, resumes());
     }
+    if (st >= 0) st = gpu_flags_open(worker->rank, &o.ctx);
+    if (worker->comm != NULL) st = fire_comm_agree(worker->comm, st);
     if (st >= 0) st = fire_trainer_create(job->param, &o, &trainer);
     if (st >= 0) st = load(trainer, job->param);
     if (st >= 0) st = solve(trainer, &session);
     fire_trainer_destroy(trainer);
+    gpu_flags_close(&o.ctx);
     return st;
 }
 
@@ -248,6 +252,19 @@ static fire_status_t check_flags(void)
     return FIRE_OK;
 }
 
+/* Several GPUs are as many workers, unless their number was given. */
+static fire_status_t choose_gpus(job_t *job)
+{
+    int n;
+
+    gpu_flags_adopt(job->param);
+    FIRE_TRY(gpu_flags_count(&n));
+    if (n > 1 && workers_flags.workers == 1) workers_flags.workers = n;
+    return job->param->fire == NULL
+               ? FIRE_OK
+               : gpu_flags_precision(job->param->fire->precision, &job->options.ctx);
+}
+
 static fire_status_t prepare(job_t *job)
 {
     FIRE_TRY(run_flags_repeat());
@@ -258,6 +275,7 @@ static fire_status_t prepare(job_t *job)
     job->options.level = (int)net_flags.level;
     FIRE_TRY(fire_solver_param_load(flags.solver, &job->param));
     FIRE_TRY(fire_flags_apply(job->param));
+    FIRE_TRY(choose_gpus(job));
     run_flags_measure(&job->options);
     return run_flags_adopt(job->param);
 }

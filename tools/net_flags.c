@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device/cpu/blas.h"
-#include "device/device.h"
+#include "gpu_flags.h"
 #include "model/load.h"
 
 /* Set here too: commands with place_options only give some of them by other means. */
-net_flags_t net_flags = {.model = "", .weights = "", .phase = ""};
+net_flags_t net_flags = {.model = "", .weights = "", .phase = "", .precision = ""};
 
 #define PLACE_OPTIONS                                                               \
     FIRE_OPTION(net_flags_t, gpu, STRING, "", "IDS",                                \
-                "GPUs to use, \"0,1\" or \"all\"; left out: the CPU"),              \
+                "GPUs to use, \"0,1\" or \"all\"; \"none\": the CPU"),              \
         FIRE_OPTION(net_flags_t, threads, INT, "0", "N",                            \
                     "threads of one worker; 0: as many as there are cores"),        \
         FIRE_OPTION(net_flags_t, kernel, STRING, "", "LIST",                        \
@@ -26,6 +26,8 @@ const fire_option_t net_options[] = {
     FIRE_OPTION(net_flags_t, weights, STRING, "", "FILES",
                 "trained weights (.caffemodel or .caffemodel.h5), comma separated"),
     FIRE_OPTION(net_flags_t, phase, STRING, "", "NAME", "TRAIN or TEST"),
+    FIRE_OPTION(net_flags_t, precision, STRING, "fp32", "TYPE",
+                "numbers of activations: fp32, tf32, bf16 or fp16"),
     PLACE_OPTIONS,
     {0},
 };
@@ -38,13 +40,6 @@ fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
     const char *wishes =
         net_flags.kernel[0] != '\0' ? net_flags.kernel : getenv("FIRE_KERNEL");
 
-    if (net_flags.gpu[0] != '\0') {
-        if (fire_device_find(FIRE_GPU) == NULL)
-            return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
-                             "--gpu: this program has no GPU support or finds no GPU; "
-                             "leave --gpu out to run on the CPU");
-        ctx.place = FIRE_GPU;
-    }
     if (net_flags.threads < 0)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--threads must not be negative");
     ctx.threads = (int)net_flags.threads;
@@ -115,12 +110,16 @@ static fire_status_t create(const Caffe__NetParameter *param, Caffe__Phase phase
     fire_status_t      st;
 
     FIRE_TRY(net_flags_ctx(&o.ctx));
+    FIRE_TRY(gpu_flags_precision(net_flags.precision, &o.ctx));
+    FIRE_TRY(gpu_flags_open(0, &o.ctx));
     FIRE_TRY(net_flags_stages(&o.nstage, &o.stage));
     o.phase = phase;
     o.level = (int)net_flags.level;
     st      = fire_net_create(param, &o, net_p);
     net_flags_free_stages(o.stage);
-    return st < 0 ? fire_error_prefix(st, "%s", net_flags.model) : st;
+    if (st >= 0) return st;
+    gpu_flags_close(&o.ctx);
+    return fire_error_prefix(st, "%s", net_flags.model);
 }
 
 fire_status_t net_flags_open(Caffe__Phase otherwise, net_edit_t edit, void *arg,
@@ -140,7 +139,7 @@ fire_status_t net_flags_open(Caffe__Phase otherwise, net_edit_t edit, void *arg,
     fire_message_free(param);
     st = load_weights(net, net_flags.weights);
     if (st < 0) {
-        fire_net_destroy(net);
+        net_flags_close(net);
         return st;
     }
     *net_p = net;
@@ -149,4 +148,13 @@ fire_status_t net_flags_open(Caffe__Phase otherwise, net_edit_t edit, void *arg,
 err_param:
     fire_message_free(param);
     return st;
+}
+
+void net_flags_close(fire_net_t *net)
+{
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+
+    if (net != NULL) ctx = net->ctx;
+    fire_net_destroy(net);
+    gpu_flags_close(&ctx);
 }

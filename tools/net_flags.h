@@ -6,7 +6,7 @@
 #include "net/net.h"
 
 typedef struct net_flags {
-    const char *model, *weights, *phase, *stage, *gpu, *kernel;
+    const char *model, *weights, *phase, *stage, *gpu, *kernel, *precision;
     int64_t     level, threads;
 } net_flags_t;
 
@@ -14,7 +14,7 @@ extern net_flags_t         net_flags;
 extern const fire_option_t net_options[];   /* all of them */
 extern const fire_option_t place_options[]; /* gpu, kernel, threads, level, stage */
 
-/* Where and how kernels run, from --gpu, --kernel and --threads. */
+/* How kernels run, from --kernel and --threads; gpu_flags.h says where. */
 fire_status_t net_flags_ctx(fire_ctx_t *ctx_p);
 /* --stage cut at its commas; as in Caffe an empty text is one empty stage. End
  * with fire_free(stages[0]), then fire_free(stages). */
@@ -26,4 +26,6 @@ void          net_flags_free_stages(const char **stages);
 typedef fire_status_t (*net_edit_t)(void *arg, Caffe__NetParameter *param);
 fire_status_t net_flags_open(Caffe__Phase otherwise, net_edit_t edit, void *arg,
                              fire_net_t **net_p);
+/* End that net, and what it ran on. NULL is allowed. */
+void net_flags_close(fire_net_t *net);
 #endif
