@@ -15,6 +15,7 @@
 #include "blob/filler.h"
 #include "caffe.pb-c.h"
 
+FIRE_BEGIN_C
 typedef struct fire_layer fire_layer_t;
 
 /* One implementation of forward and backward. */
@@ -165,6 +166,33 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
 #    define FIRE_ONEDNN_KERNEL(noun)
 #endif
 
+/* Kernels on a GPU, fire_noun_cuda_forward() and so on; nothing without CUDA. */
+#define FIRE_GPU_KERNEL(name_, stem)                                          \
+    {                                                                         \
+        .name = name_, .where = FIRE_GPU, .declines = fire_##stem##_declines, \
+        .prepare = fire_##stem##_prepare, .forward = fire_##stem##_forward,   \
+        .backward = fire_##stem##_backward, .release = fire_##stem##_release  \
+    }
+#ifdef FIRE_HAVE_CUDA
+#    define FIRE_CUDA_KERNEL(noun)               \
+        {.name     = "cuda",                     \
+         .where    = FIRE_GPU,                   \
+         .forward  = fire_##noun##_cuda_forward, \
+         .backward = fire_##noun##_cuda_backward},
+#    define FIRE_CUDA_FORWARD(noun) \
+        {.name = "cuda", .where = FIRE_GPU, .forward = fire_##noun##_cuda_forward},
+#    define FIRE_CUDA_KERNEL_5(noun) FIRE_GPU_KERNEL("cuda", noun##_cuda),
+#else
+#    define FIRE_CUDA_KERNEL(noun)
+#    define FIRE_CUDA_FORWARD(noun)
+#    define FIRE_CUDA_KERNEL_5(noun)
+#endif
+#ifdef FIRE_HAVE_CUDNN
+#    define FIRE_CUDNN_KERNEL(noun) FIRE_GPU_KERNEL("cudnn", noun##_cudnn),
+#else
+#    define FIRE_CUDNN_KERNEL(noun)
+#endif
+
 /* reshape for layers whose only top has the shape of their first bottom. */
 fire_status_t fire_layer_reshape_same(fire_layer_t *l);
 
@@ -185,4 +213,5 @@ fire_status_t fire_kernel_select(fire_layer_t *l, fire_kernel_report_t report,
 const fire_layer_t *fire_layer_follower(const fire_layer_t *l, const char *type);
 
 void fire_layer_fini(fire_layer_t *l); /* what setup and kernels made */
+FIRE_END_C
 #endif

@@ -2,18 +2,19 @@
  * comes through, so that a diverging net shows it. */
 #ifndef FIRE_LAYERS_SCALAR_H
 #define FIRE_LAYERS_SCALAR_H
+#include "base/everywhere.h"
 
-static inline float fire_max(float a, float b)
+FIRE_EVERYWHERE float fire_max(float a, float b)
 {
     return a < b ? b : a;
 }
 
-static inline float fire_min(float a, float b)
+FIRE_EVERYWHERE float fire_min(float a, float b)
 {
     return b < a ? b : a;
 }
 
-static inline float fire_sign(float a)
+FIRE_EVERYWHERE float fire_sign(float a)
 {
     return (float)((a > 0.0f) - (a < 0.0f));
 }

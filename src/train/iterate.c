@@ -170,6 +170,7 @@ static fire_status_t run_lane(fire_trainer_t *t, int lane)
         t->net->moment.step = t->solver->iter * passes + k;
         FIRE_TRY(forward(t));
         if (t->last_pass) {
+            FIRE_TRY(fire_grads_settle(t->grads, 0, t->grads->head));
             FIRE_TRY(
                 fire_grads_add_lane(t->grads, lane, t->lane_count, 0, t->grads->head));
             if (lane == t->lane_count - 1) FIRE_TRY(begin_update(t));

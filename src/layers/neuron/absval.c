@@ -1,45 +1,29 @@
 /* absval.c - y = |x| */
-#include <math.h>
-
-#include "layers/neuron/neuron.h"
-
-typedef struct absval {
-    fire_kept_t kept;
-} absval_t;
-
-static float absval_y(const void *state, float x)
-{
-    (void)state;
-    return fabsf(x);
-}
-
-static float absval_dx(const void *state, float x, float y, float dy)
-{
-    (void)state, (void)y;
-    return fire_sign(x) * dy;
-}
+#include "layers/cuda/kernels.h"
+#include "layers/neuron/formulas.h"
 
 static fire_status_t absval_forward(fire_layer_t *l)
 {
-    absval_t *s = l->state;
+    fire_absval_t *s = l->state;
 
     FIRE_TRY(fire_kept_save(&s->kept, l));
-    return fire_neuron_forward(l, absval_y);
+    return fire_neuron_forward(l, fire_absval_y);
 }
 
 static fire_status_t absval_backward(fire_layer_t *l)
 {
-    absval_t *s = l->state;
+    fire_absval_t *s = l->state;
 
-    return fire_neuron_backward(l, fire_kept_bottom(&s->kept, l), absval_dx);
+    return fire_neuron_backward(l, fire_kept_bottom(&s->kept, l), fire_absval_dx);
 }
 
 static void absval_teardown(fire_layer_t *l)
 {
-    fire_kept_fini(&FIRE_STATE(l, absval_t)->kept);
+    fire_kept_fini(&FIRE_STATE(l, fire_absval_t)->kept);
 }
 
 static const fire_kernel_t absval_kernels[] = {
+    FIRE_CUDA_KERNEL(absval) /* where it is built in */
     {.name = "ref", .forward = absval_forward, .backward = absval_backward},
     {0},
 };
@@ -49,7 +33,7 @@ const fire_layer_ops_t fire_layer_absval = {
     .bottoms    = {1, 1},
     .tops       = {1, 1},
     .flags      = FIRE_LAYER_INPLACE,
-    .state_size = sizeof(absval_t),
+    .state_size = sizeof(fire_absval_t),
     .reshape    = fire_layer_reshape_same,
     .teardown   = absval_teardown,
     .kernels    = absval_kernels,

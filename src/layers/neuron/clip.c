@@ -1,15 +1,11 @@
 /* clip.c - y = x, but at least min and at most max */
-#include "layers/neuron/neuron.h"
-
-typedef struct clip {
-    float       min, max;
-    fire_kept_t kept;
-} clip_t;
+#include "layers/cuda/kernels.h"
+#include "layers/neuron/formulas.h"
 
 static fire_status_t clip_setup(fire_layer_t *l)
 {
     const Caffe__ClipParameter *p = l->param->clip_param;
-    clip_t                     *s = l->state;
+    fire_clip_t                *s = l->state;
 
     if (p == NULL)
         return FIRE_FAIL(FIRE_ERR_INVALID,
@@ -22,42 +18,28 @@ static fire_status_t clip_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static float clip_y(const void *state, float x)
-{
-    const clip_t *s = state;
-
-    return fire_max(s->min, fire_min(x, s->max));
-}
-
-static float clip_dx(const void *state, float x, float y, float dy)
-{
-    const clip_t *s = state;
-
-    (void)y;
-    return dy * (float)(x >= s->min && x <= s->max);
-}
-
 static fire_status_t clip_forward(fire_layer_t *l)
 {
-    clip_t *s = l->state;
+    fire_clip_t *s = l->state;
 
     FIRE_TRY(fire_kept_save(&s->kept, l));
-    return fire_neuron_forward(l, clip_y);
+    return fire_neuron_forward(l, fire_clip_y);
 }
 
 static fire_status_t clip_backward(fire_layer_t *l)
 {
-    clip_t *s = l->state;
+    fire_clip_t *s = l->state;
 
-    return fire_neuron_backward(l, fire_kept_bottom(&s->kept, l), clip_dx);
+    return fire_neuron_backward(l, fire_kept_bottom(&s->kept, l), fire_clip_dx);
 }
 
 static void clip_teardown(fire_layer_t *l)
 {
-    fire_kept_fini(&FIRE_STATE(l, clip_t)->kept);
+    fire_kept_fini(&FIRE_STATE(l, fire_clip_t)->kept);
 }
 
 static const fire_kernel_t clip_kernels[] = {
+    FIRE_CUDA_KERNEL(clip) /* where it is built in */
     {.name = "ref", .forward = clip_forward, .backward = clip_backward},
     {0},
 };
@@ -67,7 +49,7 @@ const fire_layer_ops_t fire_layer_clip = {
     .bottoms    = {1, 1},
     .tops       = {1, 1},
     .flags      = FIRE_LAYER_INPLACE,
-    .state_size = sizeof(clip_t),
+    .state_size = sizeof(fire_clip_t),
     .setup      = clip_setup,
     .reshape    = fire_layer_reshape_same,
     .teardown   = clip_teardown,

@@ -1,16 +1,13 @@
 /* exp.c - y = base^(scale x + shift); base -1 (the default) stands for e */
 #include <math.h>
 
-#include "layers/neuron/neuron.h"
-
-typedef struct exp_state {
-    float inner, outer; /* y = outer exp(inner x) */
-} exp_t;
+#include "layers/cuda/kernels.h"
+#include "layers/neuron/formulas.h"
 
 static fire_status_t exp_setup(fire_layer_t *l)
 {
     const Caffe__ExpParameter *p = FIRE_PARAM(l, exp_param, CAFFE__EXP_PARAMETER__INIT);
-    exp_t                     *s = l->state;
+    fire_exp_t                *s = l->state;
     bool                       natural = p->base == -1.0f;
 
     if (!natural && !(p->base > 0.0f && isfinite(p->base)))
@@ -23,30 +20,18 @@ static fire_status_t exp_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static float exp_y(const void *state, float x)
-{
-    const exp_t *s = state;
-
-    return expf(x * s->inner) * s->outer;
-}
-
-static float exp_dx(const void *state, float x, float y, float dy)
-{
-    (void)x;
-    return y * dy * ((const exp_t *)state)->inner;
-}
-
 static fire_status_t exp_forward(fire_layer_t *l)
 {
-    return fire_neuron_forward(l, exp_y);
+    return fire_neuron_forward(l, fire_exp_y);
 }
 
 static fire_status_t exp_backward(fire_layer_t *l)
 {
-    return fire_neuron_backward(l, l->bottom[0], exp_dx);
+    return fire_neuron_backward(l, l->bottom[0], fire_exp_dx);
 }
 
 static const fire_kernel_t exp_kernels[] = {
+    FIRE_CUDA_KERNEL(exp) /* where it is built in */
     {.name = "ref", .forward = exp_forward, .backward = exp_backward},
     {0},
 };
@@ -56,7 +41,7 @@ const fire_layer_ops_t fire_layer_exp = {
     .bottoms    = {1, 1},
     .tops       = {1, 1},
     .flags      = FIRE_LAYER_INPLACE,
-    .state_size = sizeof(exp_t),
+    .state_size = sizeof(fire_exp_t),
     .setup      = exp_setup,
     .reshape    = fire_layer_reshape_same,
     .kernels    = exp_kernels,

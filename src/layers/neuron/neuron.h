@@ -5,6 +5,7 @@
 #include "layers/layer.h"
 #include "layers/scalar.h"
 
+FIRE_BEGIN_C
 /* y of x; dx of x, y and dy. `state` is the layer's. */
 typedef float fire_neuron_y_t(const void *state, float x);
 typedef float fire_neuron_dx_t(const void *state, float x, float y, float dy);
@@ -54,4 +55,5 @@ fire_neuron_backward(fire_layer_t *l, fire_blob_t *x_blob, fire_neuron_dx_t *f)
         dx[i] = f(state, x[i], y[i], dy[i]);
     return FIRE_OK;
 }
+FIRE_END_C
 #endif

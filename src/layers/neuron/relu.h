@@ -1,12 +1,7 @@
 /* relu.h - what the kernels of ReLU share. */
 #ifndef FIRE_LAYERS_NEURON_RELU_H
 #define FIRE_LAYERS_NEURON_RELU_H
-#include "layers/neuron/neuron.h"
-
-typedef struct fire_relu {
-    float       slope;
-    fire_kept_t kept;
-} fire_relu_t;
+#include "layers/neuron/formulas.h"
 
 const char   *fire_relu_simd_declines(const fire_layer_t *l);
 fire_status_t fire_relu_simd_forward(fire_layer_t *l);

@@ -1,30 +1,19 @@
 /* relu6.c - y = min(max(x, 0), 6), as MobileNet v2 uses it */
-#include "layers/neuron/neuron.h"
-
-static float relu6_y(const void *state, float x)
-{
-    (void)state;
-    return fire_min(fire_max(x, 0.0f), 6.0f);
-}
-
-/* y tells as well as x, so in place needs nothing more. */
-static float relu6_dx(const void *state, float x, float y, float dy)
-{
-    (void)state, (void)x;
-    return dy * (float)(y > 0.0f && y < 6.0f);
-}
+#include "layers/cuda/kernels.h"
+#include "layers/neuron/formulas.h"
 
 static fire_status_t relu6_forward(fire_layer_t *l)
 {
-    return fire_neuron_forward(l, relu6_y);
+    return fire_neuron_forward(l, fire_relu6_y);
 }
 
 static fire_status_t relu6_backward(fire_layer_t *l)
 {
-    return fire_neuron_backward(l, l->bottom[0], relu6_dx);
+    return fire_neuron_backward(l, l->bottom[0], fire_relu6_dx);
 }
 
 static const fire_kernel_t relu6_kernels[] = {
+    FIRE_CUDA_KERNEL(relu6) /* where it is built in */
     {.name = "ref", .forward = relu6_forward, .backward = relu6_backward},
     {0},
 };

@@ -1,31 +1,19 @@
 /* sigmoid.c - y = 1 / (1 + exp(-x)), computed as 0.5 tanh(0.5 x) + 0.5 */
-#include <math.h>
-
-#include "layers/neuron/neuron.h"
-
-static float sigmoid_y(const void *state, float x)
-{
-    (void)state;
-    return (float)(0.5 * tanh(0.5 * x) + 0.5);
-}
-
-static float sigmoid_dx(const void *state, float x, float y, float dy)
-{
-    (void)state, (void)x;
-    return (float)(dy * y * (1.0 - y));
-}
+#include "layers/cuda/kernels.h"
+#include "layers/neuron/formulas.h"
 
 static fire_status_t sigmoid_forward(fire_layer_t *l)
 {
-    return fire_neuron_forward(l, sigmoid_y);
+    return fire_neuron_forward(l, fire_sigmoid_y);
 }
 
 static fire_status_t sigmoid_backward(fire_layer_t *l)
 {
-    return fire_neuron_backward(l, l->bottom[0], sigmoid_dx);
+    return fire_neuron_backward(l, l->bottom[0], fire_sigmoid_dx);
 }
 
 static const fire_kernel_t sigmoid_kernels[] = {
+    FIRE_CUDA_KERNEL(sigmoid) /* where it is built in */
     {.name = "ref", .forward = sigmoid_forward, .backward = sigmoid_backward},
     {0},
 };

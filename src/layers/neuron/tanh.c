@@ -1,31 +1,19 @@
 /* tanh.c - y = tanh(x) */
-#include <math.h>
-
-#include "layers/neuron/neuron.h"
-
-static float tanh_y(const void *state, float x)
-{
-    (void)state;
-    return tanhf(x);
-}
-
-static float tanh_dx(const void *state, float x, float y, float dy)
-{
-    (void)state, (void)x;
-    return dy * (1 - y * y);
-}
+#include "layers/cuda/kernels.h"
+#include "layers/neuron/formulas.h"
 
 static fire_status_t tanh_forward(fire_layer_t *l)
 {
-    return fire_neuron_forward(l, tanh_y);
+    return fire_neuron_forward(l, fire_tanh_y);
 }
 
 static fire_status_t tanh_backward(fire_layer_t *l)
 {
-    return fire_neuron_backward(l, l->bottom[0], tanh_dx);
+    return fire_neuron_backward(l, l->bottom[0], fire_tanh_dx);
 }
 
 static const fire_kernel_t tanh_kernels[] = {
+    FIRE_CUDA_KERNEL(tanh) /* where it is built in */
     {.name = "ref", .forward = tanh_forward, .backward = tanh_backward},
     {0},
 };

@@ -1,0 +1,42 @@
+#include "layers/cuda/layer_cuda.h"
+
+fire_format_t fire_gpu_format(const fire_layer_t *l, const fire_blob_t *b)
+{
+    bool          last = l->ctx->precision != FIRE_F32 || l->ctx->tf32;
+    fire_format_t f    = {.place = FIRE_GPU, .dtype = l->ctx->precision};
+
+    if (last && b->ndim == 4) f.layout = FIRE_NHWC;
+    return f;
+}
+
+fire_format_t fire_gpu_format_of(const fire_blob_t *b, fire_part_t part)
+{
+    return fire_blob_format_at(b, part, FIRE_GPU);
+}
+
+fire_gpu_view_t fire_gpu_view(const fire_blob_t *b, const fire_format_t *f)
+{
+    fire_gpu_view_t v = {fire_blob_dim_or_1(b, 0), fire_blob_dim_or_1(b, 1), 1};
+
+    if (b->ndim > 2) v.inner = fire_blob_count_range(b, 2, b->ndim);
+    if (f->layout == FIRE_NHWC) {
+        v.outer *= v.inner;
+        v.inner = 1;
+    }
+    return v;
+}
+
+fire_status_t fire_gpu_memory_fit(fire_gpu_memory_t *m, size_t bytes)
+{
+    if (bytes <= m->bytes) return FIRE_OK;
+    fire_gpu_memory_free(m);
+    FIRE_TRY(fire_device_find(FIRE_GPU)->alloc(bytes, &m->ptr));
+    m->bytes = bytes;
+    return FIRE_OK;
+}
+
+void fire_gpu_memory_free(fire_gpu_memory_t *m)
+{
+    if (m->ptr != NULL) fire_device_find(FIRE_GPU)->free(m->ptr);
+    *m = (fire_gpu_memory_t){0};
+}

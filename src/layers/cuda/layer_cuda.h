@@ -1,0 +1,33 @@
+/* layer_cuda.h - what the GPU kernels of layers share: formats and memory.
+ *
+ * Layers that compute (convolution, pooling, normalisation) take blobs in the format of
+ * the net: its precision, channels last where the libraries are faster with that. Layers
+ * that treat all elements alike take them as they lie. */
+#ifndef FIRE_LAYERS_CUDA_LAYER_CUDA_H
+#define FIRE_LAYERS_CUDA_LAYER_CUDA_H
+#include "device/cuda/cuda.h"
+#include "layers/layer.h"
+
+FIRE_BEGIN_C
+/* The net's format for this blob. */
+fire_format_t fire_gpu_format(const fire_layer_t *l, const fire_blob_t *b);
+/* As the values lie on the GPU now, plain float32 if they are elsewhere. */
+fire_format_t fire_gpu_format_of(const fire_blob_t *b, fire_part_t part);
+
+/* A blob seen as outer x channels x inner for a format: channels last has inner 1. */
+typedef struct fire_gpu_view {
+    int64_t outer, channels, inner;
+} fire_gpu_view_t;
+
+fire_gpu_view_t fire_gpu_view(const fire_blob_t *b, const fire_format_t *f);
+
+/* Memory of a kernel's own on the GPU; grows, contents are lost then. */
+typedef struct fire_gpu_memory {
+    void  *ptr;
+    size_t bytes;
+} fire_gpu_memory_t;
+
+fire_status_t fire_gpu_memory_fit(fire_gpu_memory_t *m, size_t bytes);
+void          fire_gpu_memory_free(fire_gpu_memory_t *m);
+FIRE_END_C
+#endif
