@@ -1,14 +1,11 @@
 /* firecaffe net - a net as a table: layers, shapes, parameters, arithmetic, and
  * how much there is to send against how much there is to compute on. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include "base/log.h"
 #include "command.h"
-#include "model/load.h"
 #include "draw.h"
 #include "net_flags.h"
+#include "shapes.h"
 
 typedef struct flags {
     fire_option_list_t shape;
@@ -35,155 +32,6 @@ static const fire_option_group_t groups[] = {
     {"Net", net_options, &net_flags},
     {0},
 };
-
-/* ---- shapes from the command line ---- */
-
-typedef struct shape {
-    char    blob[256];
-    int     ndim;
-    int64_t dim[FIRE_MAX_DIMS];
-} shape_t;
-
-static fire_status_t parse_shape(const char *text, shape_t *s)
-{
-    const char *c = strchr(text, '=');
-
-    if (c == NULL || (size_t)(c - text) >= sizeof(s->blob))
-        return FIRE_FAIL(FIRE_ERR_INVALID, "--shape %s: write BLOB=N,C,H,W", text);
-    snprintf(s->blob, sizeof(s->blob), "%.*s", (int)(c - text), text);
-    s->ndim = 0;
-    do {
-        char     *end;
-        long long d = strtoll(c + 1, &end, 10);
-
-        if (end == c + 1 || d < 1 || (*end != ',' && *end != 'x' && *end != '\0') ||
-            s->ndim == FIRE_MAX_DIMS)
-            return FIRE_FAIL(FIRE_ERR_INVALID, "--shape %s: write BLOB=N,C,H,W", text);
-        s->dim[s->ndim++] = d;
-        c                 = end;
-    } while (*c != '\0');
-    return FIRE_OK;
-}
-
-static bool makes(const Caffe__LayerParameter *l, const char *blob)
-{
-    for (size_t i = 0; i < l->n_top; i++)
-        if (strcmp(l->top[i], blob) == 0) return l->n_bottom == 0;
-    return false;
-}
-
-static fire_status_t add_shape(Caffe__InputParameter *input, int ndim,
-                               const int64_t *dim)
-{
-    Caffe__BlobShape   *shape;
-    const fire_field_t *field = fire_field_find(&caffe__blob_shape__descriptor, "dim");
-
-    FIRE_TRY(fire_message_add_message(input, "shape", &shape));
-    for (int i = 0; i < ndim; i++)
-        FIRE_TRY(fire_message_put(shape, field, &dim[i]));
-    return FIRE_OK;
-}
-
-/* Turn a data layer into an Input: the named blob gets the shape, its other tops
- * (labels) one number per sample. */
-static fire_status_t become_input(Caffe__LayerParameter *l, const shape_t *s)
-{
-    static const char     *type_name = "Input";
-    Caffe__InputParameter *input;
-
-    FIRE_TRY(
-        fire_message_put(l, fire_field_find(l->base.descriptor, "type"), &type_name));
-    fire_message_clear(l, fire_field_find(l->base.descriptor, "input_param"));
-    FIRE_TRY(fire_message_add_message(l, "input_param", &input));
-    for (size_t i = 0; i < l->n_top; i++)
-        FIRE_TRY(
-            add_shape(input, strcmp(l->top[i], s->blob) == 0 ? s->ndim : 1, s->dim));
-    return FIRE_OK;
-}
-
-static fire_status_t apply_shape(Caffe__NetParameter *param, const shape_t *s)
-{
-    bool found = false;
-
-    for (size_t i = 0; i < param->n_layer; i++)
-        if (makes(param->layer[i], s->blob)) {
-            FIRE_TRY(become_input(param->layer[i], s));
-            found = true;
-        }
-    if (!found)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "--shape: no layer of %s brings in \"%s\"",
-                         net_flags.model, s->blob);
-    return FIRE_OK;
-}
-
-/* The shape of one sample as the deploy net beside this one has it, if there is one. */
-static bool shape_of_deploy(int64_t dim[3])
-{
-    const char          *slash = strrchr(net_flags.model, '/');
-    int                  n     = slash != NULL ? (int)(slash - net_flags.model) + 1 : 0;
-    Caffe__NetParameter *deploy = NULL;
-    const Caffe__InputParameter *input;
-    char                         path[1024];
-    bool                         found = false;
-
-    snprintf(path, sizeof(path), "%.*sdeploy.prototxt", n, net_flags.model);
-    if (access(path, R_OK) != 0 || fire_net_param_load_text(path, &deploy) < 0)
-        return false;
-    input = deploy->n_layer > 0 ? deploy->layer[0]->input_param : NULL;
-    if (input != NULL && input->n_shape > 0 && input->shape[0]->n_dim == 4) {
-        memcpy(dim, input->shape[0]->dim + 1, 3 * sizeof(*dim));
-        found = true;
-    }
-    fire_message_free(deploy);
-    return found;
-}
-
-/* Data that are not on this machine: crop_size tells the shape of colour images, and
- * the deploy net that of others. */
-static fire_status_t assume_shape(Caffe__LayerParameter *l)
-{
-    const Caffe__TransformationParameter *t = l->transform_param;
-    shape_t                               s = {.ndim = 4};
-
-    if (l->data_param == NULL || l->data_param->source == NULL || l->n_top == 0 ||
-        access(l->data_param->source, F_OK) == 0)
-        return FIRE_OK;
-    snprintf(s.blob, sizeof(s.blob), "%s", l->top[0]);
-    s.dim[0] = l->data_param->batch_size;
-    s.dim[1] = t != NULL && t->force_gray ? 1 : 3;
-    s.dim[2] = s.dim[3] = t != NULL ? t->crop_size : 0;
-    if (s.dim[2] == 0 && !shape_of_deploy(s.dim + 1)) return FIRE_OK;
-    FIRE_LOG(WARNING, "layer \"%s\": %s is not there; taking %lld x %lld x %lld x %lld",
-             l->name, l->data_param->source, (long long)s.dim[0], (long long)s.dim[1],
-             (long long)s.dim[2], (long long)s.dim[3]);
-    return become_input(l, &s);
-}
-
-/* Every blob that comes from outside gets the batch size; the rest follows. */
-static void apply_batch(Caffe__LayerParameter *l)
-{
-    Caffe__InputParameter *input = l->input_param;
-
-    if (l->data_param != NULL) l->data_param->batch_size = (uint32_t)flags.batch;
-    for (size_t i = 0; input != NULL && i < input->n_shape; i++)
-        if (input->shape[i]->n_dim > 0) input->shape[i]->dim[0] = flags.batch;
-}
-
-static fire_status_t apply_shapes(void *arg, Caffe__NetParameter *param)
-{
-    (void)arg;
-    for (int64_t k = 0; k < flags.shape.n; k++) {
-        shape_t s;
-
-        FIRE_TRY(parse_shape(flags.shape.text[k], &s));
-        FIRE_TRY(apply_shape(param, &s));
-    }
-    for (size_t i = 0; i < param->n_layer; i++) {
-        FIRE_TRY(assume_shape(param->layer[i]));
-        if (flags.batch > 0) apply_batch(param->layer[i]);
-    }
-    return FIRE_OK;
-}
 
 /* ---- the table ---- */
 
@@ -337,6 +185,7 @@ static void print_coverage(void)
 
 static fire_status_t run(int narg, const char *const *arg)
 {
+    shapes_t      shapes = {&flags.shape, flags.batch};
     fire_net_t   *net;
     fire_status_t st;
 
@@ -345,7 +194,7 @@ static fire_status_t run(int narg, const char *const *arg)
         return FIRE_OK;
     }
     if (narg > 0) net_flags.model = arg[0];
-    FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, apply_shapes, NULL, &net));
+    FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, shapes_apply, &shapes, &net));
     print_table(net);
     st = flags.explain ? explain(net) : FIRE_OK;
     if (st >= 0 && flags.draw[0] != '\0') st = draw_net(net, flags.draw);

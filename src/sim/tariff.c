@@ -5,7 +5,8 @@
 #include "base/alloc.h"
 
 enum { COLORS = 4, GRAIN = 16 };
-enum { FORMULA_FROM = 64 }; /* workers: a ring then has thousands of messages a lane */
+enum { MANY = 100 };        /* workers: short pipelines have to do */
+enum { FORMULA_FROM = 33 }; /* workers: a ring then has thousands of messages a lane */
 
 static double max2(double a, double b)
 {
@@ -53,12 +54,26 @@ fire_status_t fire_mode_simulate(const fire_cluster_t *cluster, const fire_mode_
     return st;
 }
 
-static bool has_formula(const fire_cluster_t *cluster, const fire_mode_t *mode,
-                        int workers)
+static bool has_formula(const fire_mode_t *mode, int workers)
 {
-    return workers >= FORMULA_FROM && cluster->topology == FIRE_STAR &&
-           (strcmp(mode->algo->name, "ring") == 0 ||
-            strcmp(mode->algo->name, "direct") == 0);
+    return workers >= FORMULA_FROM && (strcmp(mode->algo->name, "ring") == 0 ||
+                                       strcmp(mode->algo->name, "direct") == 0);
+}
+
+/* How much longer messages between any two nodes take because they meet on the way:
+ * uplinks are fewer than cards; in a torus each message passes a quarter of every
+ * dimension, on one of two links a dimension and node. */
+static double crowding(const fire_cluster_t *c)
+{
+    double hops = 0, links = 0;
+
+    if (c->topology == FIRE_FAT_TREE) return c->oversubscription;
+    if (c->topology == FIRE_STAR) return 1;
+    for (int d = 0; d < FIRE_TORUS_DIMS; d++) {
+        hops += c->dims[d] / 4.0;
+        links += c->dims[d] > 1 ? 2 : 0;
+    }
+    return links > 0 ? max2(hops / links, 1) : 1;
 }
 
 /* Every worker sends workers-1 parts of x bytes twice: around the ring, each after
@@ -86,6 +101,7 @@ static fire_price_t by_formula(const fire_cluster_t *c, const fire_mode_t *mode,
         return p;
     }
     if (c->per_node > 1) pass *= (double)c->per_node * (workers - c->per_node) / others;
+    pass *= crowding(c);
     p.seconds =
         2 * (lanes * others * max2(pass, cpu) + w->latency) + lanes * others * add;
     return p;
@@ -94,16 +110,19 @@ static fire_price_t by_formula(const fire_cluster_t *c, const fire_mode_t *mode,
 fire_status_t fire_tariff_make(const fire_cluster_t *cluster, const fire_mode_t *mode,
                                int workers, fire_tariff_t *tariff_p)
 {
-    static const double piped[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 8, 24};
+    static const double piped[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 16, 64};
+    static const double large[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 6, 16};
     static const double whole[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 2, 3};
     double unit = (double)piece_of(cluster, mode, workers) * parts_of(mode, workers) *
                   colors_of(mode);
-    fire_tariff_t t = {0};
+    const double *points = workers > MANY ? large : piped;
+    fire_tariff_t t      = {0};
 
+    if (mode->algo->parts != NULL) points = whole;
     for (int i = 0; i < FIRE_TARIFF_POINTS; i++) {
-        t.bytes[i] = unit * (mode->algo->parts != NULL ? whole[i] : piped[i]);
+        t.bytes[i] = unit * points[i];
         if (workers == 1) continue;
-        if (has_formula(cluster, mode, workers))
+        if (has_formula(mode, workers))
             t.price[i] = by_formula(cluster, mode, workers, t.bytes[i]);
         else
             FIRE_TRY(

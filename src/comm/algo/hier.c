@@ -31,14 +31,16 @@ static bool leads(const fire_coll_t *c, int position)
 
 static fire_status_t find_nodes(const fire_coll_t *c, nodes_t *n)
 {
-    int mine = node_of(c, c->rank);
+    int mine = node_of(c, c->rank), most = -1;
 
     FIRE_TRY(FIRE_NEW(&n->member, 2 * c->size));
     n->leader = n->member + c->size;
     for (int i = 0; i < c->size; i++) {
         if (i == c->rank) n->me = n->nmember;
         if (node_of(c, i) == mine) n->member[n->nmember++] = fire_coll_rank(c, i);
-        if (leads(c, i)) n->leader[n->nleader++] = fire_coll_rank(c, i);
+        if (node_of(c, i) > most || leads(c, i)) /* a higher number must be new */
+            n->leader[n->nleader++] = fire_coll_rank(c, i);
+        if (node_of(c, i) > most) most = node_of(c, i);
     }
     return FIRE_OK;
 }

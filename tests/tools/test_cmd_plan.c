@@ -1,0 +1,81 @@
+#include <stdlib.h>
+#include "program.h"
+
+#define PLAN                                                              \
+    "firecaffe plan --model $SRC/models/%s/train_val.prototxt --machine " \
+    "$SRC/machines/%s.json "
+/* As in the FireCaffe paper: whole messages along a tree, nothing overlaps. */
+#define PAPER "--comm tree:piece=1000000000 --overlap off --bucket_mb 0 --json "
+
+/* The number behind a key in what was printed last. */
+static double number(const char *key)
+{
+    char        quoted[64];
+    const char *at;
+
+    snprintf(quoted, sizeof(quoted), "\"%s\":", key);
+    at = strstr(ran.out, quoted);
+    if (at == NULL) test_fail(__FILE__, __LINE__, "no %s in %.2000s", key, ran.out);
+    return strtod(at + strlen(quoted), NULL);
+}
+
+static void check_speedup(const char *net, int workers, double published, double within)
+{
+    double got;
+
+    SH_OK(PLAN PAPER "--workers %d", net, "titan_k20x", workers);
+    got = number("speedup");
+    if (fabs(got / published - 1) > within)
+        test_fail(__FILE__, __LINE__, "%s on %d: %.1f times, published %.0f", net,
+                  workers, got, published);
+}
+
+/* Calibrated on one GPU and on GoogLeNet's computing time at 8 images a GPU. */
+TEST(speedups_on_titan_are_the_published_ones)
+{
+    check_speedup("nin_imagenet", 32, 23, 0.15);
+    check_speedup("nin_imagenet", 128, 39, 0.15);
+    check_speedup("googlenet", 128, 47, 0.15);
+}
+
+TEST(one_gpu_of_titan_trains_at_its_known_rate)
+{
+    SH_OK(PLAN PAPER "--workers 1", "googlenet", "titan_k20x");
+    CHECK_NEAR(number("samples_per_s"), 49, 1);
+    SH_OK(PLAN PAPER "--workers 1", "nin_imagenet", "titan_k20x");
+    CHECK_NEAR(number("samples_per_s"), 116, 2);
+}
+
+TEST(a_plan_shows_volumes_rows_and_what_to_use)
+{
+    SH_OK(PLAN "--workers 1,8 --batch 256", "alexnet", "ethernet10");
+    CHECK_HAS(ran.out, "|W| ");
+    CHECK_HAS(ran.out, "multicolor");
+    CHECK_HAS(ran.out, "Recommended for a batch of 256: ");
+    CHECK_HAS(ran.out, "Next bottleneck: ");
+    CHECK_HAS(ran.out, "Model parallelism would move fewer bytes for: fc6");
+}
+
+TEST(every_machine_file_can_be_planned_on)
+{
+    static const char *const machines[] = {"titan_k20x", "ibm_p100", "ethernet10",
+                                           "infiniband100", "h200x8"};
+
+    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+        SH_OK(PLAN "--workers 16 --batch 32/worker --json", "lenet", machines[i]);
+        CHECK(number("samples_per_s") > 0);
+    }
+}
+
+TEST(plan_says_what_is_wrong)
+{
+    SH_FAILS("--machine FILE",
+             "firecaffe plan --model $SRC/models/lenet/train_val.prototxt");
+    write_file("m.json", "{\"name\": \"m\", \"topology\": {\"kind\": \"star\"}}");
+    SH_FAILS("m.json:1: field \"net\" is missing",
+             "firecaffe plan --model $SRC/models/lenet/train_val.prototxt --machine "
+             "m.json");
+    SH_FAILS("--workers: no number like \"x\"", PLAN "--workers x", "lenet", "h200x8");
+    SH_FAILS("unknown collective algorithm", PLAN "--comm oak", "lenet", "h200x8");
+    SH_FAILS("is not known here", PLAN "--comm mpi", "lenet", "h200x8");
+}

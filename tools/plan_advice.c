@@ -1,0 +1,149 @@
+/* plan_advice.c - from the grid of predictions to a recommendation. */
+#include "plan.h"
+
+const plan_row_t *plan_best(const plan_t *p, int batch, int workers)
+{
+    const plan_row_t *best = NULL;
+
+    for (int64_t i = 0; i < p->nrow; i++) {
+        const plan_row_t *r = &p->row[i];
+
+        if (r->batch != batch || r->workers != workers) continue;
+        if (best == NULL || r->t.total < best->t.total) best = r;
+    }
+    return best;
+}
+
+fire_status_t plan_replay(const plan_t *p, const plan_row_t *row,
+                          const fire_tariff_t *tariff, double bucket, bool overlap,
+                          fire_step_times_t *t)
+{
+    fire_step_setup_t s = {.cluster    = &p->cluster,
+                           .tariff     = tariff,
+                           .work       = p->net.work,
+                           .nlayer     = p->net.nlayer,
+                           .workers    = row->workers,
+                           .batch      = row->batch,
+                           .bucket     = bucket,
+                           .overlap    = overlap,
+                           .compressed = row->mode.codec != NULL};
+
+    return fire_step_replay(&s, t);
+}
+
+/* The most workers of which the last ones brought half of what they could. */
+static const plan_row_t *last_worth(const plan_t *p, int batch)
+{
+    const plan_row_t *worth = NULL;
+
+    for (int64_t i = 0; i < p->nrow; i++) {
+        const plan_row_t *r = &p->row[i];
+        double            gain, ideal;
+
+        if (r->batch != batch || r != plan_best(p, batch, r->workers)) continue;
+        if (worth != NULL) {
+            gain  = r->speedup / worth->speedup - 1;
+            ideal = (double)r->workers / worth->workers - 1;
+            if (gain < ideal / 2) break;
+        }
+        worth = r;
+    }
+    return worth;
+}
+
+static fire_status_t say_bottleneck(const plan_t *p, const plan_row_t *r,
+                                    fire_str_t *out)
+{
+    double samples = (double)r->batch / r->workers;
+    double full    = fire_step_compute(&p->cluster, p->net.work, p->net.nlayer, 1) /
+                  (1 + p->cluster.compute.half_batch) * samples;
+    double small = r->t.compute - full;
+
+    if (r->t.starved)
+        return fire_str_printf(out,
+                               "Next bottleneck: the input; a worker reads "
+                               "%.0f samples/s at most.\n",
+                               p->cluster.compute.input);
+    if (r->t.exposed > small && r->t.exposed > 0.02 * r->t.total)
+        return fire_str_printf(out,
+                               "Next bottleneck: communication; %.0f%% of the step "
+                               "waits for sums of gradients.\n",
+                               100 * r->t.exposed / r->t.total);
+    if (small > 0.02 * r->t.total)
+        return fire_str_printf(out,
+                               "Next bottleneck: %.3g samples a worker do not fill the "
+                               "processor, which costs %.0f%% of the step; a larger "
+                               "batch would scale further.\n",
+                               samples, 100 * small / r->t.total);
+    return fire_str_printf(out,
+                           "Next bottleneck: none in sight; computing is %.0f%% of "
+                           "the step.\n",
+                           100 * r->t.compute / r->t.total);
+}
+
+/* Other bucket lengths, overlap, and half as many bytes: worth 2% at least? */
+static fire_status_t say_settings(const plan_t *p, const plan_row_t *r, fire_str_t *out)
+{
+    static const double mb[] = {0.5, 1, 2, 4, 8, 16, 32, 64};
+    fire_step_times_t   t, blocking;
+    double              best = r->t.total, best_mb = p->bucket / 1e6;
+
+    for (size_t i = 0; i < sizeof(mb) / sizeof(mb[0]); i++) {
+        FIRE_TRY(plan_replay(p, r, &r->tariff, 1e6 * mb[i], true, &t));
+        if (t.total > 0.98 * best) continue;
+        best    = t.total;
+        best_mb = mb[i];
+    }
+    FIRE_TRY(plan_replay(p, r, &r->tariff, 0, false, &blocking));
+    FIRE_TRY(fire_str_printf(out,
+                             "Buckets of %.3g MB with overlap: %.4g ms a step; one "
+                             "blocking exchange: %.4g ms.\n",
+                             best_mb, 1e3 * best, 1e3 * blocking.total));
+    if (r->mode.codec != NULL || r->workers == 1) return FIRE_OK;
+    {
+        fire_mode_t   half = r->mode;
+        fire_tariff_t tariff;
+        float         arg;
+
+        FIRE_TRY(fire_codec_find("fp16", &half.codec, &arg));
+        FIRE_TRY(fire_tariff_make(&p->cluster, &half, r->workers, &tariff));
+        FIRE_TRY(plan_replay(p, r, &tariff, 1e6 * best_mb, true, &t));
+    }
+    return fire_str_printf(
+        out, "16-bit gradients (--compress fp16): %.4g ms, %s.\n", 1e3 * t.total,
+        t.total < 0.95 * best ? "worth it" : "not worth the rounding");
+}
+
+/* |D| < |W|: exchanging activations would move fewer bytes than gradients. */
+static fire_status_t say_parallelism(const plan_t *p, int batch, fire_str_t *out)
+{
+    int n = 0;
+
+    for (int i = 0; i < p->net.nlayer; i++) {
+        if (p->net.w[i] <= p->net.d[i] * batch) continue;
+        FIRE_TRY(fire_str_printf(out, "%s%s",
+                                 n++ == 0 ? "Model parallelism would move "
+                                            "fewer bytes for: "
+                                          : ", ",
+                                 p->net.name[i]));
+    }
+    return fire_str_printf(out, n > 0 ? " (|D| < |W|).\n"
+                                      : "Data parallelism moves fewer bytes in every "
+                                        "layer (|W| < |D|).\n");
+}
+
+fire_status_t plan_advise(const plan_t *p, int batch, fire_str_t *out)
+{
+    const plan_row_t *r = last_worth(p, batch);
+
+    if (r == NULL) return FIRE_OK;
+    FIRE_TRY(fire_str_printf(
+        out,
+        "\nRecommended for a batch of %d: %d workers, --comm %s; %.4g samples/s, "
+        "%.1f times one worker.\nThe next step in the list brings less than half of "
+        "what its workers could, or there is none.\n",
+        batch, r->workers, r->comm, batch / r->t.total, r->speedup));
+    FIRE_TRY(say_bottleneck(p, r, out));
+    if (r->workers > 1) FIRE_TRY(say_settings(p, r, out));
+    return say_parallelism(p, batch, out);
+}
