@@ -114,7 +114,7 @@ static fire_status_t add_row(plan_t *p, const plan_row_t *wanted)
         plan_row_t          one  = r;
 
         one.workers = 1;
-        FIRE_TRY(plan_replay(p, &one, &none, 0, false, &alone));
+        FIRE_TRY(plan_replay(p, &one, &none, p->bucket, p->overlap, &alone));
     }
     r.speedup = alone.total / r.t.total;
     FIRE_TRY(fire_grow(&p->row, &p->cap, p->nrow + 1, sizeof(*p->row)));

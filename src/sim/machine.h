@@ -1,5 +1,5 @@
 /* machine.h - a cluster as a cost model sees it: links, how they are wired, and how
- * fast a worker computes. Read from a JSON file (docs/formats/machine.md). */
+ * fast a worker computes. Read from a JSON file (docs/scaling.md). */
 #ifndef FIRE_SIM_MACHINE_H
 #define FIRE_SIM_MACHINE_H
 #include "base/json.h"
