@@ -14,6 +14,7 @@
 #include "model/load.h"
 #include "net_flags.h"
 #include "run_flags.h"
+#include "summary.h"
 #include "train/snapshot.h"
 #include "train/trainer.h"
 #include "workers.h"
@@ -90,6 +91,7 @@ typedef struct session {
     int64_t        first; /* iteration at which it began */
     double         loss;
     bool           has_loss;
+    summary_t      summary;
 } session_t;
 
 static fire_status_t catch_signals(job_t *j)
@@ -148,6 +150,8 @@ static void on_event(void *arg, const fire_train_event_t *e)
         s->has_loss = true;
     } else if (e->kind == FIRE_TRAIN_ITERATION) {
         show_progress(s, e);
+    } else if (e->kind == FIRE_TRAIN_MEASURED) {
+        summary_add(&s->summary, e->measured);
     } else if (e->kind == FIRE_TRAIN_DONE) {
         console_progress_end();
     }
@@ -209,6 +213,7 @@ static fire_status_t solve(fire_trainer_t *t, session_t *s)
     FIRE_LOG(INFO, "Starting Optimization");
     st = fire_trainer_solve(t);
     fire_runlog_close(s->log, st);
+    if (st >= 0 && fire_trainer_size(t) > 1) summary_log(&s->summary, t->options.comm);
     if (st >= 0) FIRE_LOG(INFO, "Optimization Done.");
     return st;
 }
@@ -226,6 +231,7 @@ static fire_status_t train(void *arg, const worker_t *worker)
     o.comm        = worker->comm;
     o.arg         = &session;
     o.action      = requested;
+    o.measure |= worker->comm != NULL;
     if (worker->rank == 0) {
         o.event = on_event;
         st      = run_flags_prepare(job->param, resumes());
@@ -237,6 +243,7 @@ static fire_status_t train(void *arg, const worker_t *worker)
     if (st >= 0) st = solve(trainer, &session);
     fire_trainer_destroy(trainer);
     gpu_flags_close(&o.ctx);
+    summary_fini(&session.summary);
     return st;
 }
 

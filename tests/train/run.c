@@ -188,10 +188,11 @@ static void *work(void *arg)
     if (w->run->timeout > 0) c.timeout = w->run->timeout;
     if (w->team != NULL)
         CHECK_OK(fire_comm_open_threads(w->team, w->rank, &c, &o.comm));
-    o.measure = w->run->log;
-    o.trace   = 5;
-    o.arg     = w;
-    o.event   = on_event;
+    o.ctx.threads = 1;
+    o.measure     = w->run->log;
+    o.trace       = 5;
+    o.arg         = w;
+    o.event       = on_event;
     CHECK_OK(fire_trainer_create(p, &o, &t));
     if (w->run->resume != NULL) {
         snprintf(text, sizeof(text), "%s/snap_iter_%s.solverstate", test_tmpdir(),

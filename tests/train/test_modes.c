@@ -131,3 +131,38 @@ TEST(error_feedback_of_other_workers_is_left_behind_with_a_warning)
     CHECK(run_heard("error feedback is of 3 workers"));
     CHECK(mean_loss(26) < mean_loss(11));
 }
+
+/* ---- bytes on the wire ---- */
+
+static int64_t sent; /* by worker 0, in the iterations before the last */
+
+static fire_status_t count_bytes(fire_trainer_t *t)
+{
+    if (fire_trainer_rank(t) > 0 || t->solver->iter != 29) return FIRE_OK;
+    FIRE_TRY(fire_trainer_sync(t));
+    sent = fire_exchange_account(t->exchange).bytes / 29 -
+           t->grads->head * (int64_t)sizeof(float); /* which is never compressed */
+    return FIRE_OK;
+}
+
+static int64_t bytes_with(const char *codec)
+{
+    char more[200];
+
+    snprintf(more, sizeof(more), "fire { comm: 'ring' compress: '%s' }", codec);
+    train(2, more, (run_t){.before = count_bytes});
+    return sent;
+}
+
+TEST(compressed_gradients_are_fewer_bytes)
+{
+    int64_t whole;
+
+    prepare();
+    whole = bytes_with("none");
+    CHECK(whole > 0);
+    CHECK_EQ(bytes_with("fp16"), whole / 2);
+    CHECK_EQ(bytes_with("bf16"), whole / 2);
+    CHECK(bytes_with("1bit") < whole / 28);
+    CHECK(bytes_with("threshold=0.01") < whole);
+}
