@@ -3,17 +3,20 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "command.h"
+#include "report/csv.h"
 #include "runs.h"
 #include "report/page.h"
 
 typedef struct flags {
-    const char *o;
+    const char *o, *csv;
     bool        snapshots;
 } flags_t;
 
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, o, STRING, "report.html", "FILE", "the page to write"),
+    FIRE_OPTION(flags_t, csv, STRING, "", "DIR",
+                "write tables instead: RUN.train.csv, RUN.test.csv, RUN.loss.csv"),
     FIRE_OPTION(flags_t, snapshots, BOOL, "true", NULL,
                 "show filters and mistakes of the newest snapshot (runs the test net)"),
     {0},
@@ -35,14 +38,33 @@ static fire_status_t write_page(const fire_report_t *r)
     return st;
 }
 
+static fire_status_t write_tables(const fire_report_t *r)
+{
+    FIRE_TRY(fire_dir_make(flags.csv));
+    for (int i = 0; i < r->nrun; i++) {
+        char         *base;
+        fire_status_t st;
+
+        FIRE_TRY(fire_asprintf(&base, "%s/%s", flags.csv, r->run[i]->name));
+        st = fire_csv_write(r->run[i], base);
+        fire_free(base);
+        FIRE_TRY(st);
+    }
+    return FIRE_OK;
+}
+
 static fire_status_t run(int narg, const char *const *arg)
 {
     fire_report_t r;
     fire_status_t st;
 
     FIRE_TRY(runs_open(narg, arg, &r));
-    st = flags.snapshots ? runs_look_at_snapshots(&r) : FIRE_OK;
-    if (st >= 0) st = write_page(&r);
+    if (flags.csv[0] != '\0') {
+        st = write_tables(&r);
+    } else {
+        st = flags.snapshots ? runs_look_at_snapshots(&r) : FIRE_OK;
+        if (st >= 0) st = write_page(&r);
+    }
     runs_close(&r);
     return st;
 }
@@ -58,7 +80,8 @@ const command_t command_report = {
         "\n"
         "Examples:\n"
         "  firecaffe report runs/lenet -o lenet.html\n"
-        "  firecaffe report runs/batch256 runs/batch1024 -o batches.html\n",
+        "  firecaffe report runs/batch256 runs/batch1024 -o batches.html\n"
+        "  firecaffe report runs/lenet --csv tables\n",
     .groups   = groups,
     .min_args = 1,
     .max_args = -1,

@@ -1,10 +1,11 @@
-# The report in a real browser. Without Chromium these are skipped, with a word.
+# The report in a real browser, events in TensorBoard: skipped, with a word, where those
+# are missing.
 find_program(FIRE_PYTHON3 python3)
 if(FIRE_PYTHON3)
-  foreach(name page live)
-    add_test(NAME report/browser_${name} COMMAND ${FIRE_PYTHON3} -B
+  foreach(name page live tensorboard)
+    add_test(NAME report/check_${name} COMMAND ${FIRE_PYTHON3} -B
       ${CMAKE_SOURCE_DIR}/tests/report/check_${name}.py $<TARGET_FILE:firecaffe>)
-    set_tests_properties(report/browser_${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77
+    set_tests_properties(report/check_${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77
       ENVIRONMENT "OPENBLAS_NUM_THREADS=1")
   endforeach()
 endif()
