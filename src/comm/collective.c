@@ -7,7 +7,7 @@
 #include "comm/comm_state.h"
 #include "comm/select.h"
 
-enum { DEFAULT_COLORS = 4 };
+enum { DEFAULT_COLORS = 4, FEW_LANES = 16 };
 
 struct fire_collective {
     fire_comm_t       *comm;
@@ -80,6 +80,8 @@ static fire_status_t build(fire_collective_t *x, const fire_collective_options_t
     if (o->outer != NULL) FIRE_TRY(fire_algo_find(o->outer, &d.outer));
     FIRE_TRY(fire_select(x->comm, o, setup.codec, &d, &x->algo));
     FIRE_TRY(fire_sched_plan(&x->sched, x->algo, &d));
+    /* In a pipeline, messages that run ahead only stand in the way of others. */
+    if (x->algo->lanes <= FEW_LANES) setup.window = x->comm->tp->window;
     return fire_exec_create(&setup, &x->exec);
 }
 

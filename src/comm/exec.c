@@ -18,12 +18,12 @@ static float *place_of(const fire_exec_t *x, const fire_step_t *st)
 
 static char *slot(const fire_channel_t *ch, int64_t k)
 {
-    return ch->memory + (size_t)(k % FIRE_WINDOW) * ch->stride;
+    return ch->memory + (size_t)(k % ch->window) * ch->stride;
 }
 
 static void release_oldest(fire_exec_t *x, fire_channel_t *ch)
 {
-    x->s.tp->ops->release(x->s.tp, ch->req[ch->tail++ % FIRE_WINDOW]);
+    x->s.tp->ops->release(x->s.tp, ch->req[ch->tail++ % ch->window]);
 }
 
 /* All that is held is there: add it up, and give back what was borrowed. */
@@ -148,10 +148,10 @@ static fire_status_t post_in(fire_exec_t *x, fire_channel_t *ch, const fire_step
 /* Start what may be started. */
 static fire_status_t post(fire_exec_t *x, fire_channel_t *ch)
 {
-    while (ch->head < ch->end && ch->head - ch->tail < FIRE_WINDOW) {
+    while (ch->head < ch->end && ch->head - ch->tail < ch->window) {
         int64_t            i   = x->order[ch->head];
         const fire_step_t *st  = fire_exec_step(x, i);
-        fire_req_t        *req = &ch->req[ch->head % FIRE_WINDOW];
+        fire_req_t        *req = &ch->req[ch->head % ch->window];
 
         if (!is_open(x, i)) break;
         if ((ch->out || !is_beside(x, ch, st)) && !is_its_round(x, i)) break;
@@ -226,7 +226,7 @@ static fire_status_t retire(fire_exec_t *x, fire_channel_t *ch)
         fire_status_t  st;
 
         if (!is_its_round(x, i)) break;
-        st = x->s.tp->ops->test(x->s.tp, ch->req[ch->seen % FIRE_WINDOW], &got);
+        st = x->s.tp->ops->test(x->s.tp, ch->req[ch->seen % ch->window], &got);
         if (st != FIRE_OK) return st < 0 ? st : FIRE_OK;
         FIRE_TRY(take(x, ch, i, &got));
     }
@@ -341,7 +341,7 @@ int fire_exec_waits_for(const fire_exec_t *x, int *rank, int most)
             const fire_channel_t *ch = &x->channel[k];
 
             if (ch->peer != r || ch->seen == ch->head) continue;
-            if (x->s.tp->ops->test(x->s.tp, ch->req[ch->seen % FIRE_WINDOW], NULL) ==
+            if (x->s.tp->ops->test(x->s.tp, ch->req[ch->seen % ch->window], NULL) ==
                 FIRE_OK)
                 continue;
             rank[n++] = r;

@@ -14,6 +14,7 @@ typedef struct fire_exec_setup {
     const int          *node;    /* rank -> node: only inside one bytes are lent */
     int                 tag;     /* first of ncolor tags that are its own */
     double              timeout; /* seconds without any movement; 0: for ever */
+    int                 window;  /* messages of a channel under way; 0: the least */
     /* (optional) what a person calls a rank */
     const char *(*name)(const void *who, int rank, char *text, size_t size);
     const void         *who;

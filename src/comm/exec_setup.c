@@ -114,6 +114,22 @@ static size_t round_up(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
+/* Two messages keep a link busy, more of them make up for ranks that lose their core
+ * now and then. But a channel shall not take up too much memory. */
+static void choose_window(const fire_exec_t *x, fire_channel_t *ch)
+{
+    size_t most = 1, room = 2 << 20;
+
+    for (int64_t k = ch->first; k < ch->end; k++) {
+        size_t bytes = fire_exec_step(x, x->order[k])->span.len * sizeof(float);
+
+        if (bytes > most) most = bytes;
+    }
+    ch->window = FIRE_WINDOW;
+    while (ch->window < x->s.window && (size_t)ch->window * most < room)
+        ch->window++;
+}
+
 /* How much memory beside the buffer one message of the channel needs. */
 static void measure_channel(const fire_exec_t *x, fire_channel_t *ch)
 {
@@ -150,14 +166,16 @@ static fire_status_t take_memory(fire_exec_t *x)
         fire_channel_t *ch = &x->channel[k];
 
         ch->lent = can_lend(x, ch->peer);
+        choose_window(x, ch);
         measure_channel(x, ch);
-        bytes += ch->stride * FIRE_WINDOW;
+        bytes += ch->stride * (size_t)ch->window;
+        x->requests += ch->window;
     }
     FIRE_TRY(FIRE_NEW(&x->memory, bytes));
     bytes = 0;
     for (int64_t k = 0; k < x->nchannel; k++) {
         x->channel[k].memory = x->memory + bytes;
-        bytes += x->channel[k].stride * FIRE_WINDOW;
+        bytes += x->channel[k].stride * (size_t)x->channel[k].window;
     }
     return FIRE_OK;
 }
@@ -198,8 +216,8 @@ static fire_status_t build(fire_exec_t *x)
     FIRE_TRY(find_channels(x));
     FIRE_TRY(take_memory(x));
     FIRE_TRY(check_steps(x));
-    FIRE_TRY(x->s.tp->ops->reserve(x->s.tp, (int)x->nchannel * FIRE_WINDOW));
-    x->reserved = (int)x->nchannel * FIRE_WINDOW;
+    FIRE_TRY(x->s.tp->ops->reserve(x->s.tp, x->requests));
+    x->reserved = x->requests;
     return FIRE_OK;
 }
 
@@ -224,7 +242,7 @@ void fire_exec_destroy(fire_exec_t *x)
     if (x == NULL) return;
     for (int64_t k = 0; k < x->nchannel; k++)
         for (fire_channel_t *ch = &x->channel[k]; ch->tail < ch->head; ch->tail++)
-            x->s.tp->ops->release(x->s.tp, ch->req[ch->tail % FIRE_WINDOW]);
+            x->s.tp->ops->release(x->s.tp, ch->req[ch->tail % ch->window]);
     if (x->reserved > 0) x->s.tp->ops->reserve(x->s.tp, -x->reserved);
     fire_free(x->order);
     fire_free(x->lane_of);

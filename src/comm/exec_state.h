@@ -1,13 +1,15 @@
 /* exec_state.h - what the executor keeps: made by exec_setup.c, run by exec.c.
  *
  * A channel is what this rank sends to, or gets from, one peer under one color;
- * its messages stay in order and at most WINDOW of them are under way. A lane is
+ * its messages stay in order and a few of them are under way at a time. A lane is
  * one chunk of one color; it goes through its rounds. */
 #ifndef FIRE_COMM_EXEC_STATE_H
 #define FIRE_COMM_EXEC_STATE_H
 #include "comm/exec.h"
 
-enum { FIRE_WINDOW = 2 };
+/* Messages of a channel under way at a time: the least, which is all that an ideal
+ * network needs, and the most. */
+enum { FIRE_WINDOW = 2, FIRE_WINDOW_MOST = 8 };
 
 typedef struct fire_lane {
     int64_t first, end, next; /* its steps; the first one of the next round */
@@ -22,9 +24,10 @@ typedef struct fire_channel {
     bool       out, lent;
     int64_t    first, end;       /* its steps are order[first ... end) */
     int64_t    tail, seen, head; /* oldest unreleased, next to finish, to post */
-    fire_req_t req[FIRE_WINDOW];
+    int        window;           /* how many may be under way */
+    fire_req_t req[FIRE_WINDOW_MOST];
     char      *memory; /* for messages that do not lie in the buffer itself: */
-    size_t     stride; /* FIRE_WINDOW places of so many bytes, */
+    size_t     stride; /* `window` places of so many bytes, */
     size_t     floats; /* decoded elements so far behind the encoded ones */
 } fire_channel_t;
 
@@ -41,7 +44,7 @@ struct fire_exec {
     const float     **src;                   /* of the SUM being made */
     float           **dst;
     char             *memory;
-    int               reserved; /* requests */
+    int               requests, reserved; /* it needs, it has */
     bool              moved;
     double            last_move;
     int64_t           bytes;

@@ -11,14 +11,23 @@ static const fire_machine_t typical = {
     .net  = {.alpha = 20e-6, .beta = 1 / 1.2e9, .gamma = 1 / 20e9},
 };
 
-/* Algorithms that keep all links busy by themselves need no short messages, those
- * with a pipeline do; and over a network shorter ones flow more evenly. */
-static size_t piece_for(const fire_algo_t *algo, const fire_coll_t *d, size_t bytes)
+/* As many lanes as the algorithm wants; but short messages cost too many waits. Inside
+ * a node, where nothing flows, pieces are four times as long. */
+static size_t good_piece(const fire_algo_t *algo, const fire_coll_t *d)
 {
-    size_t least = fire_coll_on_one_node(d) ? 256 << 10 : 64 << 10;
+    size_t scale = fire_coll_on_one_node(d) ? 4 : 1,
+           bytes = d->span.len * sizeof(float);
+    size_t parts = algo->parts != NULL ? (size_t)algo->parts(d->size) : 1;
+    size_t piece = bytes / (size_t)algo->lanes / parts * scale;
+    size_t least = (64 << 10) * scale, most = (1 << 20) * scale;
 
-    if (bytes == 0) bytes = algo->parts != NULL ? 4 * least : least;
-    return (bytes + sizeof(float) - 1) / sizeof(float);
+    return piece < least ? least : piece > most ? most : piece;
+}
+
+static size_t piece_for(const fire_algo_t *algo, const fire_coll_t *d, size_t wish)
+{
+    return ((wish > 0 ? wish : good_piece(algo, d)) + sizeof(float) - 1) /
+           sizeof(float);
 }
 
 static bool fits(const fire_comm_t *c, const fire_collective_options_t *o,

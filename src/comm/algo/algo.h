@@ -25,6 +25,9 @@ typedef struct fire_algo {
     const char *name;
     unsigned    flags;
     unsigned    ops; /* bits 1 << FIRE_ALLREDUCE ... */
+    /* How many lanes a long buffer is best cut into over a network: many where they
+     * make a pipeline, few where all links are busy anyway. */
+    int lanes;
     /* (optional) Into how many messages, roughly, does it cut a lane? Else one. */
     int (*parts)(int size);
     /* One rank's steps for one lane. */

@@ -71,6 +71,7 @@ const fire_algo_t fire_algo_direct = {
     .name  = "direct",
     .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_ONE_HOP,
     .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE_SCATTER | 1 << FIRE_ALLGATHER,
+    .lanes = 10,
     .parts = fire_parts_all,
     .plan  = direct_plan,
     .cost  = direct_cost,

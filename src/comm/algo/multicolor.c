@@ -41,6 +41,7 @@ const fire_algo_t fire_algo_multicolor = {
     .name  = "multicolor",
     .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_COLORS,
     .ops   = 1 << FIRE_ALLREDUCE,
+    .lanes = 128,
     .plan  = multicolor_plan,
     .cost  = multicolor_cost,
 };

@@ -19,6 +19,7 @@ const fire_algo_t fire_algo_native = {
     .name  = "mpi",
     .flags = FIRE_ALGO_NATIVE,
     .ops   = 1 << FIRE_ALLREDUCE,
+    .lanes = 1,
     .plan  = native_plan,
     .cost  = native_cost,
 };

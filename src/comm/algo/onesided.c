@@ -32,6 +32,7 @@ const fire_algo_t fire_algo_onesided = {
     .name  = "onesided",
     .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_BY_NODE,
     .ops   = 1 << FIRE_ALLREDUCE,
+    .lanes = 10,
     .parts = fire_parts_all,
     .plan  = onesided_plan,
     .cost  = onesided_cost,

@@ -38,6 +38,7 @@ const fire_algo_t fire_algo_ps = {
     .name  = "ps",
     .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_ONE_HOP,
     .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE,
+    .lanes = 128,
     .plan  = ps_plan,
     .cost  = ps_cost,
 };

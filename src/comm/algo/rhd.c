@@ -113,6 +113,7 @@ const fire_algo_t fire_algo_rhd = {
     .name  = "rhd",
     .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL,
     .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE_SCATTER | 1 << FIRE_ALLGATHER,
+    .lanes = 40,
     .parts = rhd_parts,
     .plan  = rhd_plan,
     .cost  = rhd_cost,

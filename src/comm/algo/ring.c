@@ -50,6 +50,7 @@ const fire_algo_t fire_algo_ring = {
     .name  = "ring",
     .flags = FIRE_ALGO_DETERMINISTIC,
     .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE_SCATTER | 1 << FIRE_ALLGATHER,
+    .lanes = 10,
     .parts = fire_parts_all,
     .plan  = ring_plan,
     .cost  = ring_cost,

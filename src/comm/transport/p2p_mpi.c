@@ -14,6 +14,12 @@
 
 enum { PER_SLOT = 2, CAUSE = 512, CONTROL = 0 /* the slot of control messages */ };
 
+#ifdef SMPI_H /* where messages under way share the link instead of following */
+enum { WINDOW = 2 };
+#else
+enum { WINDOW = 8 };
+#endif
+
 typedef struct note { /* travels instead of a lent message */
     uint64_t share, offset, len;
 } note_t;
@@ -403,6 +409,7 @@ static fire_status_t set_up(p2p_t *t, int threads)
     t->base.size    = t->job.size;
     t->base.node    = t->job.node_of;
     t->base.max_tag = found ? *most : SHRT_MAX;
+    t->base.window  = WINDOW;
     FIRE_TRY(FIRE_NEW(&t->heard_at, 2 * t->job.size));
     t->asked_at = t->heard_at + t->job.size;
     FIRE_TRY(add_slots(t, 1));

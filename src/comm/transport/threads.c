@@ -358,6 +358,7 @@ fire_status_t fire_threads_open(fire_team_t *team, int rank, fire_transport_t **
     e->base.rank    = rank;
     e->base.size    = team->size;
     e->base.max_tag = INT32_MAX;
+    e->base.window  = 2;
     *tp_p           = &e->base;
     return FIRE_OK;
 }

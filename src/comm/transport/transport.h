@@ -69,6 +69,7 @@ struct fire_transport {
     const fire_transport_ops_t *ops;
     int                         rank, size;
     int                         max_tag;
-    int                        *node; /* rank -> node number */
+    int  window; /* messages of a channel worth having under way, 2 ... 8 */
+    int *node;   /* rank -> node number */
 };
 #endif
