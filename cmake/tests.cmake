@@ -20,6 +20,10 @@ list(REMOVE_DUPLICATES test_dirs)
 # all other tests.
 set(mpi_environment "OPENBLAS_NUM_THREADS=1;OMP_NUM_THREADS=1;ASAN_OPTIONS=detect_leaks=0")
 
+set(test_seconds 600)
+if(FIRE_SAN)
+  set(test_seconds 3000)
+endif()
 foreach(d IN LISTS test_dirs)
   set(test_environment "OPENBLAS_NUM_THREADS=1;OMP_NUM_THREADS=1")
   if(d MATCHES "mpi$")
@@ -36,7 +40,7 @@ foreach(d IN LISTS test_dirs)
     if(name MATCHES "^test_(.*)$")
       add_test(NAME ${d}/${CMAKE_MATCH_1} COMMAND test_${exe} --file ${name}.c
         WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-      set_tests_properties(${d}/${CMAKE_MATCH_1} PROPERTIES TIMEOUT 600
+      set_tests_properties(${d}/${CMAKE_MATCH_1} PROPERTIES TIMEOUT ${test_seconds}
         ENVIRONMENT "${test_environment}" SKIP_RETURN_CODE 77)
     endif()
   endforeach()
