@@ -27,6 +27,16 @@ static double sum_of_squares(const float *x, int64_t n)
     return sum;
 }
 
+fire_status_t fire_solver_squares(const fire_solver_t *s, float *x, int64_t n,
+                                  double *sum_p)
+{
+    if (place_of(s) == FIRE_GPU)
+        return fire_update_squares_gpu(s->net->ctx.stream,
+                                       &(fire_update_t){.n = n, .g = x}, 1, sum_p);
+    *sum_p = sum_of_squares(x, n);
+    return FIRE_OK;
+}
+
 static fire_status_t norm_on_cpu(fire_solver_t *s, double *sum_p)
 {
     double sum = 0;
@@ -141,6 +151,7 @@ fire_status_t fire_solver_update(fire_solver_t *s, int param, int64_t first, int
     FIRE_TRY(fire_blob_update(p->blob, FIRE_DIFF, place_of(s), &u.g));
     u.w += first;
     u.g += first;
+    FIRE_TRY(fire_solver_adapt(s, p, &u));
     for (int i = 0; i < s->rule->nhistory; i++) {
         FIRE_TRY(fire_blob_update(s->history[i * s->net->nparam + param], FIRE_DATA,
                                   place_of(s), &u.h[i]));

@@ -58,6 +58,8 @@ fire_status_t fire_solver_create(const Caffe__SolverParameter *param, fire_net_t
     s->net   = net;
     s->rule  = rule;
     s->lanes = 1;
+    if (param->fire != NULL)
+        FIRE_TRY_GOTO(st, fire_adapt_find(param->fire->adapt, &s->adapt), err_solver);
     FIRE_TRY_GOTO(st, fire_solver_rate(s, &s->rate), err_solver);
     FIRE_TRY_GOTO(st, FIRE_NEW(&s->history, rule->nhistory * net->nparam), err_solver);
     for (int i = 0; i < rule->nhistory * net->nparam; i++) {

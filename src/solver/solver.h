@@ -19,10 +19,18 @@ typedef struct fire_rule {
     void (*apply)(const fire_update_t *u);
 } fire_rule_t;
 
+/* Rates per layer (adapt.c). */
+typedef enum fire_adapt {
+    FIRE_ADAPT_NONE,
+    FIRE_ADAPT_LARS,
+    FIRE_ADAPT_LARC
+} fire_adapt_t;
+
 struct fire_solver {
     const Caffe__SolverParameter *param; /* the caller's */
     fire_net_t                   *net;
     const fire_rule_t            *rule;
+    fire_adapt_t                  adapt;
     int64_t                       iter;
     int                           current_step; /* of the multistep policy */
     float                         rate;         /* of this iteration */
@@ -45,7 +53,8 @@ void          fire_solver_destroy(fire_solver_t *solver); /* NULL is allowed */
 fire_status_t fire_solver_rate(fire_solver_t *solver, float *rate_p);
 
 /* Settle the rate. clip(), where clip_gradients asks for it, comes before the first
- * update and wants all gradients final. */
+ * update and wants all gradients final. With `adapt`, an update is of a whole
+ * parameter. */
 fire_status_t fire_solver_begin(fire_solver_t *solver);
 fire_status_t fire_solver_clip(fire_solver_t *solver);
 fire_status_t fire_solver_update(fire_solver_t *solver, int param, int64_t first,
@@ -53,6 +62,13 @@ fire_status_t fire_solver_update(fire_solver_t *solver, int param, int64_t first
 /* Start what a GPU still has to do of the updates so far; after each group of them. */
 fire_status_t fire_solver_flush(fire_solver_t *solver);
 void          fire_solver_end(fire_solver_t *solver);
+
+/* Parts of an update: the rate of a layer; a sum of squares, by whom it may. */
+fire_status_t fire_adapt_find(const char *name, fire_adapt_t *adapt_p);
+fire_status_t fire_solver_adapt(const fire_solver_t *s, const fire_param_t *p,
+                                fire_update_t *u);
+fire_status_t fire_solver_squares(const fire_solver_t *s, float *x, int64_t n,
+                                  double *sum_p);
 
 /* The state as Caffe keeps it, without the path of the weights that go with it. */
 fire_status_t fire_solver_save(const fire_solver_t *solver,

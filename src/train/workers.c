@@ -111,6 +111,7 @@ static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options
     static const Caffe__FireParameter defaults = CAFFE__FIRE_PARAMETER__INIT;
     const Caffe__FireParameter *f = t->param->fire != NULL ? t->param->fire : &defaults;
     bool                        clips = t->param->clip_gradients >= 0;
+    bool                        whole = clips || t->solver->adapt != FIRE_ADAPT_NONE;
     bool                        gpu   = t->net->ctx.place == FIRE_GPU;
 
     FIRE_TRY(parse_overlap(f->overlap, &o->overlap));
@@ -124,10 +125,11 @@ static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options
     o->bucket_bytes = (size_t)((double)f->bucket_mb * 1e6);
     o->compress     = f->compress;
     o->hold         = clips;
-    o->sharded      = strcmp(f->update, "sharded") == 0 && !clips && !gpu;
+    o->sharded      = strcmp(f->update, "sharded") == 0 && !whole && !gpu;
     o->canonical    = t->lanes > fire_trainer_size(t) || f->has_lanes;
-    if (clips && strcmp(f->update, "sharded") == 0)
-        FIRE_LOG(INFO, "clip_gradients needs the whole gradient: update is replicated");
+    if (whole && strcmp(f->update, "sharded") == 0)
+        FIRE_LOG(INFO, "%s needs whole gradients: update is replicated",
+                 clips ? "clip_gradients" : f->adapt);
     if (gpu && strcmp(f->update, "sharded") == 0)
         FIRE_LOG(INFO, "a GPU updates all weights at once: update is replicated");
     return FIRE_OK;

@@ -98,7 +98,7 @@ TEST(the_number_of_lanes_does_matter_so_the_comparison_can_fail)
     CHECK(run_train(&r) != on_one());
 }
 
-TEST(every_solver_clipping_and_iter_size_give_the_same_bits)
+TEST(every_solver_clipping_iter_size_and_layer_rates_give_the_same_bits)
 {
     static const char *const rule[] = {
         "type: 'Nesterov' momentum: 0.9 iter_size: 2",
@@ -107,6 +107,7 @@ TEST(every_solver_clipping_and_iter_size_give_the_same_bits)
         "type: 'RMSProp'",
         "type: 'AdaDelta' momentum: 0.9 regularization_type: 'L1'",
     };
+    static const char *const adapt[] = {"lars", "none", "larc", "lars", "none"};
 
     prepare(tempting);
     for (int i = 0; i < 5; i++) {
@@ -114,10 +115,11 @@ TEST(every_solver_clipping_and_iter_size_give_the_same_bits)
         run_t       alone = {.solver = one, .workers = 1};
         run_t       team  = {.solver = four, .workers = 4};
 
-        snprintf(one, sizeof(one), "%s %s fire { lanes: 8 }", PLACE, rule[i]);
+        snprintf(one, sizeof(one), "%s %s fire { lanes: 8 adapt: '%s' }", PLACE,
+                 rule[i], adapt[i]);
         snprintf(four, sizeof(four),
-                 "%s %s fire { lanes: 8 update: 'sharded' comm: 'tree' }", PLACE,
-                 rule[i]);
+                 "%s %s fire { lanes: 8 update: 'sharded' comm: 'tree' adapt: '%s' }",
+                 PLACE, rule[i], adapt[i]);
         if (run_train(&alone) != run_train(&team))
             test_fail(__FILE__, __LINE__, "%s: other bits on 4 workers", rule[i]);
     }
