@@ -47,14 +47,14 @@ TEST(killed_twenty_times_it_ends_with_the_bits_of_an_undisturbed_run)
 
     if (!has_mpi()) test_skip("no MPI");
     make_net(TEMPTING, "");
-    SH_OK("sed -i 's/max_iter: 60/max_iter: 400 test_iter: 4 test_interval: 50/; "
-          "s/snapshot: 31/snapshot: 10/' solver.prototxt");
+    SH_OK("sed -i 's/max_iter: 60/max_iter: 3000 test_iter: 4 test_interval: 500/; "
+          "s/snapshot: 31/snapshot: 25/' solver.prototxt");
     SH_OK(ENVIRONMENT TRAIN);
-    snprintf(want, sizeof(want), "%s", sha256_of("snap_iter_400.caffemodel"));
+    snprintf(want, sizeof(want), "%s", sha256_of("snap_iter_3000.caffemodel"));
     SH_OK(ENVIRONMENT "rm snap_*; KILLS=%d; " TRAIN "--workers=4 --launcher=mpirun "
                       "--restarts=100 2>log & sup=$!; %s wait $sup",
           KILLS, kill_now_and_then);
-    CHECK_STR(sha256_of("snap_iter_400.caffemodel"), want);
+    CHECK_STR(sha256_of("snap_iter_3000.caffemodel"), want);
     check_all_snapshots_are_whole();
     SH_OK("cat kills; test $(grep -c 'Training broke off' log) -gt 0");
     if (atoi(ran.out) < KILLS / 2)
