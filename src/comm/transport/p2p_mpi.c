@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "comm/transport/cluster.h"
-#include "comm/transport/job_mpi.h"
+#include "comm/transport/control_mpi.h"
 
-enum { PER_SLOT = 2, CAUSE = 512, CONTROL = 0 /* the slot of control messages */ };
+enum { PER_SLOT = 2, CONTROL = 0 /* the slot of control messages */ };
 
 #ifdef SMPI_H /* where messages under way share the link instead of following */
 enum { WINDOW = 2 };
@@ -37,15 +36,11 @@ typedef struct block { /* slots must not move while MPI fills their notes */
     slot_t        slot[];
 } block_t;
 
-typedef struct control { /* what ranks tell each other beside the schedules */
-    enum { PING, PONG, FAIL } kind;
-    char cause[CAUSE];
-} control_t;
-
 typedef struct p2p {
     fire_transport_t base;
     fire_job_t       job;
-    MPI_Comm         data, receipts, library, control;
+    fire_control_t   control;
+    MPI_Comm         data, receipts, library;
     block_t         *blocks;
     slot_t         **slot;    /* nslot; slot k has the requests PER_SLOT * k ... */
     MPI_Request     *request; /* PER_SLOT * nslot, and so are the next two */
@@ -53,9 +48,6 @@ typedef struct p2p {
     int             *finished;
     int             *free; /* slot numbers */
     int              nslot, nfree, reserved;
-    control_t        heard, ping, pong, fail;
-    double          *heard_at, *asked_at; /* by rank */
-    int              failed_rank;         /* -1: none */
     bool             broken;
 } p2p_t;
 
@@ -235,60 +227,26 @@ static void p2p_release(fire_transport_t *tp, fire_req_t req)
     t->free[t->nfree++] = req;
 }
 
-/* ---- control messages ---- */
+/* ---- moving ---- */
 
-static void say(p2p_t *t, int peer, const control_t *what)
-{
-    size_t      len = offsetof(control_t, cause) + strlen(what->cause) + 1;
-    MPI_Request r;
-
-    if (MPI_Isend(what, (int)len, MPI_BYTE, peer, 0, t->control, &r) == MPI_SUCCESS)
-        MPI_Request_free(&r);
-}
-
-static fire_status_t listen(p2p_t *t)
-{
-    t->slot[CONTROL]->receives = true;
-    return FIRE_MPI(MPI_Irecv(&t->heard, (int)sizeof(t->heard), MPI_BYTE,
-                              MPI_ANY_SOURCE, 0, t->control,
-                              &t->request[PER_SLOT * CONTROL]));
-}
-
-static fire_status_t hear(p2p_t *t, int peer)
-{
-    t->heard_at[peer] = fire_clock_now();
-    if (t->heard.kind == PING) say(t, peer, &t->pong);
-    if (t->heard.kind == FAIL) {
-        t->failed_rank = peer;
-        t->broken      = true;
-        return FIRE_OK; /* and listen no more */
-    }
-    return listen(t);
-}
-
-/* Asks again before the last answer is too old, so that a rank that answers is never
- * taken for dead in between. */
 static bool p2p_alive(fire_transport_t *tp, int peer, double within)
 {
-    p2p_t *t   = p2p_of(tp);
-    double now = fire_clock_now(), age = now - t->heard_at[peer];
-
-    if (age > within / 2 && now - t->asked_at[peer] > within / 4) {
-        t->asked_at[peer] = now;
-        say(t, peer, &t->ping);
-    }
-    return age < within;
+    return fire_control_alive(&p2p_of(tp)->control, peer, within);
 }
 
 static void p2p_fail(fire_transport_t *tp, const char *cause)
 {
     p2p_t *t = p2p_of(tp);
 
-    if (t->broken) return;
+    if (!t->broken) fire_control_fail(&t->control, cause);
     t->broken = true;
-    snprintf(t->fail.cause, sizeof(t->fail.cause), "%s", cause);
-    for (int r = 0; r < tp->size; r++)
-        if (r != tp->rank) say(t, r, &t->fail);
+}
+
+static fire_status_t hear(p2p_t *t, int peer)
+{
+    FIRE_TRY(fire_control_hear(&t->control, peer, &t->request[PER_SLOT * CONTROL]));
+    if (t->control.failed_rank >= 0) t->broken = true;
+    return FIRE_OK;
 }
 
 static fire_status_t finish(p2p_t *t, int n)
@@ -315,8 +273,9 @@ static fire_status_t p2p_poll(fire_transport_t *tp)
     p2p_t *t = p2p_of(tp);
     int    n;
 
-    if (t->failed_rank >= 0)
-        return FIRE_FAIL(FIRE_ERR_PEER, "rank %d: %s", t->failed_rank, t->heard.cause);
+    if (t->control.failed_rank >= 0)
+        return FIRE_FAIL(FIRE_ERR_PEER, "rank %d: %s", t->control.failed_rank,
+                         t->control.heard.cause);
     FIRE_TRY(FIRE_MPI(
         MPI_Testsome(PER_SLOT * t->nslot, t->request, &n, t->finished, t->status)));
     return finish(t, n);
@@ -351,15 +310,16 @@ static void p2p_free(fire_transport_t *tp, void *memory)
 static void p2p_close(fire_transport_t *tp)
 {
     p2p_t    *t      = p2p_of(tp);
-    MPI_Comm *comm[] = {&t->data, &t->receipts, &t->library, &t->control};
+    MPI_Comm *comm[] = {&t->data, &t->receipts, &t->library};
     block_t  *next;
 
     if (!t->broken && t->nslot > 0 && t->request[CONTROL] != MPI_REQUEST_NULL) {
         MPI_Cancel(&t->request[CONTROL]);
         MPI_Wait(&t->request[CONTROL], MPI_STATUS_IGNORE);
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 3; i++)
         if (*comm[i] != MPI_COMM_NULL && !t->broken) MPI_Comm_free(comm[i]);
+    fire_control_close(&t->control, t->broken);
     fire_job_close(&t->job, t->broken);
     for (block_t *b = t->blocks; b != NULL; b = next) {
         next = b->next;
@@ -370,7 +330,6 @@ static void p2p_close(fire_transport_t *tp)
     fire_free(t->status);
     fire_free(t->finished);
     fire_free(t->free);
-    fire_free(t->heard_at);
     fire_free(t);
 }
 
@@ -403,19 +362,18 @@ static fire_status_t set_up(p2p_t *t, int threads)
     FIRE_TRY(fire_job_dup(&t->job, &t->data));
     FIRE_TRY(fire_job_dup(&t->job, &t->receipts));
     FIRE_TRY(fire_job_dup(&t->job, &t->library));
-    FIRE_TRY(fire_job_dup(&t->job, &t->control));
+    FIRE_TRY(fire_control_open(&t->job, &t->control));
     FIRE_TRY(FIRE_MPI(MPI_Comm_get_attr(t->data, MPI_TAG_UB, &most, &found)));
     t->base.rank    = t->job.rank;
     t->base.size    = t->job.size;
     t->base.node    = t->job.node_of;
     t->base.max_tag = found ? *most : SHRT_MAX;
     t->base.window  = WINDOW;
-    FIRE_TRY(FIRE_NEW(&t->heard_at, 2 * t->job.size));
-    t->asked_at = t->heard_at + t->job.size;
     FIRE_TRY(add_slots(t, 1));
     t->nfree--; /* slot CONTROL stays taken */
-    t->reserved = 1;
-    return listen(t);
+    t->reserved                = 1;
+    t->slot[CONTROL]->receives = true;
+    return fire_control_listen(&t->control, &t->request[PER_SLOT * CONTROL]);
 }
 
 fire_status_t fire_p2p_open_for(int threads, fire_transport_t **tp_p)
@@ -424,13 +382,10 @@ fire_status_t fire_p2p_open_for(int threads, fire_transport_t **tp_p)
     fire_status_t st;
 
     FIRE_TRY(FIRE_NEW(&t, 1));
-    t->base.ops    = &p2p_ops;
-    t->failed_rank = -1;
-    t->data = t->receipts = t->library = t->control = MPI_COMM_NULL;
-    t->ping.kind                                    = PING;
-    t->pong.kind                                    = PONG;
-    t->fail.kind                                    = FAIL;
-    st                                              = set_up(t, threads);
+    t->base.ops = &p2p_ops;
+    t->data = t->receipts = t->library = t->control.comm = MPI_COMM_NULL;
+
+    st = set_up(t, threads);
     if (st < 0) {
         t->broken = true;
         p2p_close(&t->base);
