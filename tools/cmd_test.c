@@ -99,6 +99,7 @@ static fire_status_t run(int narg, const char *const *arg)
         return FIRE_FAIL(FIRE_ERR_INVALID, "Need model weights to score: --weights");
     if (flags.iterations < 1)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--iterations must be at least 1");
+    net_flags.lean = true;
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, NULL, NULL, &net));
     st = run_batches(net, &s);
     fire_free(s.sum);

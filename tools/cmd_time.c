@@ -99,7 +99,7 @@ static fire_status_t measure(fire_net_t *net, stopwatch_t *w)
     FIRE_LOG(INFO, "*** Benchmark begins ***");
     FIRE_LOG(INFO, "Testing for %lld iterations.", (long long)flags.iterations);
     w->forward = w->backward = 0; /* the first pass allocates and warms up */
-    net->hooks = (fire_net_hooks_t){w, begin, after_forward, begin, after_backward};
+    net->watch = (fire_net_hooks_t){w, begin, after_forward, begin, after_backward};
     for (int64_t i = 0; i < flags.iterations; i++) {
         double before = w->forward + w->backward;
 
@@ -123,6 +123,7 @@ static fire_status_t run(int narg, const char *const *arg)
     (void)narg, (void)arg;
     if (flags.iterations < 1)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--iterations must be at least 1");
+    net_flags.lean = true;
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TRAIN, NULL, NULL, &net));
     FIRE_TRY_GOTO(st, FIRE_NEW(&w.layer_forward, net->nlayer), done);
     FIRE_TRY_GOTO(st, FIRE_NEW(&w.layer_backward, net->nlayer), done);

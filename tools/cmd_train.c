@@ -277,6 +277,7 @@ static fire_status_t prepare(job_t *job)
     FIRE_TRY(run_flags_repeat());
     FIRE_TRY(check_flags());
     FIRE_TRY(catch_signals(job));
+    net_flags.lean = true;
     FIRE_TRY(net_flags_ctx(&job->options.ctx));
     FIRE_TRY(net_flags_stages(&job->options.nstage, &job->options.stage));
     job->options.level = (int)net_flags.level;

@@ -17,6 +17,8 @@ net_flags_t net_flags = {.model = "", .weights = "", .phase = "", .precision = "
         FIRE_OPTION(net_flags_t, kernel, STRING, "", "LIST",                        \
                     "kernels to prefer, \"Convolution=ref,ReLU=onednn\" (or "       \
                     "FIRE_KERNEL)"),                                                \
+        FIRE_OPTION(net_flags_t, exact, BOOL, "false", NULL,                        \
+                    "no algorithm that trades accuracy for speed (Winograd)"),      \
         FIRE_OPTION(net_flags_t, level, INT, "0", "N", "level of the net's state"), \
         FIRE_OPTION(net_flags_t, stage, STRING, "", "LIST",                         \
                     "stages of the net's state, separated by commas")
@@ -44,6 +46,8 @@ fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--threads must not be negative");
     ctx.threads = (int)net_flags.threads;
     ctx.kernels = wishes;
+    ctx.exact   = net_flags.exact;
+    ctx.lean    = net_flags.lean;
     if (ctx.threads > 0) fire_blas_set_threads(ctx.threads);
     *ctx_p = ctx;
     return FIRE_OK;

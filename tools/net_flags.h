@@ -8,6 +8,8 @@
 typedef struct net_flags {
     const char *model, *weights, *phase, *stage, *gpu, *kernel, *precision;
     int64_t     level, threads;
+    bool        exact;
+    bool        lean; /* set by commands that look at nothing but the net's outputs */
 } net_flags_t;
 
 extern net_flags_t         net_flags;

@@ -229,7 +229,8 @@ static fire_status_t measure(const flags_t *f)
         fflush(stdout);
     }
     getrusage(RUSAGE_SELF, &usage);
-    printf("], \"loss\": %.6g, \"peak_mb\": %.1f}\n", w.loss,
+    printf("], \"loss\": %.6g, \"pool_mb\": %.1f, \"peak_mb\": %.1f}\n", w.loss,
+           (double)fire_pool_peak(w.net->ctx.pool) / 1048576,
            (double)usage.ru_maxrss / 1024);
     if (f->layers) print_layers(w.net, &t, f->steps);
     return FIRE_OK;
@@ -237,11 +238,13 @@ static fire_status_t measure(const flags_t *f)
 
 static const char usage[] =
     "usage: bench_step MODEL_DIR BATCH [--infer] [--steps N] [--threads N]\n"
-    "       [--kernel LIST] [--exact] [--bf16] [--layers]\n";
+    "       [--kernel LIST] [--exact] [--bf16] [--keep] [--layers]\n";
 
 int main(int argc, char **argv)
 {
     flags_t f = {.steps = 5, .ctx = FIRE_CTX_INIT};
+
+    f.ctx.lean = true;
 
     if (argc < 3) return fputs(usage, stderr), 2;
     f.model = argv[1];
@@ -251,6 +254,8 @@ int main(int argc, char **argv)
             f.infer = true;
         else if (strcmp(argv[i], "--layers") == 0)
             f.layers = true;
+        else if (strcmp(argv[i], "--keep") == 0)
+            f.ctx.lean = false;
         else if (strcmp(argv[i], "--exact") == 0)
             f.ctx.exact = true;
         else if (strcmp(argv[i], "--bf16") == 0)

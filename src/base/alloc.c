@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum { ALIGN = 64 };
+enum { ALIGN = 64, HUGE_PAGE = 2 << 20, LARGE = 8 << 20 };
 
 static _Atomic int64_t alloc_count, fail_at;
 
@@ -32,25 +34,65 @@ static bool must_fail(void)
     return nth == atomic_load(&fail_at);
 }
 
+/* Large memory in large pages, where the system has them: far fewer address
+ * translations to look up. */
+static void *get(size_t bytes)
+{
+    size_t align = bytes >= LARGE ? HUGE_PAGE : ALIGN;
+    void  *ptr   = aligned_alloc(align, (bytes + align) / align * align);
+
+    if (ptr != NULL && align == HUGE_PAGE) madvise(ptr, bytes, MADV_HUGEPAGE);
+    return ptr;
+}
+
+fire_status_t fire_alloc_raw(size_t bytes, const char *what, void **ptr_p)
+{
+    void *ptr = bytes <= SIZE_MAX - HUGE_PAGE && !must_fail() ? get(bytes) : NULL;
+
+    if (ptr == NULL)
+        return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory: %zu bytes for %s", bytes,
+                         what);
+    *ptr_p = ptr;
+    return FIRE_OK;
+}
+
 fire_status_t fire_alloc(size_t n, size_t size, const char *what, void **ptr_p)
 {
     size_t bytes = 0;
-    void  *ptr   = NULL;
 
-    if (!__builtin_mul_overflow(n, size, &bytes) && bytes <= SIZE_MAX - ALIGN &&
-        !must_fail())
-        ptr = aligned_alloc(ALIGN, (bytes + ALIGN) / ALIGN * ALIGN);
-    if (ptr == NULL)
+    if (__builtin_mul_overflow(n, size, &bytes))
         return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory: %zu x %zu bytes for %s", n,
                          size, what);
-    memset(ptr, 0, bytes);
-    *ptr_p = ptr;
+    FIRE_TRY(fire_alloc_raw(bytes, what, ptr_p));
+    memset(*ptr_p, 0, bytes);
     return FIRE_OK;
 }
 
 void fire_free(void *ptr)
 {
     free(ptr);
+}
+
+fire_status_t fire_reserve(void **ptr_p, size_t *bytes_p)
+{
+    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    void  *ptr   = MAP_FAILED;
+
+    for (; bytes >= LARGE && ptr == MAP_FAILED && !must_fail(); bytes /= 2) {
+        *bytes_p = bytes;
+        ptr      = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
+    if (ptr == MAP_FAILED)
+        return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory: no addresses for activations");
+    madvise(ptr, *bytes_p, MADV_HUGEPAGE);
+    *ptr_p = ptr;
+    return FIRE_OK;
+}
+
+void fire_unreserve(void *ptr, size_t bytes)
+{
+    munmap(ptr, bytes);
 }
 
 fire_status_t fire_grow(void *array_p, int64_t *cap, int64_t want, size_t size)

@@ -8,7 +8,14 @@ FIRE_BEGIN_C
 /* Zeroed array of n elements of `size` bytes, aligned to 64 bytes; end it with
  * fire_free(). n = 0 gives a valid pointer. `what` names it in the message. */
 fire_status_t fire_alloc(size_t n, size_t size, const char *what, void **ptr_p);
+/* The same with any contents: for large memory that is written before it is read. */
+fire_status_t fire_alloc_raw(size_t bytes, const char *what, void **ptr_p);
 void          fire_free(void *ptr); /* NULL is allowed */
+
+/* A large range of addresses whose memory comes, zeroed, where it is first touched;
+ * *bytes_p of them, at least as many as the machine has memory if the system allows. */
+fire_status_t fire_reserve(void **ptr_p, size_t *bytes_p);
+void          fire_unreserve(void *ptr, size_t bytes);
 
 /* Grow an array to hold `want` elements, keeping its contents; *cap grows by
  * half at least, so that appending is cheap. New elements are zero. */

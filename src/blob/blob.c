@@ -157,6 +157,12 @@ const char *fire_blob_shape_string(const fire_blob_t *b, char *buf, size_t size)
     return buf;
 }
 
+void fire_blob_use_pool(fire_blob_t *b, fire_pool_t *pool)
+{
+    fire_storage_use_pool(b->part[FIRE_DATA], pool);
+    fire_storage_use_pool(b->part[FIRE_DIFF], pool);
+}
+
 void fire_blob_share(fire_blob_t *dst, const fire_blob_t *src, fire_part_t part)
 {
     fire_storage_t *old = dst->part[part];

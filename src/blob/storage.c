@@ -11,6 +11,7 @@ enum { MAX_COPIES = 6 };
 typedef struct copy {
     fire_format_t format;
     void         *ptr;
+    fire_pool_t  *pool; /* that it came from, or NULL */
     size_t        bytes;
     bool          valid, bound;
     bool          used; /* no longer all zeros, as memory comes */
@@ -19,9 +20,10 @@ typedef struct copy {
 } copy_t;
 
 struct fire_storage {
-    _Atomic int refs;
-    int64_t     conversions;
-    copy_t     *copy; /* [MAX_COPIES]; ptr NULL: free slot. Slots never move. */
+    _Atomic int  refs;
+    int64_t      conversions;
+    fire_pool_t *pool; /* for new memory, or NULL */
+    copy_t      *copy; /* [MAX_COPIES]; ptr NULL: free slot. Slots never move. */
 };
 
 fire_status_t fire_storage_create(fire_storage_t **storage_p)
@@ -48,8 +50,18 @@ fire_storage_t *fire_storage_retain(fire_storage_t *storage)
 
 static void drop(copy_t *c)
 {
-    if (!c->bound && c->ptr != NULL) fire_device_find(c->format.place)->free(c->ptr);
+    if (c->pool != NULL)
+        fire_pool_give(c->pool, c->ptr);
+    else if (!c->bound && c->ptr != NULL)
+        fire_device_find(c->format.place)->free(c->ptr);
+    fire_pool_release(c->pool);
     memset(c, 0, sizeof(*c));
+}
+
+void fire_storage_use_pool(fire_storage_t *s, fire_pool_t *pool)
+{
+    fire_pool_release(s->pool);
+    s->pool = fire_pool_retain(pool);
 }
 
 void fire_storage_clear(fire_storage_t *s)
@@ -60,11 +72,22 @@ void fire_storage_clear(fire_storage_t *s)
     }
 }
 
+void fire_storage_trim(fire_storage_t *s)
+{
+    for (int i = 0; i < MAX_COPIES; i++)
+        if (s->copy[i].valid && fire_format_is_plain(&s->copy[i].format)) {
+            for (int k = 0; k < MAX_COPIES; k++)
+                if (k != i && !s->copy[k].bound) drop(&s->copy[k]);
+            return;
+        }
+}
+
 void fire_storage_release(fire_storage_t *s)
 {
     if (s == NULL || atomic_fetch_sub(&s->refs, 1) > 1) return;
     for (int i = 0; i < MAX_COPIES; i++)
         drop(&s->copy[i]);
+    fire_pool_release(s->pool);
     fire_free(s->copy);
     fire_free(s);
 }
@@ -180,15 +203,27 @@ static copy_t *free_slot(fire_storage_t *s)
     return stale;
 }
 
+/* Memory for a copy: the pool's has any contents, other memory is zero. */
+static fire_status_t get_memory(const fire_storage_t *s, const fire_format_t *format,
+                                size_t bytes, copy_t *c)
+{
+    *c = (copy_t){.format = *format, .bytes = bytes};
+    if (s->pool == NULL || format->place != FIRE_CPU)
+        return fire_device_find(format->place)->alloc(bytes > 0 ? bytes : 1, &c->ptr);
+    c->used = true;
+    FIRE_TRY(fire_pool_take(s->pool, bytes, &c->ptr));
+    c->pool = fire_pool_retain(s->pool);
+    return FIRE_OK;
+}
+
 /* A slot for this format with room for `bytes`; what it held stays if it had room. */
 static fire_status_t make_room(fire_storage_t *s, const fire_format_t *format,
                                size_t bytes, copy_t **copy_p)
 {
-    const fire_device_t *device = fire_device_find(format->place);
-    copy_t              *c      = find(s, format);
-    void                *fresh;
+    copy_t *c = find(s, format), fresh;
 
-    if (device == NULL) return FIRE_FAIL(FIRE_ERR_DEVICE, "there is no GPU back end");
+    if (fire_device_find(format->place) == NULL)
+        return FIRE_FAIL(FIRE_ERR_DEVICE, "there is no GPU back end");
     if (c == NULL || c->bytes < bytes) {
         if (c != NULL && c->bound)
             return FIRE_FAIL(FIRE_ERR_INVALID,
@@ -197,9 +232,9 @@ static fire_status_t make_room(fire_storage_t *s, const fire_format_t *format,
         if (c == NULL) c = free_slot(s);
         if (c == NULL)
             return FIRE_FAIL(FIRE_ERR_INVALID, "a blob is held in too many formats");
-        FIRE_TRY(device->alloc(bytes > 0 ? bytes : 1, &fresh));
+        FIRE_TRY(get_memory(s, format, bytes, &fresh));
         drop(c);
-        *c = (copy_t){.format = *format, .ptr = fresh, .bytes = bytes};
+        *c = fresh;
     }
     *copy_p = c;
     return FIRE_OK;
@@ -275,7 +310,8 @@ fire_status_t fire_storage_bind(fire_storage_t *s, fire_place_t place, void *mem
     c->ptr   = memory;
     c->bytes = bytes;
     c->bound = c->used = true;
-    if (!old.bound) device->free(old.ptr);
+    c->pool            = NULL;
+    drop(&old);
     return FIRE_OK;
 }
 

@@ -4,6 +4,7 @@
 #ifndef FIRE_BLOB_STORAGE_H
 #define FIRE_BLOB_STORAGE_H
 #include "device/device.h"
+#include "device/pool.h"
 
 FIRE_BEGIN_C
 typedef enum fire_access { FIRE_READ, FIRE_WRITE, FIRE_UPDATE } fire_access_t;
@@ -24,6 +25,9 @@ fire_status_t fire_storage_access(fire_storage_t *storage, fire_access_t access,
 fire_status_t fire_storage_bind(fire_storage_t *storage, fire_place_t place,
                                 void *memory, size_t bytes);
 
+/* Take CPU memory from this pool from now on. */
+void fire_storage_use_pool(fire_storage_t *storage, fire_pool_t *pool);
+
 /* Is there a valid copy in this format, so that reading it costs nothing? */
 bool fire_storage_has(const fire_storage_t *storage, const fire_format_t *format);
 /* The format the values are held in now, a library's own before plain; plain where
@@ -40,7 +44,9 @@ fire_format_t fire_storage_format_at(const fire_storage_t *storage, fire_place_t
  * bound memory may be involved. */
 void fire_storage_swap(fire_storage_t *a, fire_storage_t *b);
 /* Forget the values and free memory that is not bound. */
-void    fire_storage_clear(fire_storage_t *storage);
+void fire_storage_clear(fire_storage_t *storage);
+/* Free the copies in other formats, where there is a plain one. */
+void    fire_storage_trim(fire_storage_t *storage);
 int64_t fire_storage_conversions(const fire_storage_t *storage); /* so far */
 size_t  fire_storage_bytes(const fire_storage_t *storage);       /* held now */
 bool    fire_storage_is_shared(const fire_storage_t *storage);

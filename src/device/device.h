@@ -4,6 +4,7 @@
 #define FIRE_DEVICE_DEVICE_H
 #include <fire/blob.h>
 #include "base/error.h"
+#include "device/pool.h"
 
 FIRE_BEGIN_C
 typedef struct fire_stream fire_stream_t; /* queue of device work; NULL on the CPU */
@@ -98,6 +99,7 @@ typedef struct fire_ctx {
     int            threads;       /* 0: all that this worker may use */
     const char    *kernels;       /* wishes, "Convolution=ref,ReLU=onednn" or NULL */
     fire_stream_t *stream;        /* this worker's queue */
+    fire_pool_t   *pool;          /* the net's own, for memory of blobs and kernels */
 } fire_ctx_t;
 
 #define FIRE_CTX_INIT ((fire_ctx_t){.deterministic = true})

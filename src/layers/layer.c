@@ -11,6 +11,7 @@ fire_status_t fire_layer_add_blob(fire_layer_t *l, int ndim, const int64_t *dim,
 
     FIRE_TRY(fire_grow(&l->blob, &cap, l->nblob + 1, sizeof(*l->blob)));
     FIRE_TRY(fire_blob_create(&b));
+    if (l->ctx->lean) fire_blob_use_pool(b, l->ctx->pool);
     FIRE_TRY_GOTO(st, fire_blob_reshape(b, ndim, dim), err_blob);
     if (filler != NULL)
         FIRE_TRY_GOTO(st,
@@ -39,6 +40,24 @@ fire_status_t fire_layer_loss_weight(fire_layer_t *l, float *weight_p)
 fire_status_t fire_layer_reshape_same(fire_layer_t *l)
 {
     return fire_blob_reshape_like(l->top[0], l->bottom[0]);
+}
+
+unsigned fire_needs_nothing(const fire_layer_t *l)
+{
+    (void)l;
+    return 0;
+}
+
+unsigned fire_needs_bottom(const fire_layer_t *l)
+{
+    (void)l;
+    return FIRE_NEEDS_BOTTOM;
+}
+
+unsigned fire_needs_top(const fire_layer_t *l)
+{
+    (void)l;
+    return FIRE_NEEDS_TOP;
 }
 
 const fire_layer_t *fire_layer_follower(const fire_layer_t *l, const char *type)

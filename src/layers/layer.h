@@ -32,7 +32,16 @@ typedef struct fire_kernel {
     /* (optional) Can it do the work of `next` as well, which comes right behind and in
      * place on its top? If so, l->follower has it from then on. */
     bool (*absorbs)(const fire_layer_t *l, const fire_layer_t *next);
+    /* (optional) What backward reads besides the gradients of tops, FIRE_NEEDS_*; all
+     * if it does not say. */
+    unsigned (*needs)(const fire_layer_t *l);
 } fire_kernel_t;
+
+enum { FIRE_NEEDS_BOTTOM = 1 << 0, FIRE_NEEDS_TOP = 1 << 1 }; /* data of */
+
+unsigned fire_needs_nothing(const fire_layer_t *l);
+unsigned fire_needs_bottom(const fire_layer_t *l);
+unsigned fire_needs_top(const fire_layer_t *l);
 
 typedef struct fire_arity {
     int min, max; /* max -1: any number */
@@ -145,20 +154,21 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
 
 /* Kernels in files of their own, noun_onednn.c: FIRE_KERNEL_DECLARE(noun_onednn) in a
  * header, FIRE_ONEDNN_KERNEL(noun) in the layer's list, where it is nothing without the
- * library. All six functions must be there. */
-#define FIRE_KERNEL_DECLARE(stem)                               \
-    const char   *fire_##stem##_declines(const fire_layer_t *); \
-    fire_status_t fire_##stem##_prepare(fire_layer_t *);        \
-    fire_status_t fire_##stem##_forward(fire_layer_t *);        \
-    fire_status_t fire_##stem##_backward(fire_layer_t *);       \
-    void          fire_##stem##_release(fire_layer_t *);        \
-    bool          fire_##stem##_absorbs(const fire_layer_t *, const fire_layer_t *)
+ * library. All seven functions must be there. */
+#define FIRE_KERNEL_DECLARE(stem)                                                    \
+    const char   *fire_##stem##_declines(const fire_layer_t *);                      \
+    fire_status_t fire_##stem##_prepare(fire_layer_t *);                             \
+    fire_status_t fire_##stem##_forward(fire_layer_t *);                             \
+    fire_status_t fire_##stem##_backward(fire_layer_t *);                            \
+    void          fire_##stem##_release(fire_layer_t *);                             \
+    bool          fire_##stem##_absorbs(const fire_layer_t *, const fire_layer_t *); \
+    unsigned      fire_##stem##_needs(const fire_layer_t *)
 #define FIRE_KERNEL(name_, stem)                                              \
     {                                                                         \
         .name = name_, .declines = fire_##stem##_declines,                    \
         .prepare = fire_##stem##_prepare, .forward = fire_##stem##_forward,   \
         .backward = fire_##stem##_backward, .release = fire_##stem##_release, \
-        .absorbs = fire_##stem##_absorbs                                      \
+        .absorbs = fire_##stem##_absorbs, .needs = fire_##stem##_needs        \
     }
 #ifdef FIRE_HAVE_ONEDNN
 #    define FIRE_ONEDNN_KERNEL(noun) FIRE_KERNEL("onednn", noun##_onednn),

@@ -54,5 +54,5 @@ fire_status_t fire_net_unfuse(fire_net_t *net)
         l->nfollower = 0;
         if (l->kernel->prepare != NULL) FIRE_TRY(l->kernel->prepare(l));
     }
-    return FIRE_OK;
+    return fire_net_plan_memory(net);
 }

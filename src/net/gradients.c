@@ -40,7 +40,11 @@ static void prune_from_above(fire_net_layer_t *l, bool *leads, bool *skip)
         contributes |= l->base.loss_weight[i] != 0 || leads[l->top_id[i]];
         all_skip &= skip[l->top_id[i]];
     }
-    if (!contributes || all_skip) l->need_backward = false;
+    if (!contributes || all_skip) {
+        l->need_backward = false;
+        for (int i = 0; i < l->base.nblob; i++)
+            l->base.param_gradient[i] = false;
+    }
     for (int i = 0; i < l->base.nbottom; i++) {
         int id = l->bottom_id[i];
 

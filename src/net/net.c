@@ -24,6 +24,17 @@ err:
     return st;
 }
 
+/* Memory of a GPU does not go round in the net's pool, and what Python once saw of a
+ * blob it may look at again. */
+static bool may_be_lean(const fire_net_t *net)
+{
+    for (size_t i = 0; i < net->param->n_layer; i++)
+        if (net->param->layer[i]->type != NULL &&
+            strcmp(net->param->layer[i]->type, "Python") == 0)
+            return false;
+    return net->ctx.place == FIRE_CPU;
+}
+
 static fire_status_t run_passes(fire_net_t *net, const Caffe__NetParameter *param,
                                 const fire_net_options_t *options)
 {
@@ -34,11 +45,13 @@ static fire_status_t run_passes(fire_net_t *net, const Caffe__NetParameter *para
     st = fire_net_filter(param, state, &net->param);
     fire_message_free(state);
     FIRE_TRY(st);
+    net->ctx.lean = net->ctx.lean && may_be_lean(net);
     FIRE_TRY(fire_net_insert_splits(net->param));
     FIRE_TRY(fire_net_build(net));
     FIRE_TRY(fire_net_plan_gradients(net));
     FIRE_TRY(fire_net_collect_params(net));
     fire_net_fuse(net);
+    FIRE_TRY(fire_net_plan_memory(net));
     return fire_net_load(net, net->param, NULL);
 }
 
@@ -54,6 +67,7 @@ fire_status_t fire_net_create(const Caffe__NetParameter *param,
     net->phase      = options->phase;
     net->loss_scale = 1;
     net->debug_info = param->debug_info;
+    FIRE_TRY_GOTO(st, fire_pool_create(&net->ctx.pool), err_net);
     FIRE_TRY_GOTO(st, run_passes(net, param, options), err_net);
     *net_p = net;
     return FIRE_OK;
@@ -83,6 +97,8 @@ void fire_net_destroy(fire_net_t *net)
     fire_free(net->blob);
     fire_free(net->learn);
     fire_free(net->output);
+    fire_free(net->drop);
+    fire_pool_release(net->ctx.pool);
     fire_message_free(net->param);
     fire_free(net);
 }

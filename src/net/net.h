@@ -35,6 +35,13 @@ typedef struct fire_param {
     float             stat_decay;
 } fire_param_t;
 
+/* A blob whose memory a lean net gives back after a step (see memory.c). */
+typedef struct fire_drop {
+    int          step;
+    fire_blob_t *blob;
+    fire_part_t  part;
+} fire_drop_t;
+
 /* Called around layers; any may be NULL. A failing hook ends the pass. Only layers
  * that run backward have a before_backward. */
 typedef struct fire_net_hooks {
@@ -58,6 +65,9 @@ typedef struct fire_net {
     fire_net_blob_t  *blob;
     fire_param_t     *learn;  /* [nparam] */
     int              *output; /* blob numbers, in order of their names */
+
+    int          ndrop;
+    fire_drop_t *drop; /* by step */
 
     fire_net_hooks_t hooks; /* for those who work between layers */
     fire_net_hooks_t watch; /* for those who measure: closest around the layer */
@@ -127,6 +137,10 @@ fire_net_collect_params(fire_net_t *net); /* what learns, what is shared */
  * where it must. */
 void          fire_net_fuse(fire_net_t *net);
 fire_status_t fire_net_unfuse(fire_net_t *net);
+
+/* Find out when memory is no longer needed; give back what nobody needs after a step. */
+fire_status_t fire_net_plan_memory(fire_net_t *net);
+void          fire_net_drop(fire_net_t *net, int step);
 
 /* Mean absolute values after a layer, as Caffe's debug_info prints them. */
 fire_status_t fire_net_debug_forward(fire_net_t *net, int layer);

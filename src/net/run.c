@@ -31,9 +31,9 @@ static fire_status_t select_again(fire_net_t *net, fire_layer_t *l)
     const fire_kernel_t *before = l->kernel;
 
     FIRE_TRY(fire_kernel_select(l, NULL, NULL));
-    return l->kernel != before && (l->absorbed || l->nfollower > 0)
-               ? fire_net_unfuse(net)
-               : FIRE_OK;
+    if (l->kernel == before) return FIRE_OK;
+    if (l->absorbed || l->nfollower > 0) FIRE_TRY(fire_net_unfuse(net));
+    return fire_net_plan_memory(net);
 }
 
 static fire_status_t fit_shapes(fire_net_t *net, fire_net_layer_t *l)
@@ -107,6 +107,7 @@ fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss
         if (net->debug_info) FIRE_TRY(fire_net_debug_forward(net, i));
         FIRE_TRY(HOOK(net->watch, after_forward, i));
         FIRE_TRY(HOOK(net->hooks, after_forward, i));
+        fire_net_drop(net, i);
     }
     if (loss_p != NULL) *loss_p = loss;
     return FIRE_OK;
@@ -138,6 +139,7 @@ fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
             FIRE_TRY(HOOK(net->watch, after_backward, i));
         }
         FIRE_TRY(HOOK(net->hooks, after_backward, i));
+        fire_net_drop(net, 2 * net->nlayer - 1 - i);
     }
     return FIRE_OK;
 }

@@ -1,5 +1,7 @@
 /* conv_onednn.c - oneDNN's convolutions as operations. Formats are left to oneDNN,
- * which takes blocks of channels wherever there are enough of them. */
+ * which takes blocks of channels wherever there are enough of them. It is always asked
+ * for training: for inference it would take channels last, which is no faster, and
+ * Winograd weights of four times the size. */
 #include "base/alloc.h"
 #include "device/cpu/onednn_api.h"
 
@@ -68,18 +70,17 @@ static void free_arrays(arrays_t *a)
 /* The two interfaces differ here: 3.x describes and creates in one call. */
 #if DNNL_VERSION_MAJOR >= 3
 static dnnl_status_t describe(const arrays_t *a, fire_onednn_pass_t pass,
-                              dnnl_prop_kind_t kind, dnnl_alg_kind_t algorithm,
-                              dnnl_primitive_attr_t attr, dnnl_engine_t cpu,
-                              const_dnnl_primitive_desc_t hint,
-                              dnnl_primitive_desc_t      *pd_p)
+                              dnnl_alg_kind_t algorithm, dnnl_primitive_attr_t attr,
+                              dnnl_engine_t cpu, const_dnnl_primitive_desc_t hint,
+                              dnnl_primitive_desc_t *pd_p)
 {
     const_dnnl_memory_desc_t bias = a->bias_used ? a->bias_md : NULL;
 
     switch (pass) {
     case FIRE_ONEDNN_FORWARD:
         return dnnl_convolution_forward_primitive_desc_create(
-            pd_p, cpu, kind, algorithm, a->x_md, a->weights_md, bias, a->y_md,
-            a->stride, a->dilation, a->pad, a->pad_end, attr);
+            pd_p, cpu, dnnl_forward_training, algorithm, a->x_md, a->weights_md, bias,
+            a->y_md, a->stride, a->dilation, a->pad, a->pad_end, attr);
     case FIRE_ONEDNN_BACKWARD_DATA:
         return dnnl_convolution_backward_data_primitive_desc_create(
             pd_p, cpu, algorithm, a->x_md, a->weights_md, a->y_md, a->stride,
@@ -92,10 +93,9 @@ static dnnl_status_t describe(const arrays_t *a, fire_onednn_pass_t pass,
 }
 #else
 static dnnl_status_t describe(const arrays_t *a, fire_onednn_pass_t pass,
-                              dnnl_prop_kind_t kind, dnnl_alg_kind_t algorithm,
-                              dnnl_primitive_attr_t attr, dnnl_engine_t cpu,
-                              const_dnnl_primitive_desc_t hint,
-                              dnnl_primitive_desc_t      *pd_p)
+                              dnnl_alg_kind_t algorithm, dnnl_primitive_attr_t attr,
+                              dnnl_engine_t cpu, const_dnnl_primitive_desc_t hint,
+                              dnnl_primitive_desc_t *pd_p)
 {
     const dnnl_memory_desc_t *bias = a->bias_used ? &a->bias_md : NULL;
     dnnl_convolution_desc_t   d;
@@ -104,8 +104,8 @@ static dnnl_status_t describe(const arrays_t *a, fire_onednn_pass_t pass,
     switch (pass) {
     case FIRE_ONEDNN_FORWARD:
         result = dnnl_dilated_convolution_forward_desc_init(
-            &d, kind, algorithm, &a->x_md, &a->weights_md, bias, &a->y_md, a->stride,
-            a->dilation, a->pad, a->pad_end);
+            &d, dnnl_forward_training, algorithm, &a->x_md, &a->weights_md, bias,
+            &a->y_md, a->stride, a->dilation, a->pad, a->pad_end);
         break;
     case FIRE_ONEDNN_BACKWARD_DATA:
         result = dnnl_dilated_convolution_backward_data_desc_init(
@@ -139,92 +139,131 @@ static fire_status_t find(const fire_onednn_conv_t *c, const arrays_t *a,
                           fire_onednn_pass_t pass, dnnl_primitive_attr_t attr,
                           const_dnnl_primitive_desc_t hint, dnnl_primitive_desc_t *pd_p)
 {
-    dnnl_prop_kind_t kind = c->train ? dnnl_forward_training : dnnl_forward_inference;
-    dnnl_engine_t    cpu;
+    dnnl_engine_t cpu;
 
     FIRE_TRY(fire_onednn_engine(&cpu));
-    if (wants_winograd(c) && describe(a, pass, kind, dnnl_convolution_winograd, attr,
-                                      cpu, hint, pd_p) == dnnl_success)
+    if (wants_winograd(c) && describe(a, pass, dnnl_convolution_winograd, attr, cpu,
+                                      hint, pd_p) == dnnl_success)
         return FIRE_OK;
     return FIRE_ONEDNN(
-        describe(a, pass, kind, dnnl_convolution_direct, attr, cpu, hint, pd_p));
+        describe(a, pass, dnnl_convolution_direct, attr, cpu, hint, pd_p));
 }
 
-static fire_status_t make_attributes(const fire_onednn_conv_t *c,
-                                     dnnl_primitive_attr_t    *attr_p)
+static fire_status_t append_relu(dnnl_primitive_attr_t attr, float slope)
 {
-    dnnl_primitive_attr_t attr;
-    dnnl_post_ops_t       ops = NULL;
-    fire_status_t         st;
+    dnnl_post_ops_t ops;
+    fire_status_t   st;
 
-    FIRE_TRY(FIRE_ONEDNN(dnnl_primitive_attr_create(&attr)));
-    if (c->relu) {
-        FIRE_TRY_GOTO(st, FIRE_ONEDNN(dnnl_post_ops_create(&ops)), err_attr);
+    FIRE_TRY(FIRE_ONEDNN(dnnl_post_ops_create(&ops)));
 #if DNNL_VERSION_MAJOR >= 3
-        st = FIRE_ONEDNN(
-            dnnl_post_ops_append_eltwise(ops, dnnl_eltwise_relu, c->relu_slope, 0.0f));
+    st = FIRE_ONEDNN(dnnl_post_ops_append_eltwise(ops, dnnl_eltwise_relu, slope, 0.0f));
 #else
-        st = FIRE_ONEDNN(dnnl_post_ops_append_eltwise(ops, 1.0f, dnnl_eltwise_relu,
-                                                      c->relu_slope, 0.0f));
+    st = FIRE_ONEDNN(
+        dnnl_post_ops_append_eltwise(ops, 1.0f, dnnl_eltwise_relu, slope, 0.0f));
 #endif
-        if (st == FIRE_OK)
-            st = FIRE_ONEDNN(dnnl_primitive_attr_set_post_ops(attr, ops));
-        dnnl_post_ops_destroy(ops);
-        if (st < 0) goto err_attr;
-    }
-    *attr_p = attr;
-    return FIRE_OK;
-
-err_attr:
-    dnnl_primitive_attr_destroy(attr);
+    if (st == FIRE_OK) st = FIRE_ONEDNN(dnnl_primitive_attr_set_post_ops(attr, ops));
+    dnnl_post_ops_destroy(ops);
     return st;
 }
 
-static fire_status_t make_op(const arrays_t *a, fire_onednn_pass_t pass,
+/* Scratch memory is ours, so that it can be shared with the rest of the net. */
+static fire_status_t make_attributes(const fire_onednn_conv_t *c,
+                                     fire_onednn_pass_t        pass,
+                                     dnnl_primitive_attr_t    *attr_p)
+{
+    dnnl_primitive_attr_t attr;
+    fire_status_t         st;
+
+    FIRE_TRY(FIRE_ONEDNN(dnnl_primitive_attr_create(&attr)));
+    st = FIRE_ONEDNN(
+        dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user));
+    if (st == FIRE_OK && c->relu && pass == FIRE_ONEDNN_FORWARD)
+        st = append_relu(attr, c->relu_slope);
+    if (st < 0) {
+        dnnl_primitive_attr_destroy(attr);
+        return st;
+    }
+    *attr_p = attr;
+    return FIRE_OK;
+}
+
+static fire_status_t make_op(const arrays_t *a, fire_onednn_pass_t pass, int64_t parts,
                              const_dnnl_primitive_desc_t pd, fire_onednn_op_t *op_p)
 {
     const fire_onednn_want_t
-        forward[]  = {{DNNL_ARG_SRC, dnnl_query_src_md, 0, &a->x},
-                      {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, &a->weights},
-                      {DNNL_ARG_DST, dnnl_query_dst_md, 0, &a->y},
-                      {DNNL_ARG_BIAS, dnnl_query_weights_md, 1, &a->bias}},
-        data[]     = {{DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md, 0, &a->x},
-                      {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, &a->weights},
-                      {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md, 0, &a->y}},
+        forward[]  = {{DNNL_ARG_SRC, dnnl_query_src_md, 0, &a->x, true},
+                      {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, &a->weights, false},
+                      {DNNL_ARG_DST, dnnl_query_dst_md, 0, &a->y, true},
+                      {DNNL_ARG_BIAS, dnnl_query_weights_md, 1, &a->bias, false}},
+        data[]     = {{DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md, 0, &a->x, true},
+                      {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, &a->weights, false},
+                      {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md, 0, &a->y, true}},
         gradient[] = {
-            {DNNL_ARG_SRC, dnnl_query_src_md, 0, &a->x},
-            {DNNL_ARG_DIFF_WEIGHTS, dnnl_query_diff_weights_md, 0, &a->weights},
-            {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md, 0, &a->y},
-            {DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md, 1, &a->bias}};
+            {DNNL_ARG_SRC, dnnl_query_src_md, 0, &a->x, true},
+            {DNNL_ARG_DIFF_WEIGHTS, dnnl_query_diff_weights_md, 0, &a->weights, false},
+            {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md, 0, &a->y, true},
+            {DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md, 1, &a->bias, false}};
 
     switch (pass) {
     case FIRE_ONEDNN_FORWARD:
-        return fire_onednn_op_make(pd, 3 + a->bias_used, forward, op_p);
+        return fire_onednn_op_make(pd, parts, 3 + a->bias_used, forward, op_p);
     case FIRE_ONEDNN_BACKWARD_DATA:
-        return fire_onednn_op_make(pd, 3, data, op_p);
+        return fire_onednn_op_make(pd, parts, 3, data, op_p);
     default:
-        return fire_onednn_op_make(pd, 3 + a->bias_used, gradient, op_p);
+        return fire_onednn_op_make(pd, parts, 3 + a->bias_used, gradient, op_p);
     }
 }
 
-fire_status_t fire_onednn_conv_op(const fire_onednn_conv_t *c, fire_onednn_pass_t pass,
-                                  fire_onednn_op_t *op_p)
+static fire_status_t make_part(const fire_onednn_conv_t *c, fire_onednn_pass_t pass,
+                               int64_t parts, fire_onednn_op_t *op_p)
 {
+    fire_onednn_conv_t    part    = *c;
     dnnl_primitive_desc_t forward = NULL, pd = NULL;
     dnnl_primitive_attr_t attr = NULL;
     arrays_t              a    = {0};
     fire_status_t         st;
 
-    FIRE_TRY_GOTO(st, make_arrays(c, &a), out);
-    FIRE_TRY_GOTO(st, make_attributes(c, &attr), out);
-    FIRE_TRY_GOTO(st, find(c, &a, FIRE_ONEDNN_FORWARD, attr, NULL, &forward), out);
+    part.num /= parts;
+    FIRE_TRY_GOTO(st, make_arrays(&part, &a), out);
+    FIRE_TRY_GOTO(st, make_attributes(c, pass, &attr), out);
+    FIRE_TRY_GOTO(st, find(&part, &a, FIRE_ONEDNN_FORWARD, attr, NULL, &forward), out);
     if (pass != FIRE_ONEDNN_FORWARD)
-        FIRE_TRY_GOTO(st, find(c, &a, pass, NULL, forward, &pd), out);
-    st = make_op(&a, pass, pd != NULL ? pd : forward, op_p);
+        FIRE_TRY_GOTO(st, find(&part, &a, pass, attr, forward, &pd), out);
+    st = make_op(&a, pass, parts, pd != NULL ? pd : forward, op_p);
 out:
     if (pd != NULL) dnnl_primitive_desc_destroy(pd);
     if (forward != NULL) dnnl_primitive_desc_destroy(forward);
     if (attr != NULL) dnnl_primitive_attr_destroy(attr);
     free_arrays(&a);
     return st;
+}
+
+/* Winograd's scratch grows with the batch, its speed does not: where a batch needs much,
+ * its parts go one after another through less. */
+enum { MUCH_SCRATCH = 32 << 20 };
+
+fire_status_t fire_onednn_conv_op(const fire_onednn_conv_t *c, fire_onednn_pass_t pass,
+                                  fire_onednn_op_t *op_p)
+{
+    fire_onednn_op_t whole = {0}, op;
+    int64_t          parts = 1;
+    fire_status_t    st;
+
+    FIRE_TRY(make_part(c, pass, 1, &whole));
+    if (pass != FIRE_ONEDNN_BACKWARD_WEIGHTS)
+        while (parts < c->num && (c->num % parts != 0 ||
+                                  whole.scratch_bytes / (size_t)parts > MUCH_SCRATCH))
+            parts++;
+    if (parts > 1 && c->num % parts == 0) {
+        st = make_part(c, pass, parts, &op);
+        if (st == FIRE_OK) {
+            fire_onednn_op_fini(&whole);
+            whole = op;
+        } else if (st != FIRE_ERR_UNSUPPORTED) {
+            fire_onednn_op_fini(&whole);
+            return st;
+        }
+    }
+    *op_p = whole;
+    return FIRE_OK;
 }

@@ -7,7 +7,8 @@
 #include "device/cpu/blocked.h"
 #include "device/cpu/onednn_api.h"
 
-/* `add` is into_plain that adds to what is there. */
+/* `add` is into_plain that adds to what is there. Both are NULL for formats that oneDNN
+ * only converts into (Winograd's weights). */
 typedef struct foreign {
     fire_opaque_t       opaque; /* first: a format points here */
     fire_onednn_array_t array;
@@ -82,6 +83,9 @@ static fire_status_t to_plain(const fire_opaque_t *self, const void *src, float 
 {
     const foreign_t *f = (const foreign_t *)self;
 
+    if (f->into_plain == NULL)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "oneDNN cannot convert back from a "
+                                               "format of its own");
     return run_reorder(f->into_plain, FIRE_ONEDNN_REF(f->md), src,
                        FIRE_ONEDNN_REF(f->plain), dst);
 }
@@ -197,14 +201,13 @@ static fire_status_t make_foreign(const fire_onednn_array_t *a, fire_onednn_md_r
     FIRE_TRY_GOTO(st, clone_md(md, &f->md), err);
     FIRE_TRY_GOTO(st, fire_onednn_md_make(&plain, plain_tag(a->ndim), &f->plain), err);
     FIRE_TRY_GOTO(st,
-                  make_reorder(FIRE_ONEDNN_REF(f->md), FIRE_ONEDNN_REF(f->plain), NULL,
-                               &f->into_plain),
-                  err);
-    FIRE_TRY_GOTO(st,
                   make_reorder(FIRE_ONEDNN_REF(f->plain), FIRE_ONEDNN_REF(f->md), NULL,
                                &f->from_plain),
                   err);
-    FIRE_TRY_GOTO(st, make_adder(f), err);
+    st = make_reorder(FIRE_ONEDNN_REF(f->md), FIRE_ONEDNN_REF(f->plain), NULL,
+                      &f->into_plain);
+    if (st == FIRE_OK) st = make_adder(f);
+    if (st < 0 && st != FIRE_ERR_UNSUPPORTED) goto err;
     *f_p = f;
     return FIRE_OK;
 

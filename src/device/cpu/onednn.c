@@ -1,8 +1,10 @@
 #include "device/cpu/onednn_api.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "device/cpu/blocked.h"
 
 fire_status_t fire_onednn_status(dnnl_status_t result, const char *call,
                                  const char *file, int line)
@@ -59,6 +61,22 @@ void fire_onednn_md_free(dnnl_memory_desc_t *md)
 #endif
 }
 
+/* The format of the whole batch, from that of a part. */
+static fire_status_t batch_format(const fire_onednn_array_t *part, int64_t parts,
+                                  fire_format_t *format)
+{
+    const fire_blocked_t *b = fire_blocked_of(format);
+    int64_t               dim[FIRE_ONEDNN_AXES];
+
+    if (b == NULL && format->layout == FIRE_OPAQUE)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "oneDNN wants a batch in a format that cannot be cut");
+    if (b == NULL) return FIRE_OK;
+    memcpy(dim, part->dim, sizeof(dim));
+    dim[0] *= parts;
+    return fire_blocked_format(b->dtype, b->block, part->ndim, dim, format);
+}
+
 static fire_status_t add_argument(fire_onednn_op_t *op, const_dnnl_primitive_desc_t pd,
                                   const fire_onednn_want_t *want)
 {
@@ -69,6 +87,10 @@ static fire_status_t add_argument(fire_onednn_op_t *op, const_dnnl_primitive_des
 
     FIRE_TRY(fire_onednn_engine(&cpu));
     FIRE_TRY(fire_onednn_format(want->array, md, &op->format[i]));
+    if (want->batch && op->parts > 1) {
+        FIRE_TRY(batch_format(want->array, op->parts, &op->format[i]));
+        op->step[i] = dnnl_memory_desc_get_size(md);
+    }
     FIRE_TRY(
         FIRE_ONEDNN(dnnl_memory_create(&op->memory[i], md, cpu, DNNL_MEMORY_NONE)));
     op->name[i] = want->name;
@@ -76,11 +98,23 @@ static fire_status_t add_argument(fire_onednn_op_t *op, const_dnnl_primitive_des
     return FIRE_OK;
 }
 
-fire_status_t fire_onednn_op_make(const_dnnl_primitive_desc_t pd, int nwant,
-                                  const fire_onednn_want_t *want,
-                                  fire_onednn_op_t         *op_p)
+static fire_status_t add_scratch(fire_onednn_op_t *op, const_dnnl_primitive_desc_t pd)
 {
-    fire_onednn_op_t op = {0};
+    fire_onednn_md_ref_t md =
+        dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
+    dnnl_engine_t cpu;
+
+    op->scratch_bytes = md != NULL ? dnnl_memory_desc_get_size(md) : 0;
+    if (op->scratch_bytes == 0) return FIRE_OK;
+    FIRE_TRY(fire_onednn_engine(&cpu));
+    return FIRE_ONEDNN(dnnl_memory_create(&op->scratch, md, cpu, DNNL_MEMORY_NONE));
+}
+
+fire_status_t fire_onednn_op_make(const_dnnl_primitive_desc_t pd, int64_t parts,
+                                  int nwant, const fire_onednn_want_t *want,
+                                  fire_onednn_op_t *op_p)
+{
+    fire_onednn_op_t op = {.parts = parts};
     dnnl_engine_t    cpu;
     fire_status_t    st;
 
@@ -91,6 +125,7 @@ fire_status_t fire_onednn_op_make(const_dnnl_primitive_desc_t pd, int nwant,
         err_op);
     for (int i = 0; i < nwant; i++)
         FIRE_TRY_GOTO(st, add_argument(&op, pd, &want[i]), err_op);
+    FIRE_TRY_GOTO(st, add_scratch(&op, pd), err_op);
     *op_p = op;
     return FIRE_OK;
 
@@ -99,23 +134,45 @@ err_op:
     return st;
 }
 
-fire_status_t fire_onednn_op_run(fire_onednn_op_t *op, void *const *arg)
+static fire_status_t execute(fire_onednn_op_t *op, int64_t part, void *const *arg,
+                             void *scratch)
 {
-    dnnl_exec_arg_t exec[FIRE_ONEDNN_ARGS];
+    dnnl_exec_arg_t exec[FIRE_ONEDNN_ARGS + 1];
+    int             n = op->narg;
 
     for (int i = 0; i < op->narg; i++) {
-        FIRE_TRY(FIRE_ONEDNN(dnnl_memory_set_data_handle(op->memory[i], arg[i])));
+        void *ptr = (char *)arg[i] + (size_t)part * op->step[i];
+
+        FIRE_TRY(FIRE_ONEDNN(dnnl_memory_set_data_handle(op->memory[i], ptr)));
         exec[i] = (dnnl_exec_arg_t){op->name[i], op->memory[i]};
     }
-    FIRE_TRY(
-        FIRE_ONEDNN(dnnl_primitive_execute(op->primitive, op->stream, op->narg, exec)));
+    if (scratch != NULL) {
+        FIRE_TRY(FIRE_ONEDNN(dnnl_memory_set_data_handle(op->scratch, scratch)));
+        exec[n++] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, op->scratch};
+    }
+    FIRE_TRY(FIRE_ONEDNN(dnnl_primitive_execute(op->primitive, op->stream, n, exec)));
     return FIRE_ONEDNN(dnnl_stream_wait(op->stream));
+}
+
+fire_status_t fire_onednn_op_run(fire_onednn_op_t *op, void *const *arg,
+                                 fire_pool_t *pool)
+{
+    void         *scratch = NULL;
+    fire_status_t st      = FIRE_OK;
+
+    if (op->scratch_bytes > 0)
+        FIRE_TRY(fire_pool_take(pool, op->scratch_bytes, &scratch));
+    for (int64_t part = 0; part < op->parts && st == FIRE_OK; part++)
+        st = execute(op, part, arg, scratch);
+    fire_pool_give(pool, scratch);
+    return st;
 }
 
 void fire_onednn_op_fini(fire_onednn_op_t *op)
 {
     for (int i = 0; i < FIRE_ONEDNN_ARGS; i++)
         if (op->memory[i] != NULL) dnnl_memory_destroy(op->memory[i]);
+    if (op->scratch != NULL) dnnl_memory_destroy(op->scratch);
     if (op->stream != NULL) dnnl_stream_destroy(op->stream);
     if (op->primitive != NULL) dnnl_primitive_destroy(op->primitive);
     *op = (fire_onednn_op_t){0};

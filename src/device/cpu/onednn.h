@@ -21,9 +21,15 @@ typedef struct fire_onednn_op {
     int                    narg, name[FIRE_ONEDNN_ARGS];
     struct dnnl_memory    *memory[FIRE_ONEDNN_ARGS];
     fire_format_t          format[FIRE_ONEDNN_ARGS];
+    struct dnnl_memory    *scratch;
+    size_t                 scratch_bytes;
+    int64_t                parts;                  /* of the batch, one after another */
+    size_t                 step[FIRE_ONEDNN_ARGS]; /* bytes of a part; 0: for all */
 } fire_onednn_op_t;
 
-fire_status_t fire_onednn_op_run(fire_onednn_op_t *op, void *const *arg);
+/* Scratch memory comes from the pool while it runs. */
+fire_status_t fire_onednn_op_run(fire_onednn_op_t *op, void *const *arg,
+                                 fire_pool_t *pool);
 void          fire_onednn_op_fini(fire_onednn_op_t *op);
 
 /* ---- convolution ---- */
@@ -41,7 +47,7 @@ typedef struct fire_onednn_conv {
     int64_t      kernel[FIRE_ONEDNN_SPATIAL], stride[FIRE_ONEDNN_SPATIAL];
     int64_t      dilation[FIRE_ONEDNN_SPATIAL], pad[FIRE_ONEDNN_SPATIAL];
     fire_dtype_t dtype; /* of everything but the bias */
-    bool         bias, train;
+    bool         bias;
     bool         exact; /* no Winograd */
     bool         relu;  /* y = max(y, 0) + relu_slope * min(y, 0) */
     float        relu_slope;

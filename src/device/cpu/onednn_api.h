@@ -33,11 +33,13 @@ typedef struct fire_onednn_want {
     dnnl_query_t               query;
     int                        index;
     const fire_onednn_array_t *array;
+    bool                       batch; /* the first axis is the batch */
 } fire_onednn_want_t;
 
-fire_status_t fire_onednn_op_make(const_dnnl_primitive_desc_t pd, int nwant,
-                                  const fire_onednn_want_t *want,
-                                  fire_onednn_op_t         *op_p);
+/* The primitive does one of `parts` parts of the batch. */
+fire_status_t fire_onednn_op_make(const_dnnl_primitive_desc_t pd, int64_t parts,
+                                  int nwant, const fire_onednn_want_t *want,
+                                  fire_onednn_op_t *op_p);
 
 /* oneDNN's own format as ours: plain or blocked where it is one of these. */
 fire_status_t fire_onednn_format(const fire_onednn_array_t *array,

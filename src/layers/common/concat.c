@@ -184,7 +184,10 @@ static fire_status_t concat_simd_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t concat_kernels[] = {
-    {.name = "simd", .forward = concat_simd_forward, .backward = concat_simd_backward},
+    {.name     = "simd",
+     .forward  = concat_simd_forward,
+     .backward = concat_simd_backward,
+     .needs    = fire_needs_nothing},
     {.name = "ref", .forward = concat_forward, .backward = concat_backward},
     {0},
 };

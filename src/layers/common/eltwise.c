@@ -187,7 +187,8 @@ static const fire_kernel_t eltwise_kernels[] = {
     {.name     = "simd",
      .declines = eltwise_simd_declines,
      .forward  = eltwise_simd_forward,
-     .backward = eltwise_simd_backward},
+     .backward = eltwise_simd_backward,
+     .needs    = fire_needs_nothing},
     {.name = "ref", .forward = eltwise_forward, .backward = eltwise_backward},
     {0},
 };

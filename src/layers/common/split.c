@@ -67,7 +67,8 @@ static const fire_kernel_t split_kernels[] = {
     {.name     = "simd",
      .declines = split_simd_declines,
      .forward  = split_forward,
-     .backward = split_simd_backward},
+     .backward = split_simd_backward,
+     .needs    = fire_needs_nothing},
     {.name = "ref", .forward = split_forward, .backward = split_backward},
     {0},
 };

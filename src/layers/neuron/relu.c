@@ -38,7 +38,8 @@ static const fire_kernel_t relu_kernels[] = {
     {.name     = "simd",
      .declines = fire_relu_simd_declines,
      .forward  = fire_relu_simd_forward,
-     .backward = fire_relu_simd_backward},
+     .backward = fire_relu_simd_backward,
+     .needs    = fire_needs_top},
     {.name = "ref", .forward = relu_forward, .backward = relu_backward},
     {0},
 };

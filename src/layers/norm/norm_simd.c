@@ -34,6 +34,7 @@ fire_status_t fire_norm_simd_prepare(fire_layer_t *l)
     if (l->kernel_state != NULL) return FIRE_OK;
     FIRE_TRY(FIRE_NEW(&s, 1));
     FIRE_TRY_GOTO(st, fire_blob_create(&s->kept), err_state);
+    fire_storage_use_pool(s->kept->part[FIRE_DATA], l->ctx->pool);
     l->kernel_state = s;
     return FIRE_OK;
 
@@ -141,8 +142,15 @@ fire_status_t fire_norm_simd_backward(fire_layer_t *l)
     FIRE_IN_AS(l->top[0], FIRE_DIFF, &s->format, &dy);
     if (l->propagate_down[0]) FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &s->format, &dx);
     fire_channel_norm_backward(&s->norm, fire_blocked_of(&s->format), x, dy, dx);
+    if (l->ctx->lean) fire_storage_clear(s->kept->part[FIRE_DATA]);
     FIRE_TRY(add_to(l, from.l, from.gain, s->norm.dgain));
     return add_to(l, from.l, from.shift, s->norm.dshift);
+}
+
+/* In place, x is kept. */
+unsigned fire_norm_simd_needs(const fire_layer_t *l)
+{
+    return l->top[0] == l->bottom[0] ? 0 : FIRE_NEEDS_BOTTOM;
 }
 
 static bool absorbs_relu(const fire_layer_t *next)

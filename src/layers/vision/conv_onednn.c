@@ -9,7 +9,6 @@
 
 typedef struct conv_onednn {
     fire_onednn_op_t forward, data, gradient;
-    void            *dweights; /* as oneDNN leaves them */
     float           *dbias;
 } conv_onednn_t;
 
@@ -29,7 +28,6 @@ static void forget(conv_onednn_t *s)
     fire_onednn_op_fini(&s->forward);
     fire_onednn_op_fini(&s->data);
     fire_onednn_op_fini(&s->gradient);
-    fire_free(s->dweights);
     fire_free(s->dbias);
     *s = (conv_onednn_t){0};
 }
@@ -55,6 +53,11 @@ bool fire_conv_onednn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
            FIRE_STATE(next, fire_relu_t)->slope >= 0;
 }
 
+unsigned fire_conv_onednn_needs(const fire_layer_t *l)
+{
+    return FIRE_NEEDS_BOTTOM | (l->nfollower > 0 ? FIRE_NEEDS_TOP : 0);
+}
+
 static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
                              fire_onednn_op_t *op)
 {
@@ -66,7 +69,6 @@ static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
                                 .in_channels  = c->image.channels,
                                 .out_channels = c->map.channels,
                                 .bias         = c->bias,
-                                .train        = l->phase == CAFFE__PHASE__TRAIN,
                                 .exact        = l->ctx->exact};
 
     if (op->primitive != NULL) return FIRE_OK;
@@ -83,6 +85,14 @@ static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
     return fire_onednn_conv_op(&d, pass, op);
 }
 
+/* Weights in oneDNN's format serve one pass of a training step: they change behind it.
+ * Where memory counts, they give it back. */
+static void trim_weights(fire_layer_t *l)
+{
+    if (l->ctx->lean && l->phase == CAFFE__PHASE__TRAIN)
+        fire_storage_trim(l->blob[0]->part[FIRE_DATA]);
+}
+
 fire_status_t fire_conv_onednn_forward(fire_layer_t *l)
 {
     const fire_conv_t *c  = FIRE_STATE(l, fire_conv_t);
@@ -90,18 +100,14 @@ fire_status_t fire_conv_onednn_forward(fire_layer_t *l)
     void              *arg[FIRE_ONEDNN_ARGS];
 
     FIRE_TRY(make_op(l, FIRE_ONEDNN_FORWARD, op));
-    FIRE_TRY(
-        fire_blob_access(l->blob[0], FIRE_DATA, FIRE_READ, &op->format[1], &arg[1]));
-    if (c->bias)
-        FIRE_TRY(fire_blob_access(l->blob[1], FIRE_DATA, FIRE_READ, &op->format[3],
-                                  &arg[3]));
+    FIRE_IN_AS(l->blob[0], FIRE_DATA, &op->format[1], &arg[1]);
+    if (c->bias) FIRE_IN_AS(l->blob[1], FIRE_DATA, &op->format[3], &arg[3]);
     for (int k = 0; k < l->nbottom; k++) {
-        FIRE_TRY(fire_blob_access(l->bottom[k], FIRE_DATA, FIRE_READ, &op->format[0],
-                                  &arg[0]));
-        FIRE_TRY(fire_blob_access(l->top[k], FIRE_DATA, FIRE_WRITE, &op->format[2],
-                                  &arg[2]));
-        FIRE_TRY(fire_onednn_op_run(op, arg));
+        FIRE_IN_AS(l->bottom[k], FIRE_DATA, &op->format[0], &arg[0]);
+        FIRE_OUT_AS(l->top[k], FIRE_DATA, &op->format[2], &arg[2]);
+        FIRE_TRY(fire_onednn_op_run(op, arg, l->ctx->pool));
     }
+    trim_weights(l);
     return FIRE_OK;
 }
 
@@ -112,13 +118,10 @@ static fire_status_t backward_data(fire_layer_t *l, int k)
 
     if (!l->propagate_down[k]) return FIRE_OK;
     FIRE_TRY(make_op(l, FIRE_ONEDNN_BACKWARD_DATA, op));
-    FIRE_TRY(
-        fire_blob_access(l->blob[0], FIRE_DATA, FIRE_READ, &op->format[1], &arg[1]));
-    FIRE_TRY(
-        fire_blob_access(l->top[k], FIRE_DIFF, FIRE_READ, &op->format[2], &arg[2]));
-    FIRE_TRY(
-        fire_blob_access(l->bottom[k], FIRE_DIFF, FIRE_WRITE, &op->format[0], &arg[0]));
-    return fire_onednn_op_run(op, arg);
+    FIRE_IN_AS(l->blob[0], FIRE_DATA, &op->format[1], &arg[1]);
+    FIRE_IN_AS(l->top[k], FIRE_DIFF, &op->format[2], &arg[2]);
+    FIRE_OUT_AS(l->bottom[k], FIRE_DIFF, &op->format[0], &arg[0]);
+    return fire_onednn_op_run(op, arg, l->ctx->pool);
 }
 
 static size_t bytes_of(const fire_format_t *f, const fire_blob_t *b)
@@ -131,9 +134,6 @@ static size_t bytes_of(const fire_format_t *f, const fire_blob_t *b)
 static fire_status_t make_gradient(fire_layer_t *l, conv_onednn_t *s)
 {
     FIRE_TRY(make_op(l, FIRE_ONEDNN_BACKWARD_WEIGHTS, &s->gradient));
-    if (s->dweights == NULL)
-        FIRE_TRY(fire_alloc(bytes_of(&s->gradient.format[1], l->blob[0]), 1,
-                            "weight gradient", &s->dweights));
     if (s->dbias == NULL && s->gradient.narg > 3)
         FIRE_TRY(FIRE_NEW(&s->dbias, fire_blob_count(l->blob[1])));
     return FIRE_OK;
@@ -156,11 +156,12 @@ static fire_status_t add_weights(fire_layer_t *l, const fire_format_t *f,
     return f->opaque->to_plain(f->opaque, dweights, diff);
 }
 
-static fire_status_t add_gradient(fire_layer_t *l, conv_onednn_t *s)
+static fire_status_t add_gradient(fire_layer_t *l, conv_onednn_t *s,
+                                  const void *dweights)
 {
     float *diff;
 
-    FIRE_TRY(add_weights(l, &s->gradient.format[1], s->dweights));
+    FIRE_TRY(add_weights(l, &s->gradient.format[1], dweights));
     if (s->dbias == NULL || !l->param_gradient[1]) return FIRE_OK;
     FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &diff);
     for (int64_t i = 0; i < fire_blob_count(l->blob[1]); i++)
@@ -168,23 +169,33 @@ static fire_status_t add_gradient(fire_layer_t *l, conv_onednn_t *s)
     return FIRE_OK;
 }
 
+/* dweights: where oneDNN leaves them, in its own format. */
+static fire_status_t run_gradient(fire_layer_t *l, int k, void *dweights)
+{
+    conv_onednn_t    *s                     = l->kernel_state;
+    fire_onednn_op_t *op                    = &s->gradient;
+    void             *arg[FIRE_ONEDNN_ARGS] = {[1] = dweights, [3] = s->dbias};
+
+    FIRE_IN_AS(l->bottom[k], FIRE_DATA, &op->format[0], &arg[0]);
+    FIRE_IN_AS(l->top[k], FIRE_DIFF, &op->format[2], &arg[2]);
+    FIRE_TRY(fire_onednn_op_run(op, arg, l->ctx->pool));
+    return add_gradient(l, s, dweights);
+}
+
 static fire_status_t backward_weights(fire_layer_t *l, int k)
 {
-    conv_onednn_t    *s  = l->kernel_state;
-    fire_onednn_op_t *op = &s->gradient;
-    void             *arg[FIRE_ONEDNN_ARGS];
+    conv_onednn_t *s = l->kernel_state;
+    void          *dweights;
+    fire_status_t  st;
 
     if (!l->param_gradient[0] && !(l->nblob > 1 && l->param_gradient[1]))
         return FIRE_OK;
     FIRE_TRY(make_gradient(l, s));
-    FIRE_TRY(
-        fire_blob_access(l->bottom[k], FIRE_DATA, FIRE_READ, &op->format[0], &arg[0]));
-    FIRE_TRY(
-        fire_blob_access(l->top[k], FIRE_DIFF, FIRE_READ, &op->format[2], &arg[2]));
-    arg[1] = s->dweights;
-    arg[3] = s->dbias;
-    FIRE_TRY(fire_onednn_op_run(op, arg));
-    return add_gradient(l, s);
+    FIRE_TRY(fire_pool_take(l->ctx->pool, bytes_of(&s->gradient.format[1], l->blob[0]),
+                            &dweights));
+    st = run_gradient(l, k, dweights);
+    fire_pool_give(l->ctx->pool, dweights);
+    return st;
 }
 
 /* The gradient behind the ReLU, in the place of the one before it. */
@@ -209,5 +220,6 @@ fire_status_t fire_conv_onednn_backward(fire_layer_t *l)
         FIRE_TRY(backward_weights(l, k));
         FIRE_TRY(backward_data(l, k));
     }
+    trim_weights(l);
     return FIRE_OK;
 }

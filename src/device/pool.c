@@ -1,0 +1,134 @@
+/* pool.c - one range of addresses per pool, whose memory the system provides where it is
+ * first touched. Requests get the lowest gap that holds them and neighbouring gaps
+ * become one, so that the part in use stays dense: a net allocates forward and frees
+ * backward, much like a stack. */
+#include "device/pool.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { ALIGN = 64 };
+
+/* Spans follow each other without holes; the last is the rest of the range. */
+typedef struct span {
+    size_t first, bytes;
+    bool   taken;
+} span_t;
+
+struct fire_pool {
+    _Atomic int refs;
+    char       *memory;
+    size_t      bytes, peak;
+    span_t     *span;
+    int64_t     n, cap;
+};
+
+fire_status_t fire_pool_create(fire_pool_t **pool_p)
+{
+    fire_pool_t  *p;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&p, 1));
+    FIRE_TRY_GOTO(st, fire_grow(&p->span, &p->cap, 1, sizeof(*p->span)), err_pool);
+    FIRE_TRY_GOTO(st, fire_reserve((void **)&p->memory, &p->bytes), err_span);
+    p->span[p->n++] = (span_t){.bytes = p->bytes};
+    atomic_init(&p->refs, 1);
+    *pool_p = p;
+    return FIRE_OK;
+
+err_span:
+    fire_free(p->span);
+err_pool:
+    fire_free(p);
+    return st;
+}
+
+fire_pool_t *fire_pool_retain(fire_pool_t *p)
+{
+    if (p != NULL) atomic_fetch_add(&p->refs, 1);
+    return p;
+}
+
+void fire_pool_release(fire_pool_t *p)
+{
+    if (p == NULL || atomic_fetch_sub(&p->refs, 1) > 1) return;
+    fire_unreserve(p->memory, p->bytes);
+    fire_free(p->span);
+    fire_free(p);
+}
+
+/* Make room for one more span at i. */
+static fire_status_t insert(fire_pool_t *p, int64_t i)
+{
+    FIRE_TRY(fire_grow(&p->span, &p->cap, p->n + 1, sizeof(*p->span)));
+    memmove(p->span + i + 1, p->span + i, (size_t)(p->n - i) * sizeof(*p->span));
+    p->n++;
+    return FIRE_OK;
+}
+
+static void erase(fire_pool_t *p, int64_t i)
+{
+    p->n--;
+    memmove(p->span + i, p->span + i + 1, (size_t)(p->n - i) * sizeof(*p->span));
+}
+
+fire_status_t fire_pool_take(fire_pool_t *p, size_t bytes, void **ptr_p)
+{
+    int64_t i = 0;
+
+    bytes = (bytes / ALIGN + 1) * ALIGN;
+    while (i < p->n && (p->span[i].taken || p->span[i].bytes < bytes))
+        i++;
+    if (i == p->n)
+        return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory: %zu bytes for activations",
+                         bytes);
+    if (p->span[i].bytes > bytes) {
+        FIRE_TRY(insert(p, i));
+        p->span[i + 1].first += bytes;
+        p->span[i + 1].bytes -= bytes;
+    }
+    p->span[i] = (span_t){p->span[i].first, bytes, true};
+    if (p->span[i].first + bytes > p->peak) p->peak = p->span[i].first + bytes;
+    *ptr_p = p->memory + p->span[i].first;
+    return FIRE_OK;
+}
+
+/* The span that begins at this offset. */
+static int64_t find(const fire_pool_t *p, size_t first)
+{
+    int64_t low = 0, high = p->n - 1;
+
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+
+        if (p->span[middle].first < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void fire_pool_give(fire_pool_t *p, void *ptr)
+{
+    int64_t i;
+
+    if (ptr == NULL) return;
+    i                = find(p, (size_t)((char *)ptr - p->memory));
+    p->span[i].taken = false;
+    if (i + 1 < p->n && !p->span[i + 1].taken) {
+        p->span[i].bytes += p->span[i + 1].bytes;
+        erase(p, i + 1);
+    }
+    if (i > 0 && !p->span[i - 1].taken) {
+        p->span[i - 1].bytes += p->span[i].bytes;
+        erase(p, i);
+    }
+}
+
+size_t fire_pool_peak(const fire_pool_t *p)
+{
+    return p->peak;
+}

@@ -1,0 +1,19 @@
+/* pool.h - CPU memory that goes round: what one blob gives back, the next takes. Kept
+ * by a net for its activations, gradients and scratch. One thread at a time may take
+ * and give; whoever holds memory of it keeps the pool alive. */
+#ifndef FIRE_DEVICE_POOL_H
+#define FIRE_DEVICE_POOL_H
+#include "base/error.h"
+
+typedef struct fire_pool fire_pool_t;
+
+fire_status_t fire_pool_create(fire_pool_t **pool_p);
+fire_pool_t  *fire_pool_retain(fire_pool_t *pool); /* NULL is allowed */
+void          fire_pool_release(fire_pool_t *pool);
+
+/* At least `bytes`, aligned for vectors, with any contents. */
+fire_status_t fire_pool_take(fire_pool_t *pool, size_t bytes, void **ptr_p);
+void          fire_pool_give(fire_pool_t *pool, void *ptr); /* NULL is allowed */
+
+size_t fire_pool_peak(const fire_pool_t *pool); /* bytes from the system, at most */
+#endif

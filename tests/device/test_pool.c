@@ -1,0 +1,75 @@
+#include "base/alloc.h"
+#include "device/pool.h"
+#include "test.h"
+
+static char *take(fire_pool_t *p, size_t bytes)
+{
+    void *ptr;
+
+    CHECK_OK(fire_pool_take(p, bytes, &ptr));
+    CHECK_EQ((uintptr_t)ptr % 64, 0);
+    memset(ptr, 0xab, bytes);
+    return ptr;
+}
+
+TEST(a_pool_gives_the_same_memory_again)
+{
+    fire_pool_t *p;
+    char        *a, *b;
+
+    CHECK_OK(fire_pool_create(&p));
+    a = take(p, 1000);
+    b = take(p, 1000);
+    CHECK(a != b);
+    fire_pool_give(p, a);
+    CHECK(take(p, 900) == a);
+    fire_pool_release(p);
+}
+
+TEST(gaps_of_a_pool_grow_together)
+{
+    fire_pool_t *p;
+    char        *a, *b, *c;
+    size_t       peak;
+
+    CHECK_OK(fire_pool_create(&p));
+    a    = take(p, 1000);
+    b    = take(p, 1000);
+    c    = take(p, 1000);
+    peak = fire_pool_peak(p);
+    fire_pool_give(p, a);
+    fire_pool_give(p, c);
+    fire_pool_give(p, b);
+    CHECK(take(p, 3000) == a);
+    CHECK_EQ(fire_pool_peak(p), peak);
+    fire_pool_release(p);
+}
+
+TEST(a_pool_lives_as_long_as_its_last_holder)
+{
+    fire_pool_t *p;
+    char        *a;
+
+    CHECK_OK(fire_pool_create(&p));
+    CHECK(fire_pool_retain(p) == p);
+    a = take(p, 64);
+    fire_pool_release(p);
+    CHECK_EQ((unsigned char)a[0], 0xab);
+    fire_pool_give(p, a);
+    fire_pool_release(p);
+    CHECK(fire_pool_retain(NULL) == NULL);
+    fire_pool_release(NULL);
+}
+
+TEST(a_pool_says_when_there_is_no_memory)
+{
+    fire_pool_t *p;
+    void        *ptr;
+
+    CHECK_OK(fire_pool_create(&p));
+    CHECK_FAILS(fire_pool_take(p, SIZE_MAX / 2, &ptr), FIRE_ERR_NOMEM, "out of memory");
+    fire_pool_release(p);
+    fire_alloc_fail_at(3);
+    CHECK_FAILS(fire_pool_create(&p), FIRE_ERR_NOMEM, "out of memory");
+    fire_alloc_fail_at(0);
+}

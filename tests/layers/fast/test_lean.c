@@ -1,0 +1,108 @@
+/* A lean net gives memory back as soon as it can; what comes out must be the same. */
+#include "twins.h"
+
+#define FILL                                         \
+    "weight_filler { type: \"gaussian\" std: 0.3 } " \
+    "bias_filler { type: \"gaussian\" std: 0.1 } "
+#define CONV(name, bottom)                                               \
+    "layer { name: \"" name "\" type: \"Convolution\" bottom: \"" bottom \
+    "\" top: \"" name "\" convolution_param { num_output: 16 "           \
+    "kernel_size: 3 pad: 1 " FILL " } }\n"
+#define IN_PLACE(type, name, blob, more)                                              \
+    "layer { name: \"" name "\" type: \"" type "\" bottom: \"" blob "\" top: \"" blob \
+    "\" " more " }\n"
+#define NORM(blob)                                                         \
+    IN_PLACE("BatchNorm", blob "/bn", blob, "batch_norm_param { eps: 1 }") \
+    IN_PLACE("Scale", blob "/scale", blob, "scale_param { bias_term: true }")
+
+/* A residual block, branches, views, and a layer that only `ref` can do. */
+static const char net[] = CONV("a", "in") NORM("a") IN_PLACE("ReLU", "a/relu", "a", "")
+    CONV("b", "a") NORM("b") IN_PLACE("ReLU", "b/relu", "b", "") CONV("c", "b") NORM(
+        "c") "layer { name: \"sum\" type: \"Eltwise\" bottom: \"a\" bottom: \"c\" "
+             "top: \"sum\" }\n" IN_PLACE(
+                 "ReLU", "sum/relu", "sum",
+                 "") "layer { name: \"lrn\" type: \"LRN\" bottom: \"sum\" top: "
+                     "\"lrn\" }\n"
+                     "layer { name: \"pool\" type: \"Pooling\" bottom: \"lrn\" top: "
+                     "\"pool\" "
+                     "pooling_param { kernel_size: 3 stride: 2 } }\n" CONV("d", "pool")
+                         CONV("e",
+                              "pool") "layer { name: \"cat\" type: \"Concat\" bottom: "
+                                      "\"d\" bottom: \"e\" top: \"cat\" }\n"
+                                      "layer { name: \"tanh\" type: \"TanH\" bottom: "
+                                      "\"cat\" top: \"tanh\" }\n"
+                                      "layer { name: \"flat\" type: \"Flatten\" "
+                                      "bottom: \"tanh\" top: \"flat\" }\n"
+                                      "layer { name: \"ip\" type: \"InnerProduct\" "
+                                      "bottom: \"flat\" top: \"ip\" "
+                                      "inner_product_param { num_output: 5 " FILL
+                                      " } }\n";
+
+static void check(Caffe__Phase phase)
+{
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+    twins_t    t;
+
+    ctx.lean = true;
+    t        = twins_make("2 16 9 9", net, phase, &ctx);
+    twins_agree(&t, 1e-4);
+    twins_end(&t);
+}
+
+TEST(a_lean_net_trains_the_same)
+{
+    check(CAFFE__PHASE__TRAIN);
+}
+
+TEST(a_lean_net_tests_the_same)
+{
+    check(CAFFE__PHASE__TEST);
+}
+
+static size_t held(const fire_net_t *n)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < n->nblob; i++)
+        for (int part = 0; part < 2; part++)
+            sum += fire_storage_bytes(n->blob[i].blob->part[part]);
+    return sum;
+}
+
+TEST(a_lean_net_holds_little_when_it_is_done)
+{
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+    twins_t    t;
+    size_t     little;
+
+    ctx.lean = true;
+    t        = twins_make("2 16 9 9", net, CAFFE__PHASE__TRAIN, &ctx);
+    CHECK_OK(fire_net_forward(t.fast, 0, -1, NULL));
+    CHECK_OK(fire_net_backward(t.fast, -1, 0));
+    CHECK_OK(fire_net_forward(t.ref, 0, -1, NULL));
+    CHECK_OK(fire_net_backward(t.ref, -1, 0));
+    /* the input, its gradient, their shares of a Split, the output */
+    little = 4 * 2 * 16 * 9 * 9 * sizeof(float) + 2 * 2 * 5 * sizeof(float);
+    CHECK(held(t.fast) <= little);
+    CHECK(held(t.ref) > 4 * little);
+    twins_end(&t);
+}
+
+TEST(a_lean_net_can_change_its_shape)
+{
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+    twins_t    t;
+
+    ctx.lean = true;
+    t        = twins_make("2 16 9 9", CONV("a", "in") IN_PLACE("ReLU", "relu", "a", ""),
+                          CAFFE__PHASE__TRAIN, &ctx);
+    twins_agree(&t, 1e-5);
+    for (int i = 0; i < 2; i++) {
+        fire_net_t *n = i == 0 ? t.ref : t.fast;
+
+        CHECK_OK(fire_blob_reshape(fire_net_find_blob(n, "in"), 4,
+                                   (int64_t[]){3, 16, 5, 7}));
+    }
+    twins_agree(&t, 1e-5);
+    twins_end(&t);
+}
