@@ -1,7 +1,7 @@
 # Tests mirror sources: src/a/b.c is tested by tests/a/test_b.c. All test_*.c of
 # one folder make one program, named after the folder; each file is one ctest.
 # Other .c files of the folder are its helpers.
-add_library(fire_test STATIC ${CMAKE_SOURCE_DIR}/tests/test.c)
+add_library(fire_test STATIC ${CMAKE_SOURCE_DIR}/tests/test.c ${CMAKE_SOURCE_DIR}/tests/gpu.c)
 target_include_directories(fire_test PUBLIC ${CMAKE_SOURCE_DIR}/tests)
 target_compile_definitions(fire_test PUBLIC FIRE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
   FIRE_BUILD_DIR="${CMAKE_BINARY_DIR}")
@@ -44,6 +44,19 @@ foreach(d IN LISTS test_dirs)
         ENVIRONMENT "${test_environment}" SKIP_RETURN_CODE 77)
     endif()
   endforeach()
+endforeach()
+
+# fire_gpu_test(NAME COMMAND...): the same on a GPU, skipped where there is none.
+function(fire_gpu_test name)
+  if(NOT FIRE_HAVE_CUDA)
+    return()
+  endif()
+  add_test(NAME gpu/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+  set_tests_properties(gpu/${name} PROPERTIES TIMEOUT 900 LABELS gpu SKIP_RETURN_CODE 77
+    ENVIRONMENT "OPENBLAS_NUM_THREADS=1;FIRE_CUDA_LIBS=${FIRE_EMULATOR_LIBS}:$ENV{FIRE_CUDA_LIBS}")
+endfunction()
+foreach(precision fp32 tf32 bf16)
+  fire_gpu_test(layers_${precision} test_layers --gpu=${precision} --file test_cases.c)
 endforeach()
 
 # Tests that are programs or scripts of their own add themselves.

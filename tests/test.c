@@ -1,11 +1,13 @@
 /* test.c - runs the tests of one program, each in a process of its own, so that
  * a crash, a leak of state or an endless loop in one cannot hide another.
  *
- *   program [--file test_x.c] [--here] [part of a name]
+ *   program [--file test_x.c] [--here] [--gpu[=PRECISION]] [part of a name]
  *
  * --here runs them in this process (for a debugger). Prints one line per test
- * and "N passed, M failed" at the end. */
+ * and "N passed, M failed" at the end. The source tree is where it was built, or where
+ * FIRE_SOURCE_DIR says. */
 #include "test.h"
+#include "gpu.h"
 
 #include <ftw.h>
 #include <setjmp.h>
@@ -25,6 +27,7 @@ enum { SKIPPED = 77, TEST_SECONDS = 300 };
 static test_case_t *first;
 static char         tmpdir[512];
 static bool         in_this_process;
+static const char  *gpu; /* the precision that --gpu asked for, or NULL */
 
 void test_add(test_case_t *t)
 {
@@ -59,7 +62,10 @@ void test_skip(const char *why)
 const char *test_tmpdir(void)
 {
     if (tmpdir[0] == '\0') {
-        snprintf(tmpdir, sizeof(tmpdir), "%s/tmp.XXXXXX", FIRE_BUILD_DIR);
+        const char *moved = getenv("FIRE_SOURCE_DIR");
+
+        snprintf(tmpdir, sizeof(tmpdir), "%s/tmp.XXXXXX",
+                 moved != NULL ? "/tmp" : FIRE_BUILD_DIR);
         if (mkdtemp(tmpdir) == NULL)
             test_fail(__FILE__, __LINE__, "mkdtemp %s", tmpdir);
     }
@@ -70,11 +76,37 @@ const char *test_source(const char *relative)
 {
     static char path[8][1024];
     static int  turn;
-    char       *p = path[turn++ % 8];
+    char       *p     = path[turn++ % 8];
+    const char *moved = getenv("FIRE_SOURCE_DIR");
 
-    snprintf(p, sizeof(path[0]), "%s/%s", FIRE_SOURCE_DIR, relative);
+    snprintf(p, sizeof(path[0]), "%s/%s", moved != NULL ? moved : FIRE_SOURCE_DIR,
+             relative);
     return p;
 }
+
+/* ---- gpu.h ---- */
+
+bool test_on_gpu(void)
+{
+    return gpu != NULL;
+}
+
+fire_ctx_t test_ctx(void)
+{
+    fire_ctx_t  ctx = FIRE_CTX_INIT;
+    const char *why;
+
+    if (test_on_gpu() && !test_open_gpu(gpu, &ctx, &why)) test_skip(why);
+    return ctx;
+}
+
+double test_tolerance(double of_float32)
+{
+    if (!test_on_gpu() || strcmp(gpu, "fp32") == 0) return of_float32;
+    return strcmp(gpu, "bf16") == 0 ? 0.03 : 0.004;
+}
+
+/* ---- running ---- */
 
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *f)
 {
@@ -125,6 +157,8 @@ int main(int argc, char **argv)
             file = argv[++i];
         else if (strcmp(argv[i], "--here") == 0)
             in_this_process = true;
+        else if (strncmp(argv[i], "--gpu", 5) == 0)
+            gpu = argv[i][5] == '=' ? argv[i] + 6 : "fp32";
         else
             part = argv[i];
     }

@@ -171,6 +171,12 @@ void fire_blob_share(fire_blob_t *dst, const fire_blob_t *src, fire_part_t part)
     fire_storage_release(old);
 }
 
+fire_format_t fire_blob_format_at(const fire_blob_t *b, fire_part_t part,
+                                  fire_place_t place)
+{
+    return fire_storage_format_at(b->part[part], place, b->ndim, b->dim);
+}
+
 /* Memory may be held for another shape: by a blob that shares it, or from before a
  * reshape. */
 static bool fits(const fire_blocked_t *b, const fire_blob_t *blob)
@@ -182,9 +188,8 @@ static bool fits(const fire_blocked_t *b, const fire_blob_t *blob)
 
 fire_format_t fire_blob_format(const fire_blob_t *b, fire_part_t part)
 {
-    fire_format_t f = fire_storage_format(b->part[part]);
+    fire_format_t f = fire_blob_format_at(b, part, FIRE_CPU);
 
-    if (f.place == FIRE_GPU) return fire_blob_format_at(b, part, FIRE_GPU);
     if (f.layout == FIRE_OPAQUE && !fits(fire_blocked_of(&f), b))
         return FIRE_FORMAT_PLAIN(FIRE_CPU);
     return f;
@@ -221,12 +226,6 @@ int64_t fire_blob_raw_count(const fire_blob_t *b, const fire_format_t *format)
                : b->count;
 }
 
-fire_format_t fire_blob_format_at(const fire_blob_t *b, fire_part_t part,
-                                  fire_place_t place)
-{
-    return fire_storage_format_at(b->part[part], place, b->ndim, b->dim);
-}
-
 fire_status_t fire_blob_fill(fire_blob_t *b, fire_part_t part, fire_place_t where,
                              float value)
 {
@@ -243,7 +242,9 @@ fire_status_t fire_blob_set(fire_blob_t *b, fire_part_t part, float value)
 
 fire_status_t fire_blob_copy(fire_blob_t *dst, fire_blob_t *src, fire_part_t part)
 {
-    fire_format_t f = fire_blob_format(src, part);
+    bool          gpu = fire_storage_is_on(src->part[part], FIRE_GPU);
+    fire_format_t f   = gpu ? fire_blob_format_at(src, part, FIRE_GPU)
+                            : fire_blob_format(src, part);
     void         *from, *to;
 
     if (dst->part[part] == src->part[part]) return FIRE_OK;

@@ -34,7 +34,7 @@ fire_status_t fire_blob_access(fire_blob_t *blob, fire_part_t part,
                                fire_access_t access, const fire_format_t *format,
                                void **ptr_p);
 
-/* The format that reading costs nothing in, and the elements of its memory, padding
+/* The format that reading on the CPU costs nothing in, and the elements of its memory, padding
  * included. Element-wise kernels work on these as they lie. */
 fire_format_t fire_blob_format(const fire_blob_t *blob, fire_part_t part);
 /* The same layout for a blob of another size, where sizes matter. */

@@ -130,23 +130,6 @@ bool fire_storage_has(const fire_storage_t *s, const fire_format_t *format)
     return c != NULL && c->valid;
 }
 
-/* A library's own before plain; a GPU's before the same on the CPU. */
-static int rank_of(const fire_format_t *f)
-{
-    return 2 * (int)f->layout + (f->place == FIRE_GPU);
-}
-
-fire_format_t fire_storage_format(const fire_storage_t *s)
-{
-    const copy_t *best = NULL;
-
-    for (int i = 0; i < MAX_COPIES; i++)
-        if (s->copy[i].valid &&
-            (best == NULL || rank_of(&best->format) < rank_of(&s->copy[i].format)))
-            best = &s->copy[i];
-    return best != NULL ? best->format : FIRE_FORMAT_PLAIN(FIRE_CPU);
-}
-
 void fire_storage_zero(fire_storage_t *s)
 {
     for (int i = 0; i < MAX_COPIES; i++)
@@ -181,6 +164,13 @@ fire_format_t fire_storage_format_at(const fire_storage_t *s, fire_place_t place
         }
     }
     return best;
+}
+
+bool fire_storage_is_on(const fire_storage_t *s, fire_place_t place)
+{
+    const copy_t *c = find_valid(s, place);
+
+    return c != NULL && c->format.place == place;
 }
 
 void fire_storage_swap(fire_storage_t *a, fire_storage_t *b)

@@ -30,16 +30,16 @@ void fire_storage_use_pool(fire_storage_t *storage, fire_pool_t *pool);
 
 /* Is there a valid copy in this format, so that reading it costs nothing? */
 bool fire_storage_has(const fire_storage_t *storage, const fire_format_t *format);
-/* The format the values are held in now, a library's own before plain; plain where
- * there are none yet. */
-fire_format_t fire_storage_format(const fire_storage_t *storage);
 /* All values are zero from now on; memory is written only when somebody reads it. Is it
  * still so? Then who would add may as well overwrite. */
 void fire_storage_zero(fire_storage_t *storage);
 bool fire_storage_is_zero(const fire_storage_t *storage);
-/* The same among those on one place, for a blob of this shape. */
+/* The format the values are held in now on this place, for a blob of this shape: a
+ * library's own before plain; plain where there are none yet. */
 fire_format_t fire_storage_format_at(const fire_storage_t *storage, fire_place_t place,
                                      int ndim, const int64_t *dim);
+/* Are there values on this place? */
+bool fire_storage_is_on(const fire_storage_t *storage, fire_place_t place);
 /* Exchange what two storages hold: a way to keep old values without copying them. No
  * bound memory may be involved. */
 void fire_storage_swap(fire_storage_t *a, fire_storage_t *b);

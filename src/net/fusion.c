@@ -16,7 +16,8 @@ static bool comes_in_place(const fire_layer_t *l, const fire_layer_t *next)
 static bool can_absorb(const fire_layer_t *l, const fire_layer_t *next)
 {
     return l->nfollower < FIRE_MAX_FOLLOWERS && comes_in_place(l, next) &&
-           l->kernel->absorbs != NULL && strcmp(next->kernel->name, "ref") != 0 &&
+           l->kernel->absorbs != NULL && next->kernel->where == l->kernel->where &&
+           strcmp(next->kernel->name, "ref") != 0 &&
            l->kernel->absorbs(l, next);
 }
 

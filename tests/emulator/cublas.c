@@ -38,8 +38,7 @@ static float *unpack(const void *x, cudaDataType type, cublasOperation_t op, int
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < columns; j++)
             out[(size_t)i * columns + j] = to_float(
-                x, type,
-                op == CUBLAS_OP_N ? (size_t)j * ld + i : (size_t)i * ld + j);
+                x, type, op == CUBLAS_OP_N ? (size_t)j * ld + i : (size_t)i * ld + j);
     return out;
 }
 

@@ -6,18 +6,24 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-typedef enum { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_NOT_SUPPORTED = 15 } cublasStatus_t;
+typedef enum {
+    CUBLAS_STATUS_SUCCESS       = 0,
+    CUBLAS_STATUS_NOT_SUPPORTED = 15
+} cublasStatus_t;
 typedef enum { CUBLAS_OP_N, CUBLAS_OP_T } cublasOperation_t;
 typedef enum {
     CUBLAS_DEFAULT_MATH        = 0,
     CUBLAS_PEDANTIC_MATH       = 2,
     CUBLAS_TF32_TENSOR_OP_MATH = 3,
 } cublasMath_t;
-typedef enum { CUBLAS_COMPUTE_32F = 68, CUBLAS_COMPUTE_32F_FAST_TF32 = 77 } cublasComputeType_t;
+typedef enum {
+    CUBLAS_COMPUTE_32F           = 68,
+    CUBLAS_COMPUTE_32F_FAST_TF32 = 77
+} cublasComputeType_t;
 typedef enum { CUBLAS_GEMM_DEFAULT = -1 } cublasGemmAlgo_t;
 typedef enum { CUDA_R_32F = 0, CUDA_R_16F = 2, CUDA_R_16BF = 14 } cudaDataType;
-typedef cudaDataType              cudaDataType_t;
-typedef struct emulated_cublas   *cublasHandle_t;
+typedef cudaDataType            cudaDataType_t;
+typedef struct emulated_cublas *cublasHandle_t;
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t *handle);
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle);

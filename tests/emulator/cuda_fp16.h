@@ -12,7 +12,9 @@ struct __half {
     uint16_t bits;
 
     __half() = default;
-    __half(float f) : bits(fire_to_f16(f)) {}
+    __half(float f) : bits(fire_to_f16(f))
+    {
+    }
     operator float() const
     {
         return fire_from_f16(bits);

@@ -16,8 +16,9 @@ foreach(target cuda_emulator cublas_emulator)
 endforeach()
 
 set(FIRE_HAVE_CUDA ON)
+set(FIRE_EMULATOR_LIBS ${CMAKE_BINARY_DIR}/emulator)
 set(FIRE_CU_COMPILER ${CMAKE_CXX_COMPILER} -x c++ -std=c++17 -O2 -g -fPIC -ffp-contract=off
-  -Wall -Wextra -Wno-unused-function -Wno-missing-field-initializers
+  -Wall -Wextra -Wno-unused-function -Wno-unknown-pragmas -Wno-missing-field-initializers
   -I${emulator} -include kernel.h)
 list(APPEND FIRE_LIBS cuda_emulator dl stdc++)
 list(PREPEND FIRE_INCLUDES ${emulator})

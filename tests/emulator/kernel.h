@@ -23,19 +23,25 @@
 
 struct dim3 {
     unsigned x, y, z;
-    dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+    dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_)
+    {
+    }
 };
 
-struct __align__(8) float2 {
+struct __align__(8) float2
+{
     float x, y;
 };
-struct __align__(16) float4 {
+struct __align__(16) float4
+{
     float x, y, z, w;
 };
-struct __align__(8) uint2 {
+struct __align__(8) uint2
+{
     unsigned x, y;
 };
-struct __align__(16) uint4 {
+struct __align__(16) uint4
+{
     unsigned x, y, z, w;
 };
 
@@ -153,7 +159,7 @@ template <typename F> static void emulator_run(dim3 grid, dim3 block, F f)
     emulator_launch(grid, block, b);
 }
 
-#define FIRE_LAUNCH_ON(queue, grid, block, kernel, ...)         \
-    (emulator_run((grid), (block), [=] { (kernel)(__VA_ARGS__); }), \
-     (void)(queue), FIRE_OK)
+#define FIRE_LAUNCH_ON(queue, grid, block, kernel, ...)                            \
+    (emulator_run((grid), (block), [=] { (kernel)(__VA_ARGS__); }), (void)(queue), \
+     FIRE_OK)
 #endif

@@ -13,7 +13,8 @@
 
 thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-namespace {
+namespace
+{
 enum { WARP = 32, STACK = 256 << 10, MOST_THREADS = 1024 };
 
 enum wait_t { RUNNING, AT_WARP, AT_BLOCK, DONE };

@@ -124,7 +124,8 @@ static bool fits(const void *dst, const void *src, cudaMemcpyKind kind)
     bool to   = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
 
-    return kind == cudaMemcpyDefault || (is_device(dst) == to && is_device(src) == from);
+    return kind == cudaMemcpyDefault ||
+           (is_device(dst) == to && is_device(src) == from);
 }
 
 cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src,
@@ -211,8 +212,8 @@ cudaError_t cudaGetDeviceCount(int *count)
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
     (void)device;
-    *prop = (struct cudaDeviceProp){
-        "emulated on the CPU", ARENA, .major = 9, .multiProcessorCount = 1};
+    *prop = (struct cudaDeviceProp){"emulated on the CPU", ARENA, .major = 9,
+                                    .multiProcessorCount = 1};
     return cudaSuccess;
 }
 

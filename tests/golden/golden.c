@@ -1,6 +1,6 @@
 /* golden.c - run every case below a folder and compare with Caffe:
  *
- *     golden DIR [CASE...]      -v prints one line per case
+ *     golden [-v] [--gpu] DIR [CASE...]      -v prints one line per case
  *
  * Ends with `N passed, M failed` and how many cases agree bit for bit. */
 #include <dirent.h>
@@ -12,13 +12,12 @@
 
 #include "device/cpu/blas.h"
 #include "golden.h"
+#include "gpu.h"
+
+static fire_ctx_t ctx = {.deterministic = true, .kernels = "all=ref", .threads = 1};
 
 fire_ctx_t golden_ctx(void)
 {
-    fire_ctx_t ctx = FIRE_CTX_INIT;
-
-    ctx.kernels = "all=ref";
-    ctx.threads = 1;
     return ctx;
 }
 
@@ -137,20 +136,30 @@ static int list_cases(const char *dir, const char *scratch, struct dirent ***ent
     return n;
 }
 
+static int usage(void)
+{
+    fprintf(stderr, "usage: golden [-v] [--gpu] DIR [CASE...]\n");
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     char            scratch[] = "/tmp/golden.XXXXXX";
-    bool            verbose   = argc > 1 && strcmp(argv[1], "-v") == 0;
+    bool            verbose   = false;
     struct dirent **entry;
+    const char     *why;
     char           *dir;
     int             rc, n;
 
-    argv += verbose;
-    argc -= verbose;
-    if (argc < 2 || (dir = realpath(argv[1], NULL)) == NULL) {
-        fprintf(stderr, "usage: golden [-v] DIR [CASE...]\n");
-        return 2;
+    for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
+        if (strcmp(argv[1], "-v") == 0)
+            verbose = true;
+        else if (strcmp(argv[1], "--gpu") != 0)
+            return usage();
+        else if (!test_open_gpu("fp32", &ctx, &why))
+            return fprintf(stderr, "skipped: %s\n", why), 77;
     }
+    if (argc < 2 || (dir = realpath(argv[1], NULL)) == NULL) return usage();
     fire_blas_set_threads(1);
     if (mkdtemp(scratch) == NULL || (n = list_cases(dir, scratch, &entry)) < 0) {
         fprintf(stderr, "%s: %s\n", scratch, strerror(errno));
@@ -162,5 +171,6 @@ int main(int argc, char **argv)
     free(entry);
     if (chdir("/") == 0) golden_remove_tree(scratch);
     free(dir);
+    fire_gpu_close(ctx.stream);
     return rc;
 }

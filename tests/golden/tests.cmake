@@ -1,7 +1,9 @@
 # The program that compares with Caffe, on cases of any folder. Ours are packed: 3000
 # small files that hardly ever change.
 file(GLOB golden_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/golden/*.c)
+list(APPEND golden_sources ${CMAKE_SOURCE_DIR}/tests/gpu.c)
 add_executable(golden ${golden_sources})
+target_include_directories(golden PRIVATE ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(golden fire)
 set_target_properties(golden PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
@@ -15,3 +17,4 @@ endif()
 
 add_test(NAME golden COMMAND golden ${CMAKE_BINARY_DIR}/golden/cases)
 set_tests_properties(golden PROPERTIES TIMEOUT 600 ENVIRONMENT "OPENBLAS_NUM_THREADS=1")
+fire_gpu_test(golden golden --gpu ${CMAKE_BINARY_DIR}/golden/cases)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "gpu.h"
 #include "model/text.h"
 
 static void read_input(layer_case_t *c, const char *words)
@@ -182,17 +183,25 @@ static void fill_params(fire_net_t *net, uint64_t seed)
     }
 }
 
-fire_net_t *case_net(const layer_case_t *c, const Caffe__NetParameter *param,
-                     const char *kernel, uint64_t seed)
+fire_status_t case_create(const layer_case_t *c, const Caffe__NetParameter *param,
+                          const char *kernel, fire_net_t **net_p)
 {
     fire_net_options_t o = FIRE_NET_OPTIONS_INIT;
-    fire_net_t        *net;
     char               wish[128];
 
     snprintf(wish, sizeof(wish), "%s=%s", case_layer(c)->type, kernel);
+    if (strcmp(kernel, "ref") != 0) o.ctx = test_ctx();
     o.ctx.kernels = wish;
     o.phase       = c->phase;
-    CHECK_OK(fire_net_create(param, &o, &net));
+    return fire_net_create(param, &o, net_p);
+}
+
+fire_net_t *case_net(const layer_case_t *c, const Caffe__NetParameter *param,
+                     const char *kernel, uint64_t seed)
+{
+    fire_net_t *net = NULL;
+
+    CHECK_OK(case_create(c, param, kernel, &net));
     net->ctx.kernels = NULL; /* it was chosen; the text goes away */
     fill_params(net, seed);
     case_fill_inputs(c, net);

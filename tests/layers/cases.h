@@ -46,8 +46,11 @@ void cases_each(case_check_t f);
 const Caffe__LayerParameter *case_layer(const layer_case_t *c);
 const fire_layer_ops_t      *case_ops(const layer_case_t *c);
 
-/* A net for the case: inputs filled, parameters random (by `seed`), the kernel of
- * the layer under test chosen by name. */
+/* A net for the case, the kernel of the layer under test chosen by name. `ref` runs on
+ * the CPU, others on the GPU if the tests do. */
+fire_status_t case_create(const layer_case_t *c, const Caffe__NetParameter *param,
+                          const char *kernel, fire_net_t **net_p);
+/* The same with inputs filled, parameters random (by `seed`). */
 fire_net_t *case_net(const layer_case_t *c, const Caffe__NetParameter *param,
                      const char *kernel, uint64_t seed);
 void        case_fill_inputs(const layer_case_t *c, fire_net_t *net);
