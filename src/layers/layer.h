@@ -181,7 +181,8 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
     {                                                                         \
         .name = name_, .where = FIRE_GPU, .declines = fire_##stem##_declines, \
         .prepare = fire_##stem##_prepare, .forward = fire_##stem##_forward,   \
-        .backward = fire_##stem##_backward, .release = fire_##stem##_release  \
+        .backward = fire_##stem##_backward, .release = fire_##stem##_release, \
+        .absorbs = fire_##stem##_absorbs                                      \
     }
 #ifdef FIRE_HAVE_CUDA
 #    define FIRE_CUDA_KERNEL(noun)               \
@@ -191,11 +192,11 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
          .backward = fire_##noun##_cuda_backward},
 #    define FIRE_CUDA_FORWARD(noun) \
         {.name = "cuda", .where = FIRE_GPU, .forward = fire_##noun##_cuda_forward},
-#    define FIRE_CUDA_KERNEL_5(noun) FIRE_GPU_KERNEL("cuda", noun##_cuda),
+#    define FIRE_CUDA_KERNEL_6(noun) FIRE_GPU_KERNEL("cuda", noun##_cuda),
 #else
 #    define FIRE_CUDA_KERNEL(noun)
 #    define FIRE_CUDA_FORWARD(noun)
-#    define FIRE_CUDA_KERNEL_5(noun)
+#    define FIRE_CUDA_KERNEL_6(noun)
 #endif
 #ifdef FIRE_HAVE_CUDNN
 #    define FIRE_CUDNN_KERNEL(noun) FIRE_GPU_KERNEL("cudnn", noun##_cudnn),

@@ -33,8 +33,12 @@ struct emulated_event {
     struct timespec at;
 };
 
+/* Opening and closing much memory takes long: scratch of libraries stays open. */
+enum { MUCH = 8 << 20 };
+
 static void protect(const range_t *r, int how)
 {
+    if (r->bytes >= MUCH && how == PROT_NONE && r->live) return;
     if (mprotect(r->base, r->bytes, how) != 0) perror("emulator: mprotect"), abort();
 }
 
@@ -88,7 +92,7 @@ cudaError_t cudaMalloc(void **ptr, size_t bytes)
         r->live = true;
         bytes_live += r->bytes;
         protect(r, PROT_READ | PROT_WRITE);
-        memset(r->base, 0xff, r->bytes);
+        if (r->bytes < MUCH) memset(r->base, 0xff, r->bytes);
         if (inside == 0) protect(r, PROT_NONE);
         *ptr = r->base + r->bytes - rounded;
     }

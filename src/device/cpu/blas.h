@@ -5,6 +5,7 @@
 #define FIRE_DEVICE_CPU_BLAS_H
 #include "base/error.h"
 
+FIRE_BEGIN_C
 typedef enum fire_trans { FIRE_NO_TRANS, FIRE_TRANS } fire_trans_t;
 
 /* C = alpha * op(A) op(B) + beta * C, with op(A) m x k, op(B) k x n. */
@@ -39,4 +40,5 @@ typedef struct fire_scratch {
 fire_status_t fire_scratch_fit(fire_scratch_t *s, int64_t n);
 fire_status_t fire_scratch_ones(fire_scratch_t *s, int64_t n); /* n ones */
 void          fire_scratch_free(fire_scratch_t *s);
+FIRE_END_C
 #endif

@@ -4,6 +4,7 @@
 #define FIRE_LAYERS_COMMON_GATHER_H
 #include "layers/layer.h"
 
+FIRE_BEGIN_C
 /* The state of such a layer. items * n * block elements in all. */
 typedef struct fire_gather {
     int64_t  items, n, block;
@@ -17,4 +18,5 @@ fire_status_t fire_gather_reshape(fire_gather_t *s, int64_t items, int64_t n,
 void          fire_gather_teardown(fire_layer_t *l);
 
 extern const fire_kernel_t fire_gather_kernels[];
+FIRE_END_C
 #endif

@@ -1,18 +1,13 @@
 /* inner_product.c - y = x W' + b: all axes from `axis` on are one vector. Weights are
  * (outputs, inputs), or (inputs, outputs) with `transpose`. */
 #include "device/cpu/blas.h"
-#include "layers/layer.h"
-
-typedef struct inner_product {
-    int     axis;
-    int64_t rows, inputs, outputs;
-    bool    bias, transpose;
-} inner_product_t;
+#include "layers/common/inner_product.h"
+#include "layers/cuda/kernels.h"
 
 static fire_status_t inner_product_setup(fire_layer_t *l)
 {
     const Caffe__InnerProductParameter *p = l->param->inner_product_param;
-    inner_product_t                    *s = FIRE_STATE(l, inner_product_t);
+    fire_inner_product_t               *s = FIRE_STATE(l, fire_inner_product_t);
     int64_t                             dim[2];
 
     if (p == NULL || p->num_output == 0 || p->num_output > INT32_MAX)
@@ -35,10 +30,10 @@ static fire_status_t inner_product_setup(fire_layer_t *l)
 
 static fire_status_t inner_product_reshape(fire_layer_t *l)
 {
-    inner_product_t   *s = FIRE_STATE(l, inner_product_t);
-    const fire_blob_t *x = l->bottom[0];
-    int64_t            dim[FIRE_MAX_DIMS];
-    char               shape[FIRE_SHAPE_TEXT];
+    fire_inner_product_t *s = FIRE_STATE(l, fire_inner_product_t);
+    const fire_blob_t    *x = l->bottom[0];
+    int64_t               dim[FIRE_MAX_DIMS];
+    char                  shape[FIRE_SHAPE_TEXT];
 
     if (x->ndim <= s->axis || fire_blob_count_range(x, s->axis, x->ndim) != s->inputs)
         return FIRE_FAIL(FIRE_ERR_INVALID,
@@ -55,7 +50,7 @@ static fire_status_t inner_product_reshape(fire_layer_t *l)
 
 static double inner_product_macs(const fire_layer_t *l)
 {
-    const inner_product_t *s = FIRE_STATE(l, inner_product_t);
+    const fire_inner_product_t *s = FIRE_STATE(l, fire_inner_product_t);
 
     return (double)s->rows * (double)s->inputs * (double)s->outputs;
 }
@@ -66,7 +61,7 @@ static fire_status_t inner_product_prepare(fire_layer_t *l)
 
     if (ones == NULL) FIRE_TRY(FIRE_NEW(&ones, 1));
     l->kernel_state = ones;
-    return fire_scratch_ones(ones, FIRE_STATE(l, inner_product_t)->rows);
+    return fire_scratch_ones(ones, FIRE_STATE(l, fire_inner_product_t)->rows);
 }
 
 static void inner_product_release(fire_layer_t *l)
@@ -78,9 +73,9 @@ static void inner_product_release(fire_layer_t *l)
 
 static fire_status_t inner_product_forward(fire_layer_t *l)
 {
-    const inner_product_t *s = FIRE_STATE(l, inner_product_t);
-    const float           *x, *weights, *bias;
-    float                 *y;
+    const fire_inner_product_t *s = FIRE_STATE(l, fire_inner_product_t);
+    const float                *x, *weights, *bias;
+    float                      *y;
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
@@ -97,10 +92,10 @@ static fire_status_t inner_product_forward(fire_layer_t *l)
 
 static fire_status_t backward_params(fire_layer_t *l, const float *dy)
 {
-    const inner_product_t *s    = FIRE_STATE(l, inner_product_t);
-    const fire_scratch_t  *ones = l->kernel_state;
-    const float           *x;
-    float                 *diff;
+    const fire_inner_product_t *s    = FIRE_STATE(l, fire_inner_product_t);
+    const fire_scratch_t       *ones = l->kernel_state;
+    const float                *x;
+    float                      *diff;
 
     if (l->param_gradient[0]) {
         FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
@@ -121,9 +116,9 @@ static fire_status_t backward_params(fire_layer_t *l, const float *dy)
 
 static fire_status_t inner_product_backward(fire_layer_t *l)
 {
-    const inner_product_t *s = FIRE_STATE(l, inner_product_t);
-    const float           *dy, *weights;
-    float                 *dx;
+    const fire_inner_product_t *s = FIRE_STATE(l, fire_inner_product_t);
+    const float                *dy, *weights;
+    float                      *dx;
 
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_TRY(backward_params(l, dy));
@@ -136,6 +131,7 @@ static fire_status_t inner_product_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t inner_product_kernels[] = {
+    FIRE_CUDA_KERNEL(inner_product) /* where it is built in */
     {.name     = "ref",
      .prepare  = inner_product_prepare,
      .forward  = inner_product_forward,
@@ -148,7 +144,7 @@ const fire_layer_ops_t fire_layer_inner_product = {
     .type       = "InnerProduct",
     .bottoms    = {1, 1},
     .tops       = {1, 1},
-    .state_size = sizeof(inner_product_t),
+    .state_size = sizeof(fire_inner_product_t),
     .setup      = inner_product_setup,
     .reshape    = inner_product_reshape,
     .macs       = inner_product_macs,

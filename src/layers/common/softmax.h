@@ -3,6 +3,7 @@
 #define FIRE_LAYERS_COMMON_SOFTMAX_H
 #include "layers/layer.h"
 
+FIRE_BEGIN_C
 /* A blob seen as outer x classes x inner, classes being the axis that is summed. */
 typedef struct fire_softmax {
     int     axis;
@@ -15,4 +16,5 @@ fire_status_t fire_softmax_reshape(fire_softmax_t *s, const fire_blob_t *x, int 
 void          fire_softmax_fini(fire_softmax_t *s);
 /* y may be x. */
 void fire_softmax_forward(const fire_softmax_t *s, const float *x, float *y);
+FIRE_END_C
 #endif

@@ -4,6 +4,7 @@
 #define FIRE_LAYERS_COMMON_VIEW_H
 #include "layers/layer.h"
 
+FIRE_BEGIN_C
 /* Let the top be the bottom's memory, with this shape of the same count. */
 fire_status_t fire_view_reshape(fire_layer_t *l, int ndim, const int64_t *dim);
 
@@ -11,4 +12,5 @@ fire_status_t fire_view_reshape(fire_layer_t *l, int ndim, const int64_t *dim);
 void fire_view_share(fire_layer_t *l);
 
 extern const fire_kernel_t fire_view_kernels[];
+FIRE_END_C
 #endif

@@ -21,5 +21,30 @@ FIRE_CUDA_DECLARE(relu6);
 FIRE_CUDA_DECLARE(sigmoid);
 FIRE_CUDA_DECLARE(tanh);
 FIRE_CUDA_DECLARE(threshold);
+
+FIRE_CUDA_DECLARE(inner_product);
+
+/* norm_cuda.c */
+fire_status_t fire_norm_cuda_prepare(fire_layer_t *l);
+fire_status_t fire_norm_cuda_backward(fire_layer_t *l);
+void          fire_norm_cuda_release(fire_layer_t *l);
+fire_status_t fire_batch_norm_cuda_forward(fire_layer_t *l);
+bool fire_batch_norm_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next);
+fire_status_t fire_scale_cuda_forward(fire_layer_t *l);
+bool          fire_scale_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next);
+FIRE_CUDA_DECLARE(bias);
+
+#ifdef FIRE_HAVE_CUDA
+#    define FIRE_CUDA_NORM(noun)                 \
+        {.name     = "cuda",                     \
+         .where    = FIRE_GPU,                   \
+         .prepare  = fire_norm_cuda_prepare,     \
+         .forward  = fire_##noun##_cuda_forward, \
+         .backward = fire_norm_cuda_backward,    \
+         .release  = fire_norm_cuda_release,     \
+         .absorbs  = fire_##noun##_cuda_absorbs},
+#else
+#    define FIRE_CUDA_NORM(noun)
+#endif
 FIRE_END_C
 #endif

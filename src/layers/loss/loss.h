@@ -4,6 +4,7 @@
 #define FIRE_LAYERS_LOSS_LOSS_H
 #include "layers/layer.h"
 
+FIRE_BEGIN_C
 typedef Caffe__LossParameter__NormalizationMode fire_loss_mode_t;
 
 typedef struct fire_loss {
@@ -32,4 +33,5 @@ float fire_loss_normalizer(const fire_loss_t *s, int64_t outer, int64_t inner,
 enum { FIRE_LABEL_IGNORED = -1 };
 fire_status_t fire_loss_label(const fire_loss_t *s, float label, int64_t item,
                               int64_t classes, int64_t *class_p);
+FIRE_END_C
 #endif

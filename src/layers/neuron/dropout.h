@@ -4,6 +4,7 @@
 #define FIRE_LAYERS_NEURON_DROPOUT_H
 #include "layers/layer.h"
 
+FIRE_BEGIN_C
 /* The state of such a layer. */
 typedef struct fire_dropout {
     float    scale;
@@ -18,4 +19,5 @@ fire_status_t fire_dropout_reshape(fire_layer_t *l, int64_t unit);
 void          fire_dropout_teardown(fire_layer_t *l);
 
 extern const fire_kernel_t fire_dropout_kernels[];
+FIRE_END_C
 #endif

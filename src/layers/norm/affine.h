@@ -6,9 +6,16 @@
 #include "device/cpu/blas.h"
 #include "layers/layer.h"
 
+FIRE_BEGIN_C
 typedef struct fire_affine {
     int64_t outer, dim, inner;
 } fire_affine_t;
+
+/* The state of Bias. */
+typedef struct fire_bias {
+    fire_affine_t view;
+    int           axis;
+} fire_bias_t;
 
 /* Add a parameter shaped as num_axes axes of bottom 0 from `axis` on (-1: all). */
 fire_status_t fire_affine_add_blob(fire_layer_t *l, int axis, int num_axes,
@@ -27,4 +34,5 @@ void fire_affine_scale(const fire_affine_t *a, const float *x, const float *g,
                        float *y);
 void fire_affine_divide(const fire_affine_t *a, const float *x, const float *g,
                         float *y);
+FIRE_END_C
 #endif

@@ -7,6 +7,7 @@
  * With scale_bias, as in NVIDIA's fork, two more that are learned: y = g y + b. */
 #include <math.h>
 
+#include "layers/cuda/kernels.h"
 #include "layers/norm/batch_norm.h"
 #include "layers/norm/norm_simd.h"
 
@@ -278,6 +279,7 @@ static fire_status_t batch_norm_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t batch_norm_kernels[] = {
+    FIRE_CUDA_NORM(batch_norm) /* where it is built in */
     {.name     = "simd",
      .declines = fire_norm_simd_declines,
      .prepare  = fire_norm_simd_prepare,

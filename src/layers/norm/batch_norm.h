@@ -3,6 +3,7 @@
 #define FIRE_LAYERS_NORM_BATCH_NORM_H
 #include "layers/norm/affine.h"
 
+FIRE_BEGIN_C
 typedef struct fire_batch_norm {
     float         eps;
     bool          use_global, scale_bias;
@@ -18,4 +19,5 @@ fire_status_t fire_batch_norm_read(fire_layer_t *l, float *mean, float *variance
  * themselves or, where several lanes contribute to one update, in their diffs. */
 fire_status_t fire_batch_norm_update(fire_layer_t *l, const float *mean,
                                      const float *variance);
+FIRE_END_C
 #endif

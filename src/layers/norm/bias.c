@@ -1,10 +1,6 @@
 /* bias.c - y = x + b, with b a parameter or the second bottom. */
+#include "layers/cuda/kernels.h"
 #include "layers/norm/affine.h"
-
-typedef struct bias {
-    fire_affine_t view;
-    int           axis;
-} bias_t;
 
 static fire_status_t bias_setup(fire_layer_t *l)
 {
@@ -12,7 +8,7 @@ static fire_status_t bias_setup(fire_layer_t *l)
     const Caffe__BiasParameter       *p        = l->param->bias_param;
 
     if (p == NULL) p = &defaults;
-    FIRE_STATE(l, bias_t)->axis = p->axis;
+    FIRE_STATE(l, fire_bias_t)->axis = p->axis;
     return l->nbottom > 1 ? FIRE_OK
                           : fire_affine_add_blob(l, p->axis, p->num_axes, p->filler);
 }
@@ -24,7 +20,7 @@ static fire_blob_t *operand(const fire_layer_t *l)
 
 static fire_status_t bias_reshape(fire_layer_t *l)
 {
-    bias_t *s = FIRE_STATE(l, bias_t);
+    fire_bias_t *s = FIRE_STATE(l, fire_bias_t);
 
     FIRE_TRY(fire_affine_match(l->bottom[0], operand(l), s->axis, &s->view));
     return fire_layer_reshape_same(l);
@@ -36,7 +32,7 @@ static fire_status_t bias_prepare(fire_layer_t *l)
 
     if (ones == NULL) FIRE_TRY(FIRE_NEW(&ones, 1));
     l->kernel_state = ones;
-    return fire_scratch_ones(ones, FIRE_STATE(l, bias_t)->view.inner);
+    return fire_scratch_ones(ones, FIRE_STATE(l, fire_bias_t)->view.inner);
 }
 
 static void bias_release(fire_layer_t *l)
@@ -54,13 +50,13 @@ static fire_status_t bias_forward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, operand(l), FIRE_DATA, &b);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
-    fire_affine_shift(&FIRE_STATE(l, bias_t)->view, x, b, y);
+    fire_affine_shift(&FIRE_STATE(l, fire_bias_t)->view, x, b, y);
     return FIRE_OK;
 }
 
 static fire_status_t bias_backward(fire_layer_t *l)
 {
-    const bias_t         *s     = FIRE_STATE(l, bias_t);
+    const fire_bias_t    *s     = FIRE_STATE(l, fire_bias_t);
     const fire_scratch_t *ones  = l->kernel_state;
     bool                  param = l->nbottom == 1;
     const float          *dy;
@@ -78,6 +74,7 @@ static fire_status_t bias_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t bias_kernels[] = {
+    FIRE_CUDA_KERNEL(bias) /* where it is built in */
     {.name     = "ref",
      .prepare  = bias_prepare,
      .forward  = bias_forward,
@@ -91,7 +88,7 @@ const fire_layer_ops_t fire_layer_bias = {
     .bottoms    = {1, 2},
     .tops       = {1, 1},
     .flags      = FIRE_LAYER_INPLACE,
-    .state_size = sizeof(bias_t),
+    .state_size = sizeof(fire_bias_t),
     .setup      = bias_setup,
     .reshape    = bias_reshape,
     .kernels    = bias_kernels,

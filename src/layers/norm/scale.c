@@ -1,5 +1,6 @@
 /* scale.c - y = x * g (+ b), with g a parameter or the second bottom, b a parameter
  * shaped like g. */
+#include "layers/cuda/kernels.h"
 #include "layers/norm/scale.h"
 #include "layers/norm/norm_simd.h"
 
@@ -162,6 +163,7 @@ static fire_status_t scale_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t scale_kernels[] = {
+    FIRE_CUDA_NORM(scale) /* where it is built in */
     {.name     = "simd",
      .declines = fire_scale_simd_declines,
      .prepare  = fire_norm_simd_prepare,

@@ -5,6 +5,7 @@
 #define FIRE_LAYERS_VISION_CONV_H
 #include "layers/vision/window.h"
 
+FIRE_BEGIN_C
 typedef struct fire_conv_side {
     int64_t channels, plane; /* plane: elements of one channel */
     int64_t dim[FIRE_MAX_SPATIAL];
@@ -47,6 +48,8 @@ fire_status_t fire_conv_ref_backward(fire_layer_t *l);
 void          fire_conv_ref_release(fire_layer_t *l);
 
 FIRE_KERNEL_DECLARE(conv_onednn); /* Convolution */
+FIRE_KERNEL_DECLARE(conv_cuda);   /* both */
+FIRE_KERNEL_DECLARE(conv_cudnn);
 
 /* Convolution where every group has one input channel, without columns. */
 const char   *fire_conv_direct_declines(const fire_layer_t *l);
@@ -55,4 +58,5 @@ fire_status_t fire_conv_direct_backward(fire_layer_t *l);
 
 /* The kernels of Convolution, which other names of it share. */
 extern const fire_kernel_t fire_convolution_kernels[];
+FIRE_END_C
 #endif

@@ -8,6 +8,7 @@ static fire_status_t deconvolution_setup(fire_layer_t *l)
 }
 
 static const fire_kernel_t deconvolution_kernels[] = {
+    FIRE_CUDA_KERNEL_6(conv) /* where it is built in */
     {.name     = "ref",
      .prepare  = fire_conv_ref_prepare,
      .forward  = fire_conv_ref_forward,

@@ -3,6 +3,7 @@
 #define FIRE_LAYERS_VISION_POOL_H
 #include "layers/layer.h"
 
+FIRE_BEGIN_C
 /* Index 0 is height, 1 is width. */
 typedef struct fire_pool {
     int64_t kernel[2], stride[2], pad[2];
@@ -36,4 +37,5 @@ void fire_pool_ave_back(const fire_pool_t *p, int64_t planes, const float *dy,
 void fire_pool_draw(const fire_pool_t *p, int64_t planes, const float *u,
                     const float *x, float *y, int32_t *index);
 void fire_pool_expect(const fire_pool_t *p, int64_t planes, const float *x, float *y);
+FIRE_END_C
 #endif

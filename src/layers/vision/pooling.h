@@ -3,6 +3,7 @@
 #define FIRE_LAYERS_VISION_POOLING_H
 #include "layers/vision/pool.h"
 
+FIRE_BEGIN_C
 #define FIRE_POOL(method) CAFFE__POOLING_PARAMETER__POOL_METHOD__##method
 
 typedef struct fire_pooling {
@@ -12,4 +13,5 @@ typedef struct fire_pooling {
 } fire_pooling_t;
 
 FIRE_KERNEL_DECLARE(pooling_simd);
+FIRE_END_C
 #endif

@@ -5,6 +5,7 @@
 #define FIRE_LAYERS_VISION_WINDOW_H
 #include "layers/layer.h"
 
+FIRE_BEGIN_C
 enum { FIRE_MAX_SPATIAL = 8 };
 
 typedef struct fire_window {
@@ -55,4 +56,5 @@ void fire_im2col(const fire_window_t *w, int64_t channels, const int64_t *in,
                  const int64_t *out, const float *image, float *columns);
 void fire_col2im(const fire_window_t *w, int64_t channels, const int64_t *in,
                  const int64_t *out, const float *columns, float *image);
+FIRE_END_C
 #endif

@@ -1,0 +1,96 @@
+#include "layers/cuda/channel_sum.h"
+
+#include "layers/cuda/channel.h"
+
+template <typename T> struct values {
+    const T *x;
+
+    template <int V> struct constants {
+        __device__ constants(const values &, int64_t)
+        {
+        }
+    };
+
+    template <int V>
+    __device__ void add(const constants<V> &, int64_t at, fire_lanes<V> *sum) const
+    {
+        fire_lanes<V> v = fire_lanes_load<V>(x, at);
+
+#pragma unroll
+        for (int k = 0; k < V; k++)
+            sum[0].v[k] += v.v[k];
+    }
+};
+
+__global__ static void finish(int64_t channels, int parts, const float *partial,
+                              bool add, float *sum)
+{
+    FIRE_GRID_STRIDE (c, channels) {
+        float total = fire_channel_total(partial, parts, channels, 0, c);
+
+        sum[c] = add ? sum[c] + total : total;
+    }
+}
+
+template <typename T>
+static fire_status_t sum_of(fire_stream_t *s, fire_gpu_view_t view, const T *x,
+                            bool add, float *sum)
+{
+    constexpr int       V = fire_vector<T>::N;
+    fire_channel_plan_t p = fire_channel_plan(view, V, s->multiprocessors);
+    float              *partial;
+
+    FIRE_TRY((fire_channel_sums<V, 1>(s, p, values<T>{x}, &partial)));
+    return FIRE_LAUNCH(s, view.channels, finish, view.channels, p.parts, partial, add,
+                       sum);
+}
+
+fire_status_t fire_gpu_channel_sum(fire_stream_t *s, fire_gpu_view_t view,
+                                   fire_dtype_t dtype, const void *x, bool add,
+                                   float *sum)
+{
+    FIRE_WITH_TYPE(dtype, T, return sum_of(s, view, (const T *)x, add, sum))
+    return FIRE_OK;
+}
+
+template <typename T> struct add_value {
+    const T     *x;
+    const float *b;
+    T           *y;
+
+    template <int V> struct constants {
+        fire_lanes<V> b;
+        __device__    constants(const add_value &f, int64_t c)
+            : b(fire_lanes_load_plain<V>(f.b, c))
+        {
+        }
+    };
+
+    template <int V> __device__ void apply(const constants<V> &k, int64_t at) const
+    {
+        fire_lanes<V> v = fire_lanes_load<V>(x, at);
+
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            v.v[i] += k.b.v[i];
+        fire_lanes_store<V>(y, at, v);
+    }
+};
+
+template <typename T>
+static fire_status_t add_to(fire_stream_t *s, fire_gpu_view_t view, const T *x,
+                            const float *b, T *y)
+{
+    constexpr int       V = fire_vector<T>::N;
+    fire_channel_plan_t p = fire_channel_plan(view, V, s->multiprocessors);
+
+    return fire_channel_each<V>(s, p, add_value<T>{x, b, y});
+}
+
+fire_status_t fire_gpu_channel_add(fire_stream_t *s, fire_gpu_view_t view,
+                                   fire_dtype_t dtype, const void *x, const float *b,
+                                   void *y)
+{
+    FIRE_WITH_TYPE(dtype, T, return add_to(s, view, (const T *)x, b, (T *)y))
+    return FIRE_OK;
+}
