@@ -176,30 +176,39 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
 #    define FIRE_ONEDNN_KERNEL(noun)
 #endif
 
-/* Kernels on a GPU, fire_noun_cuda_forward() and so on; nothing without CUDA. */
-#define FIRE_GPU_KERNEL(name_, stem)                                          \
-    {                                                                         \
-        .name = name_, .where = FIRE_GPU, .declines = fire_##stem##_declines, \
-        .prepare = fire_##stem##_prepare, .forward = fire_##stem##_forward,   \
-        .backward = fire_##stem##_backward, .release = fire_##stem##_release, \
-        .absorbs = fire_##stem##_absorbs                                      \
-    }
+/* Kernels on a GPU: fire_noun_cuda_forward() and _backward(), with 4 also _prepare() and
+ * _release(), with 6 all of FIRE_KERNEL_DECLARE; nothing without CUDA. */
 #ifdef FIRE_HAVE_CUDA
-#    define FIRE_CUDA_KERNEL(noun)               \
-        {.name     = "cuda",                     \
-         .where    = FIRE_GPU,                   \
-         .forward  = fire_##noun##_cuda_forward, \
-         .backward = fire_##noun##_cuda_backward},
-#    define FIRE_CUDA_FORWARD(noun) \
-        {.name = "cuda", .where = FIRE_GPU, .forward = fire_##noun##_cuda_forward},
-#    define FIRE_CUDA_KERNEL_6(noun) FIRE_GPU_KERNEL("cuda", noun##_cuda),
+#    define FIRE_CUDA_ROW(...) {.name = "cuda", .where = FIRE_GPU, __VA_ARGS__},
 #else
-#    define FIRE_CUDA_KERNEL(noun)
-#    define FIRE_CUDA_FORWARD(noun)
-#    define FIRE_CUDA_KERNEL_6(noun)
+#    define FIRE_CUDA_ROW(...)
 #endif
+#define FIRE_CUDA_FORWARD(noun) FIRE_CUDA_ROW(.forward = fire_##noun##_cuda_forward)
+#define FIRE_CUDA_KERNEL(noun)                            \
+    FIRE_CUDA_ROW(.forward  = fire_##noun##_cuda_forward, \
+                  .backward = fire_##noun##_cuda_backward)
+#define FIRE_CUDA_KERNEL_4(noun)                           \
+    FIRE_CUDA_ROW(.prepare  = fire_##noun##_cuda_prepare,  \
+                  .forward  = fire_##noun##_cuda_forward,  \
+                  .backward = fire_##noun##_cuda_backward, \
+                  .release  = fire_##noun##_cuda_release)
+#define FIRE_CUDA_KERNEL_6(noun)                           \
+    FIRE_CUDA_ROW(.declines = fire_##noun##_cuda_declines, \
+                  .prepare  = fire_##noun##_cuda_prepare,  \
+                  .forward  = fire_##noun##_cuda_forward,  \
+                  .backward = fire_##noun##_cuda_backward, \
+                  .release  = fire_##noun##_cuda_release,  \
+                  .absorbs  = fire_##noun##_cuda_absorbs)
 #ifdef FIRE_HAVE_CUDNN
-#    define FIRE_CUDNN_KERNEL(noun) FIRE_GPU_KERNEL("cudnn", noun##_cudnn),
+#    define FIRE_CUDNN_KERNEL(noun)                \
+        {.name     = "cudnn",                      \
+         .where    = FIRE_GPU,                     \
+         .declines = fire_##noun##_cudnn_declines, \
+         .prepare  = fire_##noun##_cudnn_prepare,  \
+         .forward  = fire_##noun##_cudnn_forward,  \
+         .backward = fire_##noun##_cudnn_backward, \
+         .release  = fire_##noun##_cudnn_release,  \
+         .absorbs  = fire_##noun##_cudnn_absorbs},
 #else
 #    define FIRE_CUDNN_KERNEL(noun)
 #endif

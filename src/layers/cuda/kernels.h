@@ -8,6 +8,11 @@ FIRE_BEGIN_C
     fire_status_t fire_##noun##_cuda_forward(fire_layer_t *); \
     fire_status_t fire_##noun##_cuda_backward(fire_layer_t *)
 
+#define FIRE_CUDA_DECLARE_4(noun)                             \
+    FIRE_CUDA_DECLARE(noun);                                  \
+    fire_status_t fire_##noun##_cuda_prepare(fire_layer_t *); \
+    void          fire_##noun##_cuda_release(fire_layer_t *)
+
 /* neuron.cu */
 FIRE_CUDA_DECLARE(absval);
 FIRE_CUDA_DECLARE(bnll);
@@ -34,17 +39,13 @@ fire_status_t fire_scale_cuda_forward(fire_layer_t *l);
 bool          fire_scale_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next);
 FIRE_CUDA_DECLARE(bias);
 
-#ifdef FIRE_HAVE_CUDA
-#    define FIRE_CUDA_NORM(noun)                 \
-        {.name     = "cuda",                     \
-         .where    = FIRE_GPU,                   \
-         .prepare  = fire_norm_cuda_prepare,     \
-         .forward  = fire_##noun##_cuda_forward, \
-         .backward = fire_norm_cuda_backward,    \
-         .release  = fire_norm_cuda_release,     \
-         .absorbs  = fire_##noun##_cuda_absorbs},
-#else
-#    define FIRE_CUDA_NORM(noun)
-#endif
+#define FIRE_CUDA_NORM(noun)                              \
+    FIRE_CUDA_ROW(.prepare  = fire_norm_cuda_prepare,     \
+                  .forward  = fire_##noun##_cuda_forward, \
+                  .backward = fire_norm_cuda_backward,    \
+                  .release  = fire_norm_cuda_release,     \
+                  .absorbs  = fire_##noun##_cuda_absorbs)
+
+FIRE_CUDA_DECLARE_4(pooling);
 FIRE_END_C
 #endif

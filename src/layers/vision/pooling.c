@@ -1,6 +1,7 @@
 /* pooling.c - MAX, AVE or STOCHASTIC over windows of height and width. MAX can give a
  * second top: where in its plane each maximum lay. */
 #include "device/cpu/blas.h"
+#include "layers/cuda/kernels.h"
 #include "layers/vision/pooling.h"
 
 typedef fire_pooling_t pooling_t;
@@ -207,6 +208,7 @@ static fire_status_t pooling_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t pooling_kernels[] = {
+    FIRE_CUDA_KERNEL_4(pooling) /* where it is built in */
     {.name     = "simd",
      .declines = fire_pooling_simd_declines,
      .prepare  = fire_pooling_simd_prepare,
