@@ -12,6 +12,7 @@ static float to_float(const void *x, cudaDataType type, size_t i)
     float    f;
 
     if (type == CUDA_R_32F) return ((const float *)x)[i];
+    if (type == CUDA_R_16F) return (float)((const _Float16 *)x)[i];
     u = (uint32_t)((const uint16_t *)x)[i] << 16;
     memcpy(&f, &u, sizeof(f));
     return f;
@@ -23,6 +24,10 @@ static void from_float(float f, void *x, cudaDataType type, size_t i)
 
     if (type == CUDA_R_32F) {
         ((float *)x)[i] = f;
+        return;
+    }
+    if (type == CUDA_R_16F) {
+        ((_Float16 *)x)[i] = (_Float16)f;
         return;
     }
     memcpy(&u, &f, sizeof(u));
@@ -72,7 +77,6 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t opa,
     float *x, *y;
 
     (void)handle, (void)compute, (void)algo;
-    if (atype == CUDA_R_16F || ctype == CUDA_R_16F) return CUBLAS_STATUS_NOT_SUPPORTED;
     emulator_enter();
     x = unpack(a, atype, opa, m, k, lda);
     y = unpack(b, btype, opb, k, n, ldb);

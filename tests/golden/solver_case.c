@@ -7,6 +7,7 @@
 
 #include "golden.h"
 #include "device/cpu/blas.h"
+#include "device/gpu.h"
 #include "model/blob_proto.h"
 #include "model/load.h"
 #include "train/trainer.h"
@@ -14,6 +15,7 @@
 typedef struct run {
     Caffe__SolverParameter *param;
     fire_trainer_t         *trainer;
+    fire_stream_t          *stream;         /* of a worker among several, on a GPU */
     double                  accuracy, loss; /* of the last test */
 } run_t;
 
@@ -30,9 +32,10 @@ static void close_run(run_t *r)
 {
     fire_trainer_destroy(r->trainer);
     fire_message_free(r->param);
+    fire_gpu_close(r->stream);
 }
 
-/* comm: one of several workers, each with a whole batch of its own. */
+/* comm: one of several workers, each with a whole batch and a GPU queue of its own. */
 static fire_status_t open_run(const golden_case_t *c, fire_comm_t *comm, run_t *r)
 {
     fire_trainer_options_t o = FIRE_TRAINER_OPTIONS_INIT;
@@ -44,9 +47,12 @@ static fire_status_t open_run(const golden_case_t *c, fire_comm_t *comm, run_t *
     o.ctx   = golden_ctx();
     o.event = hear;
     o.arg   = r;
-    st      = FIRE_OK;
     o.comm  = comm;
-    if (comm != NULL) st = fire_message_add_message(r->param, "fire", &r->param->fire);
+    st      = FIRE_OK;
+    if (comm != NULL && o.ctx.place == FIRE_GPU) st = fire_gpu_open(0, &r->stream);
+    if (r->stream != NULL) o.ctx.stream = r->stream;
+    if (comm != NULL && st >= 0)
+        st = fire_message_add_message(r->param, "fire", &r->param->fire);
     if (comm != NULL && st >= 0)
         st = fire_message_add_string(r->param->fire, "batch", "per-worker");
     if (st >= 0) st = fire_trainer_create(r->param, &o, &r->trainer);
