@@ -47,7 +47,8 @@ target_compile_definitions(fire_flags INTERFACE _GNU_SOURCE ${FIRE_DEFS}
 # No contraction: a*b+c keeps two roundings on every machine, as in Caffe's builds.
 # Nobody asks for errno or traps of arithmetic; without them more loops become vectors.
 target_compile_options(fire_flags INTERFACE -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes
-  -Wmissing-prototypes -Wno-missing-field-initializers $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> -ffp-contract=off
+  -Wmissing-prototypes -Wno-missing-field-initializers -ffp-contract=off
+  $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation;-Wno-psabi>
   -fno-math-errno -fno-trapping-math
   $<$<NOT:$<BOOL:${FIRE_HAVE_OPENMP}>>:-Wno-unknown-pragmas>
   $<$<BOOL:${FIRE_WERROR}>:-Werror>)
