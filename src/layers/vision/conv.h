@@ -47,9 +47,9 @@ fire_status_t fire_conv_ref_forward(fire_layer_t *l);
 fire_status_t fire_conv_ref_backward(fire_layer_t *l);
 void          fire_conv_ref_release(fire_layer_t *l);
 
-FIRE_KERNEL_DECLARE(conv_onednn); /* Convolution */
-FIRE_KERNEL_DECLARE(conv_cuda);   /* both */
-FIRE_KERNEL_DECLARE(conv_cudnn);
+FIRE_KERNEL_DECLARE(conv_onednn);
+FIRE_KERNEL_DECLARE(conv_cuda);
+FIRE_KERNEL_DECLARE(conv_cudnn); /* Convolution */
 
 /* Convolution where every group has one input channel, without columns. */
 const char   *fire_conv_direct_declines(const fire_layer_t *l);

@@ -1,5 +1,6 @@
-/* conv_onednn.c - convolution by oneDNN, with a ReLU that follows in place. Operations
- * are made when first needed: only then it is known what runs backward. */
+/* conv_onednn.c - convolution by oneDNN, with a ReLU that follows in place, and
+ * deconvolution, which is its backward pass run forward. Operations are made when first
+ * needed: only then it is known what runs backward. */
 #include <string.h>
 
 #include "device/cpu/onednn.h"
@@ -8,7 +9,7 @@
 #include "layers/vision/conv.h"
 
 typedef struct conv_onednn {
-    fire_onednn_op_t forward, data, gradient;
+    fire_onednn_op_t to_map, to_image, gradient;
     float           *dbias;
 } conv_onednn_t;
 
@@ -25,8 +26,8 @@ const char *fire_conv_onednn_declines(const fire_layer_t *l)
 
 static void forget(conv_onednn_t *s)
 {
-    fire_onednn_op_fini(&s->forward);
-    fire_onednn_op_fini(&s->data);
+    fire_onednn_op_fini(&s->to_map);
+    fire_onednn_op_fini(&s->to_image);
     fire_onednn_op_fini(&s->gradient);
     fire_free(s->dbias);
     *s = (conv_onednn_t){0};
@@ -49,7 +50,8 @@ fire_status_t fire_conv_onednn_prepare(fire_layer_t *l)
 
 bool fire_conv_onednn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
-    return l->nfollower == 0 && l->ntop == 1 && strcmp(next->ops->type, "ReLU") == 0 &&
+    return !FIRE_STATE(l, fire_conv_t)->reverse && l->nfollower == 0 && l->ntop == 1 &&
+           strcmp(next->ops->type, "ReLU") == 0 &&
            FIRE_STATE(next, fire_relu_t)->slope >= 0;
 }
 
@@ -68,7 +70,7 @@ static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
                                 .group        = c->group,
                                 .in_channels  = c->image.channels,
                                 .out_channels = c->map.channels,
-                                .bias         = c->bias,
+                                .bias         = c->bias && !c->reverse,
                                 .exact        = l->ctx->exact};
 
     if (op->primitive != NULL) return FIRE_OK;
@@ -93,19 +95,85 @@ static void trim_weights(fire_layer_t *l)
         fire_storage_trim(l->blob[0]->part[FIRE_DATA]);
 }
 
-fire_status_t fire_conv_onednn_forward(fire_layer_t *l)
+static fire_blob_t *image_of(const fire_layer_t *l, int k)
 {
-    const fire_conv_t *c  = FIRE_STATE(l, fire_conv_t);
-    fire_onednn_op_t  *op = &((conv_onednn_t *)l->kernel_state)->forward;
-    void              *arg[FIRE_ONEDNN_ARGS];
+    return FIRE_STATE(l, fire_conv_t)->reverse ? l->top[k] : l->bottom[k];
+}
+
+static fire_blob_t *map_of(const fire_layer_t *l, int k)
+{
+    return FIRE_STATE(l, fire_conv_t)->reverse ? l->bottom[k] : l->top[k];
+}
+
+static fire_status_t to_map(fire_layer_t *l, int k, fire_part_t part)
+{
+    fire_onednn_op_t *op = &((conv_onednn_t *)l->kernel_state)->to_map;
+    void             *arg[FIRE_ONEDNN_ARGS];
 
     FIRE_TRY(make_op(l, FIRE_ONEDNN_FORWARD, op));
     FIRE_IN_AS(l->blob[0], FIRE_DATA, &op->format[1], &arg[1]);
-    if (c->bias) FIRE_IN_AS(l->blob[1], FIRE_DATA, &op->format[3], &arg[3]);
+    if (op->narg > 3) FIRE_IN_AS(l->blob[1], FIRE_DATA, &op->format[3], &arg[3]);
+    FIRE_IN_AS(image_of(l, k), part, &op->format[0], &arg[0]);
+    FIRE_OUT_AS(map_of(l, k), part, &op->format[2], &arg[2]);
+    return fire_onednn_op_run(op, arg, l->ctx->pool);
+}
+
+static fire_status_t to_image(fire_layer_t *l, int k, fire_part_t part)
+{
+    fire_onednn_op_t *op = &((conv_onednn_t *)l->kernel_state)->to_image;
+    void             *arg[FIRE_ONEDNN_ARGS];
+
+    FIRE_TRY(make_op(l, FIRE_ONEDNN_BACKWARD_DATA, op));
+    FIRE_IN_AS(l->blob[0], FIRE_DATA, &op->format[1], &arg[1]);
+    FIRE_IN_AS(map_of(l, k), part, &op->format[2], &arg[2]);
+    FIRE_OUT_AS(image_of(l, k), part, &op->format[0], &arg[0]);
+    return fire_onednn_op_run(op, arg, l->ctx->pool);
+}
+
+/* Convolution leaves the bias to oneDNN; its backward pass has none. */
+static fire_status_t add_image_bias(fire_layer_t *l, int k)
+{
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+    const float       *bias;
+    float             *y;
+
+    if (!c->bias) return FIRE_OK;
+    FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
+    FIRE_INOUT(l, l->top[k], FIRE_DATA, &y);
+    for (int64_t i = 0; i < c->images * c->image.channels; i++, y += c->image.plane)
+        for (int64_t j = 0; j < c->image.plane; j++)
+            y[j] += bias[i % c->image.channels];
+    return FIRE_OK;
+}
+
+static fire_status_t sum_image_bias(fire_layer_t *l, int k)
+{
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+    const float       *dy;
+    float             *diff;
+
+    if (!c->bias || !l->param_gradient[1]) return FIRE_OK;
+    FIRE_IN(l, l->top[k], FIRE_DIFF, &dy);
+    FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &diff);
+    for (int64_t i = 0; i < c->images * c->image.channels; i++, dy += c->image.plane) {
+        float sum = 0;
+
+        for (int64_t j = 0; j < c->image.plane; j++)
+            sum += dy[j];
+        diff[i % c->image.channels] += sum;
+    }
+    return FIRE_OK;
+}
+
+fire_status_t fire_conv_onednn_forward(fire_layer_t *l)
+{
     for (int k = 0; k < l->nbottom; k++) {
-        FIRE_IN_AS(l->bottom[k], FIRE_DATA, &op->format[0], &arg[0]);
-        FIRE_OUT_AS(l->top[k], FIRE_DATA, &op->format[2], &arg[2]);
-        FIRE_TRY(fire_onednn_op_run(op, arg, l->ctx->pool));
+        if (!FIRE_STATE(l, fire_conv_t)->reverse) {
+            FIRE_TRY(to_map(l, k, FIRE_DATA));
+            continue;
+        }
+        FIRE_TRY(to_image(l, k, FIRE_DATA));
+        FIRE_TRY(add_image_bias(l, k));
     }
     trim_weights(l);
     return FIRE_OK;
@@ -113,15 +181,9 @@ fire_status_t fire_conv_onednn_forward(fire_layer_t *l)
 
 static fire_status_t backward_data(fire_layer_t *l, int k)
 {
-    fire_onednn_op_t *op = &((conv_onednn_t *)l->kernel_state)->data;
-    void             *arg[FIRE_ONEDNN_ARGS];
-
     if (!l->propagate_down[k]) return FIRE_OK;
-    FIRE_TRY(make_op(l, FIRE_ONEDNN_BACKWARD_DATA, op));
-    FIRE_IN_AS(l->blob[0], FIRE_DATA, &op->format[1], &arg[1]);
-    FIRE_IN_AS(l->top[k], FIRE_DIFF, &op->format[2], &arg[2]);
-    FIRE_OUT_AS(l->bottom[k], FIRE_DIFF, &op->format[0], &arg[0]);
-    return fire_onednn_op_run(op, arg, l->ctx->pool);
+    return FIRE_STATE(l, fire_conv_t)->reverse ? to_map(l, k, FIRE_DIFF)
+                                               : to_image(l, k, FIRE_DIFF);
 }
 
 static size_t bytes_of(const fire_format_t *f, const fire_blob_t *b)
@@ -172,12 +234,14 @@ static fire_status_t add_gradient(fire_layer_t *l, conv_onednn_t *s,
 /* dweights: where oneDNN leaves them, in its own format. */
 static fire_status_t run_gradient(fire_layer_t *l, int k, void *dweights)
 {
+    bool              reverse               = FIRE_STATE(l, fire_conv_t)->reverse;
     conv_onednn_t    *s                     = l->kernel_state;
     fire_onednn_op_t *op                    = &s->gradient;
     void             *arg[FIRE_ONEDNN_ARGS] = {[1] = dweights, [3] = s->dbias};
 
-    FIRE_IN_AS(l->bottom[k], FIRE_DATA, &op->format[0], &arg[0]);
-    FIRE_IN_AS(l->top[k], FIRE_DIFF, &op->format[2], &arg[2]);
+    FIRE_IN_AS(image_of(l, k), reverse ? FIRE_DIFF : FIRE_DATA, &op->format[0],
+               &arg[0]);
+    FIRE_IN_AS(map_of(l, k), reverse ? FIRE_DATA : FIRE_DIFF, &op->format[2], &arg[2]);
     FIRE_TRY(fire_onednn_op_run(op, arg, l->ctx->pool));
     return add_gradient(l, s, dweights);
 }
@@ -217,6 +281,7 @@ fire_status_t fire_conv_onednn_backward(fire_layer_t *l)
 {
     FIRE_TRY(backward_relu(l));
     for (int k = 0; k < l->ntop; k++) {
+        if (FIRE_STATE(l, fire_conv_t)->reverse) FIRE_TRY(sum_image_bias(l, k));
         FIRE_TRY(backward_weights(l, k));
         FIRE_TRY(backward_data(l, k));
     }

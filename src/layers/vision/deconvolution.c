@@ -8,7 +8,8 @@ static fire_status_t deconvolution_setup(fire_layer_t *l)
 }
 
 static const fire_kernel_t deconvolution_kernels[] = {
-    FIRE_CUDA_KERNEL_6(conv) /* where it is built in */
+    FIRE_CUDA_KERNEL_6(conv) /* where they are built in */
+    FIRE_ONEDNN_KERNEL(conv)
     {.name     = "ref",
      .prepare  = fire_conv_ref_prepare,
      .forward  = fire_conv_ref_forward,

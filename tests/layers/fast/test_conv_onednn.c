@@ -43,6 +43,26 @@ TEST(convolution_agrees_along_one_and_three_axes)
     check("2 16 5 6 7", "num_output: 16 kernel_size: 3 pad: 1");
 }
 
+static void check_reverse(const char *in, const char *settings)
+{
+    char layers[512];
+
+    snprintf(layers, sizeof(layers),
+             "layer { name: \"it\" type: \"Deconvolution\" bottom: \"in\" top: \"it\" "
+             "convolution_param { " FILL "%s } }",
+             settings);
+    twins_check(in, layers, "onednn", 2e-5);
+}
+
+TEST(deconvolution_agrees_with_ref_in_all_directions)
+{
+    check_reverse("2 16 5 6", "num_output: 32 kernel_size: 4 stride: 2 pad: 1");
+    check_reverse("2 20 5 6", "num_output: 7 kernel_size: 3 bias_term: false");
+    check_reverse("2 16 9 9", "num_output: 16 kernel_size: 1");
+    check_reverse("2 21 4 4", "num_output: 21 kernel_size: 8 stride: 4 group: 21");
+    check_reverse("2 16 5", "num_output: 8 kernel_size: 3 stride: 2");
+}
+
 TEST(winograd_agrees_within_its_own_error)
 {
     twins_check("2 32 12 12", CONV("it", "in", "num_output: 64 kernel_size: 3 pad: 1"),
