@@ -38,6 +38,12 @@ static fire_status_t list_files(fire_rows_t *r, const char *list)
     return FIRE_OK;
 }
 
+static bool is_same_shape(const fire_rows_set_t *a, const fire_rows_set_t *b)
+{
+    return a->ndim == b->ndim &&
+           memcmp(a->dim, b->dim, (size_t)a->ndim * sizeof(*a->dim)) == 0;
+}
+
 /* The first file tells the shapes, the others must agree. */
 static fire_status_t check_set(fire_rows_t *r, hid_t h5, file_t *f, int i)
 {
@@ -57,7 +63,7 @@ static fire_status_t check_set(fire_rows_t *r, hid_t h5, file_t *f, int i)
     s.ndim  = ndim - 1;
     s.count = count / dim[0];
     memcpy(s.dim, dim + 1, (size_t)s.ndim * sizeof(*dim));
-    if (f != r->file && memcmp(&s, set, sizeof(s)) != 0)
+    if (f != r->file && !is_same_shape(&s, set))
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "%s: rows of dataset \"%s\" have another shape than in %s",
                          f->path, r->name[i], r->file->path);

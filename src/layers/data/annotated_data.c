@@ -153,7 +153,7 @@ static fire_status_t augment(const annotated_t *d, fire_workspace_t *scratch,
                      fire_extent_count(s->pixels.extent) / 3);
     window = fire_augment_window(t != NULL ? t->expand_param : NULL, d->a, &s->draw,
                                  s->object, s->n);
-    if (memcmp(&window, &(fire_bbox_t){0, 0, 1, 1}, sizeof(window)) != 0)
+    if (window.xmin != 0 || window.ymin != 0 || window.xmax != 1 || window.ymax != 1)
         FIRE_TRY(crop(d, window, scratch, &s->pixels));
     fire_augment_objects(t != NULL ? t->emit_constraint : NULL, window, s->object,
                          &s->n);
