@@ -11,6 +11,10 @@ endforeach()
 if(NOT FIRE_HAVE_CUDA)
   list(FILTER FIRE_SOURCES EXCLUDE REGEX "/device/cuda/")
 endif()
+if(FIRE_CUDA_EMULATOR)
+  list(FILTER FIRE_SOURCES EXCLUDE REGEX "/device/cuda/[a-z_]*cudnn")
+  list(APPEND FIRE_SOURCES ${FIRE_EMULATED_SOURCES})
+endif()
 
 # protobuf-c calls the header of every message struct "base", and so do two of
 # Caffe's messages a field: there the header gets another name, in a copy of the

@@ -208,7 +208,8 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
          .forward  = fire_##noun##_cudnn_forward,  \
          .backward = fire_##noun##_cudnn_backward, \
          .release  = fire_##noun##_cudnn_release,  \
-         .absorbs  = fire_##noun##_cudnn_absorbs},
+         .absorbs  = fire_##noun##_cudnn_absorbs,  \
+         .needs    = fire_##noun##_cudnn_needs},
 #else
 #    define FIRE_CUDNN_KERNEL(noun)
 #endif

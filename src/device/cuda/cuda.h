@@ -11,21 +11,27 @@ fire_status_t fire_cuda_status(cudaError_t rc, const char *what, const char *fil
                                int line);
 
 struct fire_stream {
-    int          device;
-    int          multiprocessors;
-    cudaStream_t queue;
-    void        *cudnn, *cublas; /* handles, made when first asked for */
-    void        *cublas_scratch;
-    void        *workspace; /* scratch for kernels, grows */
-    size_t       workspace_bytes;
+    int                   device;
+    int                   multiprocessors;
+    cudaStream_t          queue;
+    void                 *cudnn, *cublas; /* handles, made when first asked for */
+    void                 *cublas_scratch;
+    struct fire_cudnn_op *cudnn_ops; /* operations made so far */
+    /* Memory for passing use, that grows: inside of a kernel, and between two. */
+    struct fire_cuda_scratch {
+        void  *memory;
+        size_t bytes;
+    } workspace, scratch;
 };
 
 /* The queue that this thread's work goes to; 0, the legacy one, for a thread that has
  * none. That waits for all other queues, and they for it. */
 cudaStream_t fire_cuda_queue(void);
 
-/* Scratch memory of at least `bytes`, valid until the next call. */
+/* Memory of at least `bytes`, valid until the next call; what libraries are given is
+ * workspace, scratch is not touched by them. */
 fire_status_t fire_cuda_workspace(fire_stream_t *s, size_t bytes, void **memory_p);
+fire_status_t fire_cuda_scratch(fire_stream_t *s, size_t bytes, void **memory_p);
 
 /* Arithmetic of the device's table (device.h). */
 fire_status_t fire_cuda_convert(const fire_format_t *from, const void *src,

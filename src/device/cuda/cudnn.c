@@ -40,19 +40,6 @@ fire_status_t fire_cudnn_get(fire_stream_t *s, const fire_cudnn_t **calls_p,
     return FIRE_OK;
 }
 
-bool fire_cudnn_is_here(fire_stream_t *s)
-{
-    const fire_cudnn_t *calls;
-    cudnnHandle_t       handle;
-
-    return fire_cudnn_get(s, &calls, &handle) >= 0;
-}
-
-void fire_cudnn_close(fire_stream_t *s)
-{
-    if (s->cudnn != NULL) cudnn.Destroy(s->cudnn);
-}
-
 fire_status_t fire_cudnn_status(cudnnStatus_t rc, const char *what, const char *file,
                                 int line)
 {

@@ -24,9 +24,6 @@ typedef struct fire_cudnn {
 /* The calls, and the worker's handle, tied to its queue; opened on first use. */
 fire_status_t fire_cudnn_get(fire_stream_t *s, const fire_cudnn_t **calls_p,
                              cudnnHandle_t *handle_p);
-/* Is the library there? Tries to open it. */
-bool fire_cudnn_is_here(fire_stream_t *s);
-void fire_cudnn_close(fire_stream_t *s);
 
 fire_status_t fire_cudnn_status(cudnnStatus_t rc, const char *what, const char *file,
                                 int line);

@@ -7,7 +7,7 @@
 #include "device/cuda/cublas.h"
 #include "device/cuda/cuda.h"
 #ifdef FIRE_HAVE_CUDNN
-#    include "device/cuda/cudnn.h"
+#    include "device/cuda/conv_cudnn.h"
 #endif
 
 fire_status_t fire_cuda_status(cudaError_t rc, const char *what, const char *file,
@@ -165,7 +165,8 @@ void fire_gpu_close(fire_stream_t *s)
 #ifdef FIRE_HAVE_CUDNN
     fire_cudnn_close(s);
 #endif
-    cudaFree(s->workspace);
+    cudaFree(s->workspace.memory);
+    cudaFree(s->scratch.memory);
     cudaStreamDestroy(s->queue);
     if (mine == s) mine = NULL;
     fire_free(s);
@@ -182,16 +183,26 @@ fire_status_t fire_gpu_sync(fire_stream_t *s)
     return FIRE_CUDA(cudaStreamSynchronize(s->queue));
 }
 
+static fire_status_t fit(fire_stream_t *s, struct fire_cuda_scratch *m, size_t bytes,
+                         void **memory_p)
+{
+    if (bytes > m->bytes) {
+        FIRE_TRY(fire_gpu_sync(s)); /* the old one may be in use */
+        cudaFree(m->memory);
+        *m = (struct fire_cuda_scratch){0};
+        FIRE_TRY(FIRE_CUDA(cudaMalloc(&m->memory, bytes)));
+        m->bytes = bytes;
+    }
+    *memory_p = m->memory;
+    return FIRE_OK;
+}
+
 fire_status_t fire_cuda_workspace(fire_stream_t *s, size_t bytes, void **memory_p)
 {
-    if (bytes > s->workspace_bytes) {
-        FIRE_TRY(fire_gpu_sync(s)); /* the old one may be in use */
-        cudaFree(s->workspace);
-        s->workspace       = NULL;
-        s->workspace_bytes = 0;
-        FIRE_TRY(FIRE_CUDA(cudaMalloc(&s->workspace, bytes)));
-        s->workspace_bytes = bytes;
-    }
-    *memory_p = s->workspace;
-    return FIRE_OK;
+    return fit(s, &s->workspace, bytes, memory_p);
+}
+
+fire_status_t fire_cuda_scratch(fire_stream_t *s, size_t bytes, void **memory_p)
+{
+    return fit(s, &s->scratch, bytes, memory_p);
 }

@@ -53,16 +53,16 @@ fire_status_t fire_gpu_channel_sum(fire_stream_t *s, fire_gpu_view_t view,
     return FIRE_OK;
 }
 
-template <typename T> struct add_value {
+template <typename T, bool RELU> struct add_value {
     const T     *x;
     const float *b;
     T           *y;
 
     template <int V> struct constants {
         fire_lanes<V> b;
-        __device__    constants(const add_value &f, int64_t c)
-            : b(fire_lanes_load_plain<V>(f.b, c))
+        __device__    constants(const add_value &f, int64_t c) : b()
         {
+            if (f.b != NULL) b = fire_lanes_load_plain<V>(f.b, c);
         }
     };
 
@@ -71,26 +71,83 @@ template <typename T> struct add_value {
         fire_lanes<V> v = fire_lanes_load<V>(x, at);
 
 #pragma unroll
-        for (int i = 0; i < V; i++)
+        for (int i = 0; i < V; i++) {
             v.v[i] += k.b.v[i];
+            if (RELU && !(v.v[i] > 0)) v.v[i] = 0;
+        }
         fire_lanes_store<V>(y, at, v);
     }
 };
 
-template <typename T>
+template <bool RELU, typename T>
 static fire_status_t add_to(fire_stream_t *s, fire_gpu_view_t view, const T *x,
                             const float *b, T *y)
 {
     constexpr int       V = fire_vector<T>::N;
     fire_channel_plan_t p = fire_channel_plan(view, V, s->multiprocessors);
 
-    return fire_channel_each<V>(s, p, add_value<T>{x, b, y});
+    return fire_channel_each<V>(s, p, add_value<T, RELU>{x, b, y});
 }
 
 fire_status_t fire_gpu_channel_add(fire_stream_t *s, fire_gpu_view_t view,
                                    fire_dtype_t dtype, const void *x, const float *b,
                                    void *y)
 {
-    FIRE_WITH_TYPE(dtype, T, return add_to(s, view, (const T *)x, b, (T *)y))
+    FIRE_WITH_TYPE(dtype, T, return add_to<false>(s, view, (const T *)x, b, (T *)y))
+    return FIRE_OK;
+}
+
+fire_status_t fire_gpu_channel_relu(fire_stream_t *s, fire_gpu_view_t view,
+                                    fire_dtype_t dtype, const void *x, const float *b,
+                                    void *y)
+{
+    FIRE_WITH_TYPE(dtype, T, return add_to<true>(s, view, (const T *)x, b, (T *)y))
+    return FIRE_OK;
+}
+
+/* Masks dy on the way. */
+template <typename T> struct masked_values {
+    const T *y;
+    T       *dy;
+
+    template <int V> struct constants {
+        __device__ constants(const masked_values &, int64_t)
+        {
+        }
+    };
+
+    template <int V>
+    __device__ void add(const constants<V> &, int64_t at, fire_lanes<V> *sum) const
+    {
+        fire_lanes<V> v = fire_lanes_load<V>(y, at), d = fire_lanes_load<V>(dy, at);
+
+#pragma unroll
+        for (int k = 0; k < V; k++) {
+            if (!(v.v[k] > 0)) d.v[k] = 0;
+            sum[0].v[k] += d.v[k];
+        }
+        fire_lanes_store<V>(dy, at, d);
+    }
+};
+
+template <typename T>
+static fire_status_t relu_back(fire_stream_t *s, fire_gpu_view_t view, const T *y,
+                               T *dy, bool add, float *sum)
+{
+    constexpr int       V = fire_vector<T>::N;
+    fire_channel_plan_t p = fire_channel_plan(view, V, s->multiprocessors);
+    float              *partial;
+
+    FIRE_TRY((fire_channel_sums<V, 1>(s, p, masked_values<T>{y, dy}, &partial)));
+    if (sum == NULL) return FIRE_OK;
+    return FIRE_LAUNCH(s, view.channels, finish, view.channels, p.parts, partial, add,
+                       sum);
+}
+
+fire_status_t fire_gpu_channel_relu_back(fire_stream_t *s, fire_gpu_view_t view,
+                                         fire_dtype_t dtype, const void *y, void *dy,
+                                         bool add, float *sum)
+{
+    FIRE_WITH_TYPE(dtype, T, return relu_back(s, view, (const T *)y, (T *)dy, add, sum))
     return FIRE_OK;
 }

@@ -12,5 +12,14 @@ fire_status_t fire_gpu_channel_sum(fire_stream_t *s, fire_gpu_view_t view,
 fire_status_t fire_gpu_channel_add(fire_stream_t *s, fire_gpu_view_t view,
                                    fire_dtype_t dtype, const void *x, const float *b,
                                    void *y);
+/* y = relu(x + b[c]), b NULL for none; y may be x. */
+fire_status_t fire_gpu_channel_relu(fire_stream_t *s, fire_gpu_view_t view,
+                                    fire_dtype_t dtype, const void *x, const float *b,
+                                    void *y);
+/* Back through that, given y: dy becomes the gradient before it, and sum (or NULL) is
+ * the bias's, as in fire_gpu_channel_sum(). */
+fire_status_t fire_gpu_channel_relu_back(fire_stream_t *s, fire_gpu_view_t view,
+                                         fire_dtype_t dtype, const void *y, void *dy,
+                                         bool add, float *sum);
 FIRE_END_C
 #endif

@@ -1,0 +1,287 @@
+#include "device/cuda/graph_cudnn.h"
+
+#include <string.h>
+
+/* ---- descriptors ---- */
+
+fire_status_t fire_cudnn_graph_init(fire_stream_t *s, fire_cudnn_graph_t *g)
+{
+    *g = (fire_cudnn_graph_t){.stream = s};
+    return fire_cudnn_get(s, &g->calls, &g->handle);
+}
+
+void fire_cudnn_graph_fini(fire_cudnn_graph_t *g)
+{
+    while (g->n > 0)
+        g->calls->BackendDestroyDescriptor(g->made[--g->n]);
+}
+
+fire_status_t fire_cudnn_graph_add(fire_cudnn_graph_t          *g,
+                                   cudnnBackendDescriptorType_t type,
+                                   cudnnBackendDescriptor_t    *d_p)
+{
+    if (g->n == (int)(sizeof(g->made) / sizeof(g->made[0])))
+        return FIRE_FAIL(FIRE_ERR_INVALID, "a cuDNN graph of too many parts");
+    FIRE_TRY(FIRE_CUDNN(g->calls->BackendCreateDescriptor(type, &g->made[g->n])));
+    *d_p = g->made[g->n++];
+    return FIRE_OK;
+}
+
+fire_status_t fire_cudnn_graph_set(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t d,
+                                   cudnnBackendAttributeName_t name,
+                                   cudnnBackendAttributeType_t type, int64_t n,
+                                   const void *value)
+{
+    return FIRE_CUDNN(g->calls->BackendSetAttribute(d, name, type, n, value));
+}
+
+fire_status_t fire_cudnn_graph_finish(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t d)
+{
+    return FIRE_CUDNN(g->calls->BackendFinalize(d));
+}
+
+#define SET(d, name, type, n, value) \
+    FIRE_TRY(fire_cudnn_graph_set(g, (d), (name), (type), (n), (value)))
+
+fire_status_t fire_cudnn_graph_tensor(fire_cudnn_graph_t        *g,
+                                      const fire_cudnn_tensor_t *t,
+                                      cudnnBackendDescriptor_t  *d_p)
+{
+    int64_t                  alignment = 16, uid = t->uid;
+    bool                     inside = t->uid == 0;
+    cudnnBackendDescriptor_t d;
+
+    if (inside) uid = 1000 + g->n;
+    FIRE_TRY(fire_cudnn_graph_add(g, CUDNN_BACKEND_TENSOR_DESCRIPTOR, &d));
+    SET(d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &t->type);
+    SET(d, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, t->ndim, t->dim);
+    SET(d, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, t->ndim, t->stride);
+    SET(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &uid);
+    SET(d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment);
+    SET(d, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &inside);
+    FIRE_TRY(fire_cudnn_graph_finish(g, d));
+    *d_p = d;
+    return FIRE_OK;
+}
+
+static fire_status_t finish_graph(fire_cudnn_graph_t       *g,
+                                  cudnnBackendDescriptor_t *graph_p)
+{
+    cudnnBackendDescriptor_t d;
+
+    FIRE_TRY(fire_cudnn_graph_add(g, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, &d));
+    SET(d, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &g->handle);
+    SET(d, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, g->nop, g->op);
+    FIRE_TRY(fire_cudnn_graph_finish(g, d));
+    *graph_p = d;
+    return FIRE_OK;
+}
+
+/* ---- running a plan ---- */
+
+void fire_cudnn_plan_free(const fire_cudnn_t *calls, fire_cudnn_plan_t *p)
+{
+    if (p->plan != NULL) calls->BackendDestroyDescriptor(p->plan);
+    if (p->pack != NULL) calls->BackendDestroyDescriptor(p->pack);
+    *p = (fire_cudnn_plan_t){0};
+}
+
+static fire_status_t point_to(const fire_cudnn_t *c, const fire_cudnn_plan_t *p,
+                              const fire_cudnn_args_t *args, void *workspace)
+{
+    FIRE_TRY(
+        FIRE_CUDNN(c->BackendSetAttribute(p->pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+                                          CUDNN_TYPE_INT64, args->n, args->uid)));
+    FIRE_TRY(FIRE_CUDNN(
+        c->BackendSetAttribute(p->pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+                               CUDNN_TYPE_VOID_PTR, args->n, args->ptr)));
+    FIRE_TRY(
+        FIRE_CUDNN(c->BackendSetAttribute(p->pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
+                                          CUDNN_TYPE_VOID_PTR, 1, &workspace)));
+    return FIRE_CUDNN(c->BackendFinalize(p->pack));
+}
+
+fire_status_t fire_cudnn_plan_run(fire_stream_t *s, const fire_cudnn_plan_t *p,
+                                  const fire_cudnn_args_t *args)
+{
+    const fire_cudnn_t *c;
+    cudnnHandle_t       handle;
+    void               *workspace = NULL;
+
+    FIRE_TRY(fire_cudnn_get(s, &c, &handle));
+    if (p->workspace > 0) FIRE_TRY(fire_cuda_workspace(s, p->workspace, &workspace));
+    FIRE_TRY(point_to(c, p, args, workspace));
+    return FIRE_CUDNN(c->BackendExecute(handle, p->plan, p->pack));
+}
+
+/* ---- choosing one ---- */
+
+enum { MOST_CONFIGS = 12, MOST_MEASURED = 6, REPEATS = 3 };
+#define MOST_WORKSPACE ((int64_t)2 << 30)
+
+static bool is_forbidden(const fire_cudnn_rules_t *r, cudnnBackendNumericalNote_t note)
+{
+    switch (note) {
+    case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
+        return r->deterministic;
+    case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
+    case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
+        return !r->tensor_cores;
+    case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
+        return true;
+    case CUDNN_NUMERICAL_NOTE_FFT:
+    case CUDNN_NUMERICAL_NOTE_WINOGRAD:
+    case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
+    case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6:
+    case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
+        return r->exact;
+    default:
+        return false;
+    }
+}
+
+/* Do the rules allow the engine of this configuration? */
+static bool is_allowed(const fire_cudnn_t *c, const fire_cudnn_rules_t *r,
+                       cudnnBackendDescriptor_t config)
+{
+    cudnnBackendNumericalNote_t note[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+    cudnnBackendDescriptor_t    engine;
+    int64_t                     n  = 0;
+    bool                        ok = true;
+
+    if (c->BackendCreateDescriptor(CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine) !=
+        CUDNN_STATUS_SUCCESS)
+        return false;
+    if (c->BackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_ENGINE,
+                               CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &n,
+                               &engine) != CUDNN_STATUS_SUCCESS ||
+        c->BackendGetAttribute(
+            engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+            CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &n, note) != CUDNN_STATUS_SUCCESS)
+        ok = false;
+    for (int64_t i = 0; i < n && ok; i++)
+        ok = !is_forbidden(r, note[i]);
+    c->BackendDestroyDescriptor(engine);
+    return ok;
+}
+
+/* A plan for a configuration; false where this GPU or size has none. */
+static bool build(const fire_cudnn_graph_t *g, cudnnBackendDescriptor_t config,
+                  fire_cudnn_plan_t *p)
+{
+    const fire_cudnn_t *c     = g->calls;
+    int64_t             bytes = 0, n = 0;
+
+    *p = (fire_cudnn_plan_t){0};
+    if (c->BackendCreateDescriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, &p->plan) ==
+            CUDNN_STATUS_SUCCESS &&
+        c->BackendCreateDescriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &p->pack) ==
+            CUDNN_STATUS_SUCCESS &&
+        c->BackendSetAttribute(p->plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
+                               CUDNN_TYPE_HANDLE, 1,
+                               &g->handle) == CUDNN_STATUS_SUCCESS &&
+        c->BackendSetAttribute(p->plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+                               CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+                               &config) == CUDNN_STATUS_SUCCESS &&
+        c->BackendFinalize(p->plan) == CUDNN_STATUS_SUCCESS &&
+        c->BackendGetAttribute(p->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                               CUDNN_TYPE_INT64, 1, &n,
+                               &bytes) == CUDNN_STATUS_SUCCESS &&
+        bytes <= MOST_WORKSPACE) {
+        p->workspace = (size_t)bytes;
+        return true;
+    }
+    fire_cudnn_plan_free(c, p);
+    return false;
+}
+
+static fire_status_t measure(fire_stream_t *s, fire_cudnn_plan_t *p,
+                             const fire_cudnn_args_t *args, cudaEvent_t event[2])
+{
+    FIRE_TRY(fire_cudnn_plan_run(s, p, args)); /* warm up */
+    FIRE_TRY(FIRE_CUDA(cudaEventRecord(event[0], s->queue)));
+    for (int i = 0; i < REPEATS; i++)
+        FIRE_TRY(fire_cudnn_plan_run(s, p, args));
+    FIRE_TRY(FIRE_CUDA(cudaEventRecord(event[1], s->queue)));
+    FIRE_TRY(FIRE_CUDA(cudaEventSynchronize(event[1])));
+    FIRE_TRY(FIRE_CUDA(cudaEventElapsedTime(&p->ms, event[0], event[1])));
+    p->ms /= REPEATS;
+    return FIRE_OK;
+}
+
+/* Plans of the configurations in order: the first, or the fastest of the first few. */
+static fire_status_t pick(const fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
+                          const fire_cudnn_args_t *args, int64_t n,
+                          cudnnBackendDescriptor_t *config, fire_cudnn_plan_t *best)
+{
+    cudaEvent_t   event[2] = {0};
+    int           seen     = 0;
+    fire_status_t st       = FIRE_OK;
+
+    for (int i = 0; i < 2 && r->measure && st >= 0; i++)
+        st = FIRE_CUDA(cudaEventCreate(&event[i]));
+    for (int64_t i = 0; i < n && seen < (r->measure ? MOST_MEASURED : 1) && st >= 0;
+         i++) {
+        fire_cudnn_plan_t p;
+
+        if (!is_allowed(g->calls, r, config[i]) || !build(g, config[i], &p)) continue;
+        if (r->measure && measure(g->stream, &p, args, event) < 0) {
+            fire_cudnn_plan_free(g->calls, &p);
+            continue;
+        }
+        seen++;
+        if (best->plan != NULL && best->ms <= p.ms) {
+            fire_cudnn_plan_free(g->calls, &p);
+        } else {
+            fire_cudnn_plan_free(g->calls, best);
+            *best = p;
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        if (event[i] != NULL) cudaEventDestroy(event[i]);
+    return st;
+}
+
+/* The configurations that cuDNN advises, best first. */
+static fire_status_t advise(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t graph,
+                            cudnnBackendHeurMode_t mode, int64_t *n_p,
+                            cudnnBackendDescriptor_t *config)
+{
+    cudnnBackendDescriptor_t heuristic;
+
+    FIRE_TRY(fire_cudnn_graph_add(g, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, &heuristic));
+    SET(heuristic, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+        1, &graph);
+    SET(heuristic, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
+    if (g->calls->BackendFinalize(heuristic) != CUDNN_STATUS_SUCCESS) {
+        *n_p = 0;
+        return FIRE_OK;
+    }
+    for (int i = 0; i < MOST_CONFIGS; i++)
+        FIRE_TRY(
+            fire_cudnn_graph_add(g, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &config[i]));
+    return FIRE_CUDNN(g->calls->BackendGetAttribute(
+        heuristic, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+        MOST_CONFIGS, n_p, config));
+}
+
+fire_status_t fire_cudnn_plan_make(fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
+                                   const fire_cudnn_args_t *args,
+                                   fire_cudnn_plan_t       *plan_p)
+{
+    static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A,
+                                                   CUDNN_HEUR_MODE_FALLBACK};
+    cudnnBackendDescriptor_t            graph, config[MOST_CONFIGS];
+    fire_cudnn_plan_t                   best = {0};
+    int64_t                             n;
+
+    FIRE_TRY(finish_graph(g, &graph));
+    for (int i = 0; i < 2 && best.plan == NULL; i++) {
+        FIRE_TRY(advise(g, graph, modes[i], &n, config));
+        FIRE_TRY(pick(g, r, args, n < MOST_CONFIGS ? n : MOST_CONFIGS, config, &best));
+    }
+    if (best.plan == NULL)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "cuDNN has no plan for this operation");
+    *plan_p = best;
+    return FIRE_OK;
+}

@@ -1,0 +1,206 @@
+/* conv_cudnn.c - convolution by cuDNN, with a ReLU that follows in place, in the net's
+ * precision. Operations are made when they first run: then there is memory to measure
+ * them with. */
+#include "device/cuda/conv_cudnn.h"
+
+#include <string.h>
+
+#include "layers/cuda/channel_sum.h"
+#include "layers/cuda/weights.h"
+#include "layers/neuron/relu.h"
+#include "layers/vision/conv.h"
+
+typedef struct conv_cudnn {
+    const fire_cudnn_op_t *op[FIRE_CUDNN_PASSES];
+} conv_cudnn_t;
+
+const char *fire_conv_cudnn_declines(const fire_layer_t *l)
+{
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+
+    if (fire_blob_count(l->bottom[0]) == 0) return "the input is empty";
+    if (c->axis != 1) return "channels are not axis 1";
+    if (c->window.axes != 2) return "it has not two spatial axes";
+    return fire_cudnn_is_here(l->ctx->stream) ? NULL : "libcudnn.so.9 is not here";
+}
+
+bool fire_conv_cudnn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+{
+    return l->nfollower == 0 && l->ntop == 1 && strcmp(next->ops->type, "ReLU") == 0 &&
+           FIRE_STATE(next, fire_relu_t)->slope == 0;
+}
+
+unsigned fire_conv_cudnn_needs(const fire_layer_t *l)
+{
+    return FIRE_NEEDS_BOTTOM | (l->nfollower > 0 ? FIRE_NEEDS_TOP : 0);
+}
+
+void fire_conv_cudnn_release(fire_layer_t *l)
+{
+    fire_free(l->kernel_state);
+    l->kernel_state = NULL;
+}
+
+fire_status_t fire_conv_cudnn_prepare(fire_layer_t *l)
+{
+    if (l->kernel_state == NULL) return FIRE_NEW((conv_cudnn_t **)&l->kernel_state, 1);
+    memset(l->kernel_state, 0, sizeof(conv_cudnn_t));
+    return FIRE_OK;
+}
+
+static void describe(const fire_layer_t *l, fire_cudnn_conv_t *d)
+{
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+    fire_format_t      f = fire_gpu_format(l, l->bottom[0]);
+
+    memset(d, 0, sizeof(*d));
+    d->axes          = c->window.axes;
+    d->num           = c->images;
+    d->group         = c->group;
+    d->in_channels   = c->image.channels;
+    d->out_channels  = c->map.channels;
+    d->dtype         = f.dtype;
+    d->last          = f.layout == FIRE_NHWC;
+    d->bias          = c->bias;
+    d->relu          = l->nfollower > 0;
+    d->tf32          = l->ctx->tf32;
+    d->deterministic = l->ctx->deterministic;
+    d->exact         = l->ctx->exact;
+    d->measure       = l->ctx->tune;
+    for (int i = 0; i < c->window.axes; i++) {
+        d->in[i]       = c->image.dim[i];
+        d->out[i]      = c->map.dim[i];
+        d->kernel[i]   = c->window.kernel[i];
+        d->stride[i]   = c->window.stride[i];
+        d->pad[i]      = c->window.pad[i];
+        d->dilation[i] = c->window.dilation[i];
+    }
+}
+
+/* Forward alone cares for what comes behind it: other passes are shared. */
+static fire_status_t find(fire_layer_t *l, fire_cudnn_pass_t pass,
+                          const fire_cudnn_conv_args_t *args,
+                          const fire_cudnn_op_t       **op_p)
+{
+    conv_cudnn_t     *s = l->kernel_state;
+    fire_cudnn_conv_t d;
+
+    if (s->op[pass] == NULL) {
+        describe(l, &d);
+        if (pass != FIRE_CUDNN_FORWARD) d.bias = d.relu = false;
+        FIRE_TRY(fire_cudnn_conv_find(l->ctx->stream, &d, pass, args, &s->op[pass]));
+    }
+    *op_p = s->op[pass];
+    return FIRE_OK;
+}
+
+/* ---- forward ---- */
+
+static fire_status_t forward_pair(fire_layer_t *l, int k, void *weights, void *bias)
+{
+    fire_format_t          f    = fire_gpu_format(l, l->bottom[k]);
+    fire_gpu_view_t        view = fire_gpu_view(l->top[k], &f);
+    fire_cudnn_conv_args_t args = {.w = weights, .bias = bias};
+    const fire_cudnn_op_t *op;
+
+    FIRE_IN_AS(l->bottom[k], FIRE_DATA, &f, &args.x);
+    FIRE_OUT_AS(l->top[k], FIRE_DATA, &f, &args.y);
+    FIRE_TRY(find(l, FIRE_CUDNN_FORWARD, &args, &op));
+    FIRE_TRY(fire_cudnn_conv_run(l->ctx->stream, op, &args));
+    if (op->fused) return FIRE_OK;
+    if (l->nfollower > 0)
+        return fire_gpu_channel_relu(l->ctx->stream, view, f.dtype, args.y, bias,
+                                     args.y);
+    if (bias == NULL) return FIRE_OK;
+    return fire_gpu_channel_add(l->ctx->stream, view, f.dtype, args.y, bias, args.y);
+}
+
+fire_status_t fire_conv_cudnn_forward(fire_layer_t *l)
+{
+    fire_format_t f    = fire_gpu_format(l, l->blob[0]);
+    const float  *bias = NULL;
+    void         *weights;
+
+    FIRE_IN_AS(l->blob[0], FIRE_DATA, &f, &weights);
+    if (FIRE_STATE(l, fire_conv_t)->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
+    for (int k = 0; k < l->nbottom; k++)
+        FIRE_TRY(forward_pair(l, k, weights, (void *)bias));
+    return FIRE_OK;
+}
+
+/* ---- backward ---- */
+
+/* The gradient before bias and ReLU, and the bias's own. */
+static fire_status_t backward_epilogue(fire_layer_t *l, int k, const fire_format_t *f,
+                                       void **dy_p)
+{
+    fire_gpu_view_t view   = fire_gpu_view(l->top[k], f);
+    bool            wanted = FIRE_STATE(l, fire_conv_t)->bias && l->param_gradient[1];
+    float          *diff   = NULL;
+    void           *y;
+
+    if (wanted) FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &diff);
+    if (l->nfollower == 0) {
+        FIRE_IN_AS(l->top[k], FIRE_DIFF, f, dy_p);
+        return wanted ? fire_gpu_channel_sum(l->ctx->stream, view, f->dtype, *dy_p,
+                                             true, diff)
+                      : FIRE_OK;
+    }
+    FIRE_IN_AS(l->top[k], FIRE_DATA, f, &y);
+    FIRE_INOUT_AS(l->top[k], FIRE_DIFF, f, dy_p);
+    return fire_gpu_channel_relu_back(l->ctx->stream, view, f->dtype, y, *dy_p, true,
+                                      diff);
+}
+
+/* Straight into the parameter's gradient where nothing has to be added or turned. */
+static fire_status_t backward_weights(fire_layer_t *l, fire_cudnn_conv_args_t args)
+{
+    const fire_conv_t     *c     = FIRE_STATE(l, fire_conv_t);
+    fire_blob_t           *b     = l->blob[0];
+    bool                   first = fire_storage_is_zero(b->part[FIRE_DIFF]);
+    bool                   last  = fire_gpu_format(l, b).layout == FIRE_NHWC;
+    int64_t                taps  = last ? fire_window_size(&c->window) : 1;
+    fire_format_t          plain = FIRE_FORMAT_PLAIN(FIRE_GPU);
+    const fire_cudnn_op_t *op;
+    void                  *diff;
+
+    FIRE_TRY(
+        fire_cuda_scratch(l->ctx->stream, (size_t)b->count * sizeof(float), &args.w));
+    FIRE_TRY(find(l, FIRE_CUDNN_WEIGHTS, &args, &op));
+    FIRE_TRY(fire_blob_access(b, FIRE_DIFF, first ? FIRE_WRITE : FIRE_UPDATE, &plain,
+                              &diff));
+    if (first && op->weights == FIRE_F32 && taps == 1) {
+        args.w = diff;
+        return fire_cudnn_conv_run(l->ctx->stream, op, &args);
+    }
+    FIRE_TRY(fire_cudnn_conv_run(l->ctx->stream, op, &args));
+    return fire_gpu_weights_gather(l->ctx->stream, op->weights, b->dim[0],
+                                   b->count / b->dim[0] / taps, taps, args.w, !first,
+                                   diff);
+}
+
+static fire_status_t backward_pair(fire_layer_t *l, int k)
+{
+    fire_format_t          f    = fire_gpu_format(l, l->bottom[k]);
+    fire_format_t          w    = fire_gpu_format(l, l->blob[0]);
+    fire_cudnn_conv_args_t args = {0};
+    const fire_cudnn_op_t *op;
+
+    FIRE_TRY(backward_epilogue(l, k, &f, &args.y));
+    if (l->param_gradient[0]) {
+        FIRE_IN_AS(l->bottom[k], FIRE_DATA, &f, &args.x);
+        FIRE_TRY(backward_weights(l, args));
+    }
+    if (!l->propagate_down[k]) return FIRE_OK;
+    FIRE_IN_AS(l->blob[0], FIRE_DATA, &w, &args.w);
+    FIRE_OUT_AS(l->bottom[k], FIRE_DIFF, &f, &args.x);
+    FIRE_TRY(find(l, FIRE_CUDNN_DATA, &args, &op));
+    return fire_cudnn_conv_run(l->ctx->stream, op, &args);
+}
+
+fire_status_t fire_conv_cudnn_backward(fire_layer_t *l)
+{
+    for (int k = 0; k < l->ntop; k++)
+        FIRE_TRY(backward_pair(l, k));
+    return FIRE_OK;
+}
