@@ -23,6 +23,13 @@ typedef uint16_t fire_vh_t __attribute__((vector_size(32)));
 
 #define FIRE_SIMD __attribute__((always_inline)) static inline
 
+/* For functions that only machines with AVX-512 call. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#    define FIRE_AVX512 __attribute__((target("avx512f")))
+#else
+#    define FIRE_AVX512
+#endif
+
 /* All lanes alike. By way of memory, so that the compiler sees one broadcast: an
  * initialiser it would build lane by lane. */
 FIRE_SIMD fire_vf_t fire_vf_all(float x)

@@ -47,9 +47,17 @@ fire_status_t fire_conv_ref_forward(fire_layer_t *l);
 fire_status_t fire_conv_ref_backward(fire_layer_t *l);
 void          fire_conv_ref_release(fire_layer_t *l);
 
+FIRE_KERNEL_DECLARE(conv_winograd);
 FIRE_KERNEL_DECLARE(conv_onednn);
 FIRE_KERNEL_DECLARE(conv_cuda);
 FIRE_KERNEL_DECLARE(conv_cudnn); /* Convolution */
+
+/* For fast kernels on the CPU: a ReLU that follows in place is done as well. Backward
+ * turns the gradient behind it into the one before it, in its place. */
+bool          fire_conv_absorbs_relu(const fire_layer_t *l, const fire_layer_t *next);
+unsigned      fire_conv_relu_needs(const fire_layer_t *l);
+bool          fire_conv_has_relu(const fire_layer_t *l, float *slope_p);
+fire_status_t fire_conv_relu_backward(fire_layer_t *l);
 
 /* Convolution where every group has one input channel, without columns. */
 const char   *fire_conv_direct_declines(const fire_layer_t *l);

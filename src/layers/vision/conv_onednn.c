@@ -1,11 +1,7 @@
 /* conv_onednn.c - convolution by oneDNN, with a ReLU that follows in place, and
  * deconvolution, which is its backward pass run forward. Operations are made when first
  * needed: only then it is known what runs backward. */
-#include <string.h>
-
 #include "device/cpu/onednn.h"
-#include "device/cpu/raw.h"
-#include "layers/neuron/relu.h"
 #include "layers/vision/conv.h"
 
 typedef struct conv_onednn {
@@ -50,32 +46,28 @@ fire_status_t fire_conv_onednn_prepare(fire_layer_t *l)
 
 bool fire_conv_onednn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
-    return !FIRE_STATE(l, fire_conv_t)->reverse && l->nfollower == 0 && l->ntop == 1 &&
-           strcmp(next->ops->type, "ReLU") == 0 &&
-           FIRE_STATE(next, fire_relu_t)->slope >= 0;
+    return fire_conv_absorbs_relu(l, next);
 }
 
 unsigned fire_conv_onednn_needs(const fire_layer_t *l)
 {
-    return FIRE_NEEDS_BOTTOM | (l->nfollower > 0 ? FIRE_NEEDS_TOP : 0);
+    return fire_conv_relu_needs(l);
 }
 
 static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
                              fire_onednn_op_t *op)
 {
-    const fire_layer_t *relu = fire_layer_follower(l, "ReLU");
-    const fire_conv_t  *c    = FIRE_STATE(l, fire_conv_t);
-    fire_onednn_conv_t  d    = {.axes         = c->window.axes,
-                                .num          = c->images,
-                                .group        = c->group,
-                                .in_channels  = c->image.channels,
-                                .out_channels = c->map.channels,
-                                .bias         = c->bias && !c->reverse,
-                                .exact        = l->ctx->exact};
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+    fire_onednn_conv_t d = {.axes         = c->window.axes,
+                            .num          = c->images,
+                            .group        = c->group,
+                            .in_channels  = c->image.channels,
+                            .out_channels = c->map.channels,
+                            .bias         = c->bias && !c->reverse,
+                            .exact        = l->ctx->exact};
 
     if (op->primitive != NULL) return FIRE_OK;
-    d.relu       = relu != NULL;
-    d.relu_slope = relu != NULL ? FIRE_STATE(relu, fire_relu_t)->slope : 0;
+    d.relu = fire_conv_has_relu(l, &d.relu_slope);
     for (int i = 0; i < d.axes; i++) {
         d.in[i]       = c->image.dim[i];
         d.out[i]      = c->map.dim[i];
@@ -262,24 +254,9 @@ static fire_status_t backward_weights(fire_layer_t *l, int k)
     return st;
 }
 
-/* The gradient behind the ReLU, in the place of the one before it. */
-static fire_status_t backward_relu(fire_layer_t *l)
-{
-    const fire_layer_t *relu = fire_layer_follower(l, "ReLU");
-    fire_format_t       f    = fire_blob_format(l->top[0], FIRE_DATA);
-    void               *y, *dy;
-
-    if (relu == NULL) return FIRE_OK;
-    FIRE_IN_AS(l->top[0], FIRE_DATA, &f, &y);
-    FIRE_INOUT_AS(l->top[0], FIRE_DIFF, &f, &dy);
-    fire_raw_relu_back(f.dtype, fire_blob_raw_count(l->top[0], &f),
-                       FIRE_STATE(relu, fire_relu_t)->slope, y, dy, dy);
-    return FIRE_OK;
-}
-
 fire_status_t fire_conv_onednn_backward(fire_layer_t *l)
 {
-    FIRE_TRY(backward_relu(l));
+    FIRE_TRY(fire_conv_relu_backward(l));
     for (int k = 0; k < l->ntop; k++) {
         if (FIRE_STATE(l, fire_conv_t)->reverse) FIRE_TRY(sum_image_bias(l, k));
         FIRE_TRY(backward_weights(l, k));

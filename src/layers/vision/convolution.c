@@ -9,12 +9,11 @@ static fire_status_t convolution_setup(fire_layer_t *l)
 
 const fire_kernel_t fire_convolution_kernels[] = {
     FIRE_CUDNN_KERNEL(conv) /* where they are built in */
-    FIRE_CUDA_KERNEL_6(conv)
-    FIRE_ONEDNN_KERNEL(conv)
-    {.name     = "direct",
-     .declines = fire_conv_direct_declines,
-     .forward  = fire_conv_direct_forward,
-     .backward = fire_conv_direct_backward},
+    FIRE_CUDA_KERNEL_6(conv) FIRE_KERNEL("winograd", conv_winograd),
+    FIRE_ONEDNN_KERNEL(conv){.name     = "direct",
+                             .declines = fire_conv_direct_declines,
+                             .forward  = fire_conv_direct_forward,
+                             .backward = fire_conv_direct_backward},
     {.name     = "ref",
      .prepare  = fire_conv_ref_prepare,
      .forward  = fire_conv_ref_forward,

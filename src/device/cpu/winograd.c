@@ -1,0 +1,390 @@
+#include "device/cpu/winograd.h"
+
+#include "device/cpu/parallel.h"
+#include "device/cpu/winograd_sums.h"
+
+/* One direction of a convolution, from `in` to `out`. Transformed arrays are panels:
+ * (spot, block of 16 channels, row, 16), where a row is a tile or a channel. */
+typedef struct way {
+    int     taps, side; /* side: outputs of a tile along an edge */
+    int64_t num, in[2], out[2], pad[2];
+    int64_t in_channels, out_channels, in_blocks, out_blocks;
+    int64_t depth;             /* channels of a group that go into one output */
+    int64_t in_step, out_step; /* blocks of a group */
+    int64_t across, per_image, tiles;
+    int64_t chunk; /* tiles that go through together */
+} way_t;
+
+bool fire_winograd_works(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    return __builtin_cpu_supports("avx512f");
+#else
+    return false;
+#endif
+}
+
+static int64_t up(int64_t x, int64_t by)
+{
+    return (x + by - 1) / by;
+}
+
+/* From spot to spot. One vector more than the panel needs: else all spots of a tile
+ * would compete for the same lines of the cache. */
+static int64_t spot_step(int64_t blocks, int64_t rows)
+{
+    return (blocks * rows + 1) * FIRE_LANES;
+}
+
+static size_t panel_bytes(int64_t blocks, int64_t rows)
+{
+    return (size_t)(FIRE_SPOTS * spot_step(blocks, rows)) * sizeof(float);
+}
+
+/* A chunk's panels should stay in a core's cache, but rows should be many enough to
+ * make reading the weights worth it; and threads should have the same number. */
+static int64_t chunk_size(const way_t *w)
+{
+    enum { CACHE = 1 << 20, LEAST = 2 * FIRE_SUM_ROWS };
+    int64_t row     = (w->in_blocks + w->out_blocks) * FIRE_SPOTS * FIRE_LANES * 4;
+    int64_t most    = CACHE / row > LEAST ? CACHE / row : LEAST;
+    int64_t threads = fire_threads(), turns = up(w->tiles, most * threads);
+
+    return up(w->tiles, turns * threads);
+}
+
+static way_t make_way(const fire_winograd_t *c, bool back)
+{
+    way_t w = {.taps         = c->taps,
+               .side         = FIRE_TILE + 1 - c->taps,
+               .num          = c->num,
+               .in_channels  = back ? c->out_channels : c->in_channels,
+               .out_channels = back ? c->in_channels : c->out_channels};
+
+    for (int i = 0; i < 2; i++) {
+        w.in[i]  = back ? c->out[i] : c->in[i];
+        w.out[i] = back ? c->in[i] : c->out[i];
+        w.pad[i] = back ? c->taps - 1 - c->pad[i] : c->pad[i];
+    }
+    w.in_blocks  = up(w.in_channels, FIRE_LANES);
+    w.out_blocks = up(w.out_channels, FIRE_LANES);
+    w.depth      = w.in_channels / c->group;
+    w.in_step    = w.in_blocks / c->group;
+    w.out_step   = w.out_blocks / c->group;
+    w.across     = up(w.out[1], w.side);
+    w.per_image  = up(w.out[0], w.side) * w.across;
+    w.tiles      = w.num * w.per_image;
+    w.chunk      = chunk_size(&w);
+    return w;
+}
+
+/* ---- tiles ---- */
+
+static int within(int64_t x, int64_t high)
+{
+    return (int)(x < 0 ? 0 : x < high ? x : high);
+}
+
+/* The inputs of tile t of an image, n places a side. */
+static fire_tile_part_t part_at(const int64_t *dim, int64_t y, int64_t x, int n)
+{
+    return (fire_tile_part_t){.width  = dim[1],
+                              .corner = y * dim[1] + x,
+                              .y0     = within(-y, n),
+                              .y1     = within(dim[0] - y, n),
+                              .x0     = within(-x, n),
+                              .x1     = within(dim[1] - x, n)};
+}
+
+static fire_tile_part_t input_part(const way_t *w, int64_t t)
+{
+    int64_t y = t % w->per_image / w->across, x = t % w->across;
+
+    return part_at(w->in, y * w->side - w->pad[0], x * w->side - w->pad[1], FIRE_TILE);
+}
+
+static fire_tile_part_t output_part(const way_t *w, int64_t t)
+{
+    int64_t y = t % w->per_image / w->across, x = t % w->across;
+
+    return part_at(w->out, y * w->side, x * w->side, w->side);
+}
+
+/* One tile of all channels into row `row` of a panel of `rows`. */
+FIRE_AVX512 static void read_inputs(const way_t *w, int64_t t, const float *x,
+                                    int64_t row, int64_t rows, float *panel)
+{
+    fire_tile_part_t p     = input_part(w, t);
+    int64_t          plane = w->in[0] * w->in[1] * FIRE_LANES;
+    const float     *image = x + t / w->per_image * w->in_blocks * plane;
+
+    for (int64_t b = 0; b < w->in_blocks; b++)
+        fire_tile_from_input(&p, image + b * plane,
+                             panel + (b * rows + row) * FIRE_LANES,
+                             spot_step(w->in_blocks, rows));
+}
+
+/* The gradients of a tile's outputs, which act as taps on its inputs. */
+FIRE_AVX512 static void read_gradients(const way_t *w, int64_t t, const float *dy,
+                                       int64_t row, int64_t rows, float *panel)
+{
+    fire_tile_part_t p     = output_part(w, t);
+    int64_t          plane = w->out[0] * w->out[1] * FIRE_LANES;
+    int64_t          step  = spot_step(w->out_blocks, rows);
+    const float     *image = dy + t / w->per_image * w->out_blocks * plane;
+
+    for (int64_t b = 0; b < w->out_blocks; b++) {
+        float *dst = panel + (b * rows + row) * FIRE_LANES;
+
+        if (w->side == 4)
+            fire_tile_from_taps(4, &p, image + b * plane, dst, step);
+        else
+            fire_tile_from_taps(6, &p, image + b * plane, dst, step);
+    }
+}
+
+/* n: outputs a side */
+FIRE_SIMD void write_tile(int n, const fire_tile_part_t *p, const float *src,
+                          int64_t step, fire_vf_t bias, float slope, float *image)
+{
+    fire_vf_t y[FIRE_SIDE][FIRE_SIDE];
+
+    fire_tile_to_output(n, src, step, y);
+    for (int i = 0; i < p->y1; i++)
+        for (int j = 0; j < p->x1; j++) {
+            fire_vf_t v = y[i][j] + bias;
+
+            if (slope != 1.0f) v = fire_vf_select(v > 0, v, v * slope);
+            fire_tile_store(image + (p->corner + i * p->width + j) * FIRE_LANES, v);
+        }
+}
+
+FIRE_AVX512 static void write_outputs(const way_t *w, int64_t t, const float *panel,
+                                      int64_t row, const float *bias, float slope,
+                                      float *y)
+{
+    fire_tile_part_t p     = output_part(w, t);
+    int64_t          plane = w->out[0] * w->out[1] * FIRE_LANES;
+    int64_t          step  = spot_step(w->out_blocks, w->chunk);
+    float           *image = y + t / w->per_image * w->out_blocks * plane;
+
+    for (int64_t b = 0; b < w->out_blocks; b++) {
+        const float *src  = panel + (b * w->chunk + row) * FIRE_LANES;
+        fire_vf_t    more = fire_tile_load(bias + b * FIRE_LANES);
+
+        if (w->side == 4)
+            write_tile(4, &p, src, step, more, slope, image + b * plane);
+        else
+            write_tile(6, &p, src, step, more, slope, image + b * plane);
+    }
+}
+
+/* ---- weights ---- */
+
+/* Where the taps lie that lead from channel k of a group to channel 0 of a block of
+ * outputs, and how far apart those of neighbours are. */
+typedef struct taps_at {
+    int64_t first, lane;
+} taps_at_t;
+
+static taps_at_t find_taps(const way_t *w, bool back, int64_t block, int64_t k)
+{
+    int64_t size  = (int64_t)w->taps * w->taps;
+    int64_t group = block / w->out_step, fan = w->out_step * FIRE_LANES;
+
+    if (!back)
+        return (taps_at_t){(block * FIRE_LANES * w->depth + k) * size, w->depth * size};
+    if (w->out_step == w->out_blocks) fan = w->out_channels; /* one group */
+    return (taps_at_t){
+        ((group * w->depth + k) * fan + block % w->out_step * FIRE_LANES) * size, size};
+}
+
+static int lanes_of(const way_t *w, int64_t block)
+{
+    return within(w->out_channels - block * FIRE_LANES, FIRE_LANES);
+}
+
+/* Panel (spot, block of outputs, channel of the group, 16). */
+FIRE_AVX512 static void read_taps(const way_t *w, bool back, const float *weights,
+                                  int64_t block, int64_t k, float *panel)
+{
+    taps_at_t        at   = find_taps(w, back, block, k);
+    int              size = w->taps * w->taps;
+    int64_t          step = spot_step(w->out_blocks, w->depth);
+    float           *dst  = panel + (block * w->depth + k) * FIRE_LANES;
+    fire_tile_part_t all  = {.width = w->taps, .y1 = w->taps, .x1 = w->taps};
+    float            taps[5 * 5 * FIRE_LANES] = {0};
+
+    for (int j = 0; j < lanes_of(w, block); j++)
+        for (int i = 0; i < size; i++)
+            taps[(back ? size - 1 - i : i) * FIRE_LANES + j] =
+                weights[at.first + j * at.lane + i];
+    if (w->taps == 5)
+        fire_tile_from_taps(5, &all, taps, dst, step);
+    else
+        fire_tile_from_taps(3, &all, taps, dst, step);
+}
+
+static void read_weights(const way_t *w, bool back, const float *weights, float *panel)
+{
+    FIRE_PARALLEL(i, w->out_blocks * w->depth, true)
+    read_taps(w, back, weights, i / w->depth, i % w->depth, panel);
+}
+
+/* Add what the sums say to the gradient of the weights. */
+FIRE_AVX512 static void add_taps(const way_t *w, const float *panel, int64_t rows,
+                                 int64_t block, int64_t k, float *dweights)
+{
+    taps_at_t    at   = find_taps(w, false, block, k);
+    int64_t      step = spot_step(w->out_blocks, rows);
+    const float *src  = panel + (block * rows + k) * FIRE_LANES;
+    fire_vf_t    y[FIRE_SIDE][FIRE_SIDE];
+
+    if (w->taps == 5)
+        fire_tile_to_output(5, src, step, y);
+    else
+        fire_tile_to_output(3, src, step, y);
+    for (int j = 0; j < lanes_of(w, block); j++)
+        for (int i = 0; i < w->taps * w->taps; i++)
+            dweights[at.first + j * at.lane + i] += y[i / w->taps][i % w->taps][j];
+}
+
+/* ---- from x to y ---- */
+
+typedef struct job {
+    way_t        way;
+    const float *x, *weights; /* weights: their panel */
+    const float *bias;        /* filled up to whole blocks */
+    float        slope, *y;
+} job_t;
+
+static void run_chunk(const job_t *job, int64_t first, float *in, float *out)
+{
+    const way_t *w    = &job->way;
+    int64_t      many = within(w->tiles - first, w->chunk);
+    int64_t      wide = w->depth * FIRE_LANES, tall = w->chunk * FIRE_LANES;
+
+    for (int64_t t = 0; t < many; t++)
+        read_inputs(w, first + t, job->x, t, w->chunk, in);
+    for (int64_t s = 0; s < FIRE_SPOTS; s++) {
+        const float *a = in + s * spot_step(w->in_blocks, w->chunk);
+        const float *b = job->weights + s * spot_step(w->out_blocks, w->depth);
+        float       *c = out + s * spot_step(w->out_blocks, w->chunk);
+
+        for (int64_t k = 0; k < w->out_blocks; k++)
+            fire_sum_panel(many, w->depth, a + k / w->out_step * w->in_step * tall,
+                           tall, b + k * wide, c + k * tall);
+    }
+    for (int64_t t = 0; t < many; t++)
+        write_outputs(w, first + t, out, t, job->bias, job->slope, job->y);
+}
+
+/* scratch: of all threads */
+static void run_chunks(const job_t *job, int64_t threads, float *scratch)
+{
+    const way_t *w   = &job->way;
+    int64_t      in  = (int64_t)(panel_bytes(w->in_blocks, w->chunk) / sizeof(float));
+    int64_t      out = (int64_t)(panel_bytes(w->out_blocks, w->chunk) / sizeof(float));
+
+    FIRE_PARALLEL(i, threads, true)
+    for (int64_t t = i * w->chunk; t < w->tiles; t += threads * w->chunk)
+        run_chunk(job, t, scratch + i * (in + out), scratch + i * (in + out) + in);
+}
+
+static fire_status_t run(const fire_winograd_t *c, bool back, const float *weights,
+                         const float *bias, job_t *job, fire_pool_t *pool)
+{
+    way_t  *w       = &job->way;
+    int64_t threads = fire_threads();
+    size_t  fixed, moving, ends;
+    float  *panel;
+
+    *w     = make_way(c, back);
+    fixed  = panel_bytes(w->out_blocks, w->depth);
+    ends   = (size_t)(w->out_blocks * FIRE_LANES) * sizeof(float);
+    moving = panel_bytes(w->in_blocks, w->chunk) + panel_bytes(w->out_blocks, w->chunk);
+    FIRE_TRY(
+        fire_pool_take(pool, fixed + ends + (size_t)threads * moving, (void **)&panel));
+    job->weights = panel;
+    job->bias    = (float *)((char *)panel + fixed);
+    memset((char *)panel + fixed, 0, ends);
+    if (bias != NULL)
+        memcpy((char *)panel + fixed, bias, (size_t)w->out_channels * sizeof(*bias));
+    read_weights(w, back, weights, panel);
+    run_chunks(job, threads, (float *)((char *)panel + fixed + ends));
+    fire_pool_give(pool, panel);
+    return FIRE_OK;
+}
+
+fire_status_t fire_winograd_forward(const fire_winograd_t *c, const float *x,
+                                    const float *weights, const float *bias,
+                                    float slope, float *y, fire_pool_t *pool)
+{
+    job_t job = {.x = x, .slope = slope, .y = y};
+
+    return run(c, false, weights, bias, &job, pool);
+}
+
+fire_status_t fire_winograd_backward_data(const fire_winograd_t *c, const float *dy,
+                                          const float *weights, float *dx,
+                                          fire_pool_t *pool)
+{
+    job_t job = {.x = dy, .slope = 1.0f, .y = dx};
+
+    return run(c, true, weights, NULL, &job, pool);
+}
+
+/* ---- gradient of the weights ---- */
+
+/* sums += inputs' gradients, for one spot and all pairs of channels */
+static void sum_spot(const way_t *w, int64_t many, int64_t rows, const float *in,
+                     const float *out, float *sums)
+{
+    int64_t tall = w->chunk * FIRE_LANES;
+
+    for (int64_t b = 0; b < w->out_blocks; b++)
+        for (int64_t k = 0; k < w->in_step; k++)
+            fire_sum_block(w->depth - k * FIRE_LANES, many,
+                           in + (b / w->out_step * w->in_step + k) * tall,
+                           out + b * tall,
+                           sums + (b * rows + k * FIRE_LANES) * FIRE_LANES);
+}
+
+static void sum_chunk(const way_t *w, int64_t first, const float *x, const float *dy,
+                      float *in, float *out, float *sums)
+{
+    int64_t many = within(w->tiles - first, w->chunk);
+    int64_t rows = w->in_step * FIRE_LANES;
+
+    FIRE_PARALLEL(t, many, true)
+    {
+        read_inputs(w, first + t, x, t, w->chunk, in);
+        read_gradients(w, first + t, dy, t, w->chunk, out);
+    }
+    FIRE_PARALLEL(s, FIRE_SPOTS, true)
+    sum_spot(w, many, rows, in + s * spot_step(w->in_blocks, w->chunk),
+             out + s * spot_step(w->out_blocks, w->chunk),
+             sums + s * spot_step(w->out_blocks, rows));
+}
+
+fire_status_t fire_winograd_backward_weights(const fire_winograd_t *c, const float *x,
+                                             const float *dy, float *dweights,
+                                             fire_pool_t *pool)
+{
+    way_t   w    = make_way(c, false);
+    int64_t rows = w.in_step * FIRE_LANES;
+    size_t  sums = panel_bytes(w.out_blocks, rows);
+    size_t  in   = panel_bytes(w.in_blocks, w.chunk);
+    char   *panel;
+
+    FIRE_TRY(fire_pool_take(pool, sums + in + panel_bytes(w.out_blocks, w.chunk),
+                            (void **)&panel));
+    memset(panel, 0, sums);
+    for (int64_t t = 0; t < w.tiles; t += w.chunk)
+        sum_chunk(&w, t, x, dy, (float *)(panel + sums), (float *)(panel + sums + in),
+                  (float *)panel);
+    FIRE_PARALLEL(i, w.out_blocks * w.depth, true)
+    add_taps(&w, (const float *)panel, rows, i / w.depth, i % w.depth, dweights);
+    fire_pool_give(pool, panel);
+    return FIRE_OK;
+}

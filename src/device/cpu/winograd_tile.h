@@ -1,0 +1,168 @@
+/* winograd_tile.h - Winograd's transforms of one tile, 16 channels at once. Points are
+ * 0, +-1, +-2, +-1/2 and infinity: the eight values of a line of inputs, of up to six
+ * taps, and of the products that up to six outputs are made of. */
+#ifndef FIRE_DEVICE_CPU_WINOGRAD_TILE_H
+#define FIRE_DEVICE_CPU_WINOGRAD_TILE_H
+#include "device/cpu/simd.h"
+
+enum {
+    FIRE_TILE  = 8,                     /* places along an edge */
+    FIRE_SPOTS = FIRE_TILE * FIRE_TILE, /* products of a tile */
+    FIRE_SIDE  = 6,                     /* most taps or outputs along an edge */
+};
+
+/* 8 inputs -> 8 values */
+FIRE_SIMD void fire_tile_input(const fire_vf_t *d, fire_vf_t *t)
+{
+    fire_vf_t even, odd;
+
+    t[0] = d[0] - d[6] + (d[4] - d[2]) * 5.25f;
+    t[7] = d[7] - d[1] + (d[3] - d[5]) * 5.25f;
+    even = d[2] + d[6] - d[4] * 4.25f;
+    odd  = d[1] + d[5] - d[3] * 4.25f;
+    t[1] = even + odd;
+    t[2] = even - odd;
+    even = d[6] + d[2] * 0.25f - d[4] * 1.25f;
+    odd  = d[1] * 0.5f - d[3] * 2.5f + d[5] * 2.0f;
+    t[3] = even + odd;
+    t[4] = even - odd;
+    even = d[6] + d[2] * 4.0f - d[4] * 5.0f;
+    odd  = d[1] * 2.0f - d[3] * 2.5f + d[5] * 0.5f;
+    t[5] = even + odd;
+    t[6] = even - odd;
+}
+
+/* The values at +x and -x, times `scale`, of the polynomial with these coefficients. */
+FIRE_SIMD void fire_tile_points(int n, const fire_vf_t *w, float x, float scale,
+                                fire_vf_t *t)
+{
+    fire_vf_t even = w[0] * scale, odd = w[1] * (scale * x);
+    float     power = scale * x * x;
+
+    for (int k = 2; k < n; k++, power *= x)
+        if (k % 2 == 0)
+            even += w[k] * power;
+        else
+            odd += w[k] * power;
+    t[0] = even + odd;
+    t[1] = even - odd;
+}
+
+/* n taps -> 8 values */
+FIRE_SIMD void fire_tile_taps(int n, const fire_vf_t *w, fire_vf_t *t)
+{
+    t[0] = w[0];
+    fire_tile_points(n, w, 1.0f, -2.0f / 9, t + 1);
+    fire_tile_points(n, w, 2.0f, 1.0f / 90, t + 3);
+    fire_tile_points(n, w, 0.5f, 32.0f / 45, t + 5);
+    t[7] = w[n - 1];
+}
+
+/* 8 products -> n outputs */
+FIRE_SIMD void fire_tile_output(int n, const fire_vf_t *t, fire_vf_t *y)
+{
+    fire_vf_t sum[3], difference[3];
+    float     two = 1.0f, half = 1.0f; /* to the power of k */
+
+    for (int i = 0; i < 3; i++) {
+        sum[i]        = t[2 * i + 1] + t[2 * i + 2];
+        difference[i] = t[2 * i + 1] - t[2 * i + 2];
+    }
+    y[0] = t[0] + sum[0] + sum[1] + sum[2];
+    for (int k = 1; k < n; k++) {
+        const fire_vf_t *part = k % 2 == 0 ? sum : difference;
+
+        two *= 2.0f;
+        half *= 0.5f;
+        y[k] = part[0] + part[1] * two + part[2] * half;
+    }
+    y[n - 1] += t[7];
+}
+
+/* ---- both ways: columns first ---- */
+
+/* A part of an image; a place has 16 channels, a row `width` places. Of the tile only
+ * rows y0 ... y1 - 1 and columns x0 ... x1 - 1 lie inside, the rest counts as zero. */
+typedef struct fire_tile_part {
+    int64_t width, corner; /* corner: the place where the tile begins */
+    int     y0, y1, x0, x1;
+} fire_tile_part_t;
+
+FIRE_SIMD fire_vf_t fire_tile_load(const float *x)
+{
+    fire_vf_t v;
+
+    memcpy(&v, x, sizeof(v));
+    return v;
+}
+
+FIRE_SIMD void fire_tile_store(float *y, fire_vf_t v)
+{
+    memcpy(y, &v, sizeof(v));
+}
+
+/* One column of a part that is n places high. */
+FIRE_SIMD void fire_tile_column(int n, const fire_tile_part_t *p, const float *src,
+                                int x, fire_vf_t *d)
+{
+    for (int y = 0; y < n; y++)
+        d[y] = y >= p->y0 && y < p->y1 && x >= p->x0 && x < p->x1
+                   ? fire_tile_load(src + (p->corner + y * p->width + x) * FIRE_LANES)
+                   : (fire_vf_t){0};
+}
+
+/* Spot i goes to dst[i * step]. */
+FIRE_SIMD void fire_tile_from_input(const fire_tile_part_t *p, const float *src,
+                                    float *dst, int64_t step)
+{
+    fire_vf_t half[FIRE_TILE][FIRE_TILE], d[FIRE_TILE], t[FIRE_TILE];
+
+    for (int x = 0; x < FIRE_TILE; x++) {
+        fire_tile_column(FIRE_TILE, p, src, x, d);
+        fire_tile_input(d, t);
+        for (int i = 0; i < FIRE_TILE; i++)
+            half[i][x] = t[i];
+    }
+    for (int i = 0; i < FIRE_TILE; i++) {
+        fire_tile_input(half[i], t);
+        for (int j = 0; j < FIRE_TILE; j++, dst += step)
+            fire_tile_store(dst, t[j]);
+    }
+}
+
+/* The same for n x n taps. */
+FIRE_SIMD void fire_tile_from_taps(int n, const fire_tile_part_t *p, const float *src,
+                                   float *dst, int64_t step)
+{
+    fire_vf_t half[FIRE_TILE][FIRE_SIDE], d[FIRE_SIDE], t[FIRE_TILE];
+
+    for (int x = 0; x < n; x++) {
+        fire_tile_column(n, p, src, x, d);
+        fire_tile_taps(n, d, t);
+        for (int i = 0; i < FIRE_TILE; i++)
+            half[i][x] = t[i];
+    }
+    for (int i = 0; i < FIRE_TILE; i++) {
+        fire_tile_taps(n, half[i], t);
+        for (int j = 0; j < FIRE_TILE; j++, dst += step)
+            fire_tile_store(dst, t[j]);
+    }
+}
+
+/* n x n outputs from the spots at src[i * step]. */
+FIRE_SIMD void fire_tile_to_output(int n, const float *src, int64_t step,
+                                   fire_vf_t (*y)[FIRE_SIDE])
+{
+    fire_vf_t half[FIRE_SIDE][FIRE_TILE], t[FIRE_TILE], out[FIRE_SIDE];
+
+    for (int j = 0; j < FIRE_TILE; j++) {
+        for (int i = 0; i < FIRE_TILE; i++)
+            t[i] = fire_tile_load(src + (i * FIRE_TILE + j) * step);
+        fire_tile_output(n, t, out);
+        for (int i = 0; i < n; i++)
+            half[i][j] = out[i];
+    }
+    for (int i = 0; i < n; i++)
+        fire_tile_output(n, half[i], y[i]);
+}
+#endif

@@ -1,0 +1,141 @@
+#include "device/cpu/parallel.h"
+#include "device/cpu/winograd.h"
+#include "twins.h"
+
+#define FILL                                         \
+    "weight_filler { type: \"gaussian\" std: 0.1 } " \
+    "bias_filler { type: \"gaussian\" std: 0.1 } "
+#define CONV(settings)                                                       \
+    "layer { name: \"it\" type: \"Convolution\" bottom: \"in\" top: \"it\" " \
+    "convolution_param { " FILL settings " } }\n"
+#define RELU(slope)                                                     \
+    "layer { name: \"relu\" type: \"ReLU\" bottom: \"it\" top: \"it\" " \
+    "relu_param { negative_slope: " slope " } }\n"
+
+/* Errors are measured against the largest value: 2e-5 of a typical one is less. */
+static const double WINOGRAD = 3e-5;
+
+static void check(const char *in, const char *settings)
+{
+    char layers[512];
+
+    if (!fire_winograd_works()) return;
+    snprintf(layers, sizeof(layers), CONV("%s"), settings);
+    twins_check(in, layers, "winograd", WINOGRAD);
+}
+
+TEST(five_by_five_agrees_with_ref_in_all_directions)
+{
+    check("2 16 8 8", "num_output: 16 kernel_size: 5");
+    check("3 32 9 14", "num_output: 48 kernel_size: 5 pad: 2");
+    check("2 20 12 12", "num_output: 50 kernel_size: 5");
+    check("2 37 7 6", "num_output: 19 kernel_size: 5 pad_h: 4 pad_w: 1");
+    check("1 16 8 8", "num_output: 16 kernel_size: 5 bias_term: false");
+}
+
+TEST(groups_that_fill_blocks_agree_with_ref)
+{
+    check("2 96 9 9", "num_output: 64 kernel_size: 5 pad: 2 group: 2");
+    check("2 32 9 9", "num_output: 32 kernel_size: 5 pad: 2 group: 2");
+}
+
+/* More tiles than go through at once. */
+TEST(many_tiles_agree_with_ref)
+{
+    check("9 32 31 33", "num_output: 32 kernel_size: 5 pad: 2");
+}
+
+TEST(a_relu_in_place_is_done_as_well)
+{
+    if (!fire_winograd_works()) return;
+    twins_check("2 20 8 8", CONV("num_output: 20 kernel_size: 5 pad: 2") RELU("0"),
+                "winograd", WINOGRAD);
+    twins_check("2 20 8 8", CONV("num_output: 20 kernel_size: 5 pad: 2") RELU("0.1"),
+                "winograd", WINOGRAD);
+}
+
+TEST(exact_and_shapes_it_is_not_for_keep_it_out)
+{
+    static const char *const others[] = {"num_output: 16 kernel_size: 5 stride: 2",
+                                         "num_output: 16 kernel_size: 7",
+                                         "num_output: 8 kernel_size: 5",
+                                         "num_output: 16 kernel_size: 5 dilation: 2",
+                                         "num_output: 16 kernel_size: 5 pad: 5",
+                                         "num_output: 24 kernel_size: 5 group: 4"};
+    char                     layers[512];
+
+    for (int i = 0; i < 7; i++) {
+        fire_ctx_t ctx = FIRE_CTX_INIT;
+        twins_t    t;
+
+        ctx.exact = i == 6;
+        snprintf(layers, sizeof(layers), CONV("%s"),
+                 i < 6 ? others[i] : "num_output: 16 kernel_size: 5");
+        t = twins_make("1 24 12 12", layers, CAFFE__PHASE__TRAIN, &ctx);
+        CHECK(strcmp(fire_net_find_layer(t.fast, "it")->kernel->name, "winograd") != 0);
+        twins_end(&t);
+    }
+}
+
+/* Threads share the work, not the sums. */
+TEST(the_number_of_threads_does_not_change_a_bit)
+{
+    enum { N = 2 * 32 * 13 * 13, W = 32 * 32 * 25 };
+    static float    x[N], w[W], y[2][N], dw[2][W];
+    fire_winograd_t c = {.taps         = 5,
+                         .group        = 1,
+                         .num          = 2,
+                         .in_channels  = 32,
+                         .out_channels = 32,
+                         .in           = {13, 13},
+                         .out          = {13, 13},
+                         .pad          = {2, 2}};
+    fire_pool_t    *pool;
+    int             before = fire_threads();
+
+    if (!fire_winograd_works()) return;
+    CHECK_OK(fire_pool_create(&pool));
+    for (int i = 0; i < N; i++)
+        x[i] = (float)(i * 37 % 101) - 50;
+    for (int i = 0; i < W; i++)
+        w[i] = (float)(i * 53 % 97) - 48;
+    for (int i = 0; i < 2; i++) {
+        fire_threads_set(i == 0 ? 1 : 3);
+        CHECK_OK(fire_winograd_forward(&c, x, w, NULL, 1, y[i], pool));
+        CHECK_OK(fire_winograd_backward_weights(&c, x, y[i], dw[i], pool));
+    }
+    fire_threads_set(before);
+    CHECK(memcmp(y[0], y[1], sizeof(y[0])) == 0);
+    CHECK(memcmp(dw[0], dw[1], sizeof(dw[0])) == 0);
+    fire_pool_release(pool);
+}
+
+/* 3x3 taps go the same way, in tiles of 6x6 outputs. */
+TEST(three_by_three_of_ones_counts_places)
+{
+    enum { SIDE = 14, N = 16 * SIDE * SIDE };
+    static float    x[N], w[16 * 16 * 9], y[N], dx[N];
+    fire_winograd_t c = {.taps         = 3,
+                         .group        = 1,
+                         .num          = 1,
+                         .in_channels  = 16,
+                         .out_channels = 16,
+                         .in           = {SIDE, SIDE},
+                         .out          = {SIDE, SIDE},
+                         .pad          = {1, 1}};
+    fire_pool_t    *pool;
+
+    if (!fire_winograd_works()) return;
+    CHECK_OK(fire_pool_create(&pool));
+    for (int i = 0; i < N; i++)
+        x[i] = 1;
+    for (int i = 0; i < 16 * 16 * 9; i++)
+        w[i] = 1;
+    CHECK_OK(fire_winograd_forward(&c, x, w, NULL, 1, y, pool));
+    CHECK_NEAR(y[0], 16 * 4, 1e-3);
+    CHECK_NEAR(y[16], 16 * 6, 1e-3);
+    CHECK_NEAR(y[(SIDE + 1) * 16], 16 * 9, 1e-3);
+    CHECK_OK(fire_winograd_backward_data(&c, y, w, dx, pool));
+    CHECK_NEAR(dx[0], 16 * 16 * (4 + 6 + 6 + 9), 1e-1);
+    fire_pool_release(pool);
+}
