@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "device/cpu/blas.h"
 #include "gpu_flags.h"
 #include "model/load.h"
 
@@ -48,8 +47,7 @@ fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
     ctx.kernels = wishes;
     ctx.exact   = net_flags.exact;
     ctx.lean    = net_flags.lean;
-    if (ctx.threads > 0) fire_blas_set_threads(ctx.threads);
-    *ctx_p = ctx;
+    *ctx_p      = ctx;
     return FIRE_OK;
 }
 

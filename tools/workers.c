@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "console.h"
-#include "device/cpu/blas.h"
 
 enum { MOST_WORKERS = 1024 };
 
@@ -68,18 +67,15 @@ static fire_status_t share_cores(fire_comm_t *comm, int *threads_p)
 
 static bool user_has_said(void)
 {
-    return getenv("OPENBLAS_NUM_THREADS") != NULL || getenv("OMP_NUM_THREADS") != NULL;
+    return getenv("OMP_NUM_THREADS") != NULL;
 }
 
-/* The BLAS has one setting for the whole process: its first worker sets it. */
 static fire_status_t settle_threads(const member_t *m, fire_comm_t *comm,
                                     int *threads_p)
 {
     *threads_p = m->workers->threads;
     if (*threads_p == 0 && !user_has_said()) FIRE_TRY(share_cores(comm, threads_p));
-    if (*threads_p > 0 && (m->team == NULL || m->rank == 0))
-        fire_blas_set_threads(*threads_p);
-    return fire_comm_barrier(comm);
+    return FIRE_OK;
 }
 
 /* ---- one worker ---- */
@@ -213,6 +209,5 @@ fire_status_t workers_run(const workers_t *workers, fire_status_t ready, work_t 
     if (fire_cluster_launched()) return run_process(&m);
     if (m.ready < 0) return m.ready;
     if (n > 1) return run_threads(&m, (int)n);
-    if (workers->threads > 0) fire_blas_set_threads(workers->threads);
     return work(arg, &(worker_t){.threads = workers->threads});
 }

@@ -1,4 +1,8 @@
 #include "device/cpu/blas.h"
+
+#include <string.h>
+
+#include "device/cpu/parallel.h"
 #include "test.h"
 
 static const float a23[] = {1, 2, 3, 4, 5, 6}, b32[] = {7, 8, 9, 10, 11, 12};
@@ -68,4 +72,34 @@ TEST(scratch_grows_and_keeps_what_it_held)
     CHECK_NEAR(s.x[499], 0, 0.0);
     fire_scratch_free(&s);
     CHECK(s.x == NULL);
+}
+
+/* Rows or columns go to threads; the sum of an element stays with one. */
+TEST(threads_share_a_large_product)
+{
+    enum { M = 100, N = 137, K = 61 };
+    static float a[M * K], b[K * N], c[2][M * N];
+    int          before = fire_threads();
+
+    for (int i = 0; i < M * K; i++)
+        a[i] = (float)(i * 31 % 17) - 8;
+    for (int i = 0; i < K * N; i++)
+        b[i] = (float)(i * 29 % 13) - 6;
+    for (int t = 0; t < 4; t++) {
+        fire_trans_t ta = t & 1 ? FIRE_TRANS : FIRE_NO_TRANS;
+        fire_trans_t tb = t & 2 ? FIRE_TRANS : FIRE_NO_TRANS;
+
+        for (int i = 0; i < 2; i++) {
+            fire_threads_set(i == 0 ? 1 : 3);
+            fire_fill(M * N, 1.0f, c[i]);
+            fire_gemm(ta, tb, M, N, K, 2.0f, a, b, 1.0f, c[i]);
+        }
+        CHECK(memcmp(c[0], c[1], sizeof(c[0])) == 0); /* small whole numbers: exact */
+        for (int i = 0; i < 2; i++) {
+            fire_threads_set(i == 0 ? 1 : 3);
+            fire_gemm(ta, tb, N, M, K, 2.0f, b, a, 0.0f, c[i]);
+        }
+        CHECK(memcmp(c[0], c[1], sizeof(c[0])) == 0);
+    }
+    fire_threads_set(before);
 }

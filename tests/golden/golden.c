@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device/cpu/blas.h"
+#include "device/cpu/parallel.h"
 #include "golden.h"
 #include "gpu.h"
 
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
             return fprintf(stderr, "skipped: %s\n", why), 77;
     }
     if (argc < 2 || (dir = realpath(argv[1], NULL)) == NULL) return usage();
-    fire_blas_set_threads(1);
+    fire_threads_set(1);
     if (mkdtemp(scratch) == NULL || (n = list_cases(dir, scratch, &entry)) < 0) {
         fprintf(stderr, "%s: %s\n", scratch, strerror(errno));
         return 2;

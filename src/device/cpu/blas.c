@@ -1,33 +1,92 @@
 #include "device/cpu/blas.h"
 
 #include <cblas.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "device/cpu/parallel.h"
+
+/* Only OpenBLAS has this; elsewhere it stays undefined. */
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+
+/* Our threads call the library, each for a part. Threads of its own would spin beside
+ * them for a tenth of a second after every product, on the same cores. */
+static void take_threads(void)
+{
+#ifdef FIRE_HAVE_OPENMP
+    if (openblas_set_num_threads != NULL) openblas_set_num_threads(1);
+#endif
+}
+
+static void settle(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, take_threads);
+}
 
 static CBLAS_TRANSPOSE trans(fire_trans_t t)
 {
     return t == FIRE_TRANS ? CblasTrans : CblasNoTrans;
 }
 
+/* Rows and columns [from, to) of C that one thread makes. */
+typedef struct product {
+    fire_trans_t ta, tb;
+    int64_t      m, n, k;
+    float        alpha, beta;
+    const float *a, *b;
+    float       *c;
+} product_t;
+
+static void multiply(const product_t *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1)
+{
+    int64_t lda = p->ta == FIRE_NO_TRANS ? p->k : p->m;
+    int64_t ldb = p->tb == FIRE_NO_TRANS ? p->n : p->k;
+
+    cblas_sgemm(CblasRowMajor, trans(p->ta), trans(p->tb), (int)(i1 - i0),
+                (int)(j1 - j0), (int)p->k, p->alpha,
+                p->a + (p->ta == FIRE_NO_TRANS ? i0 * lda : i0), (int)lda,
+                p->b + (p->tb == FIRE_NO_TRANS ? j0 : j0 * ldb), (int)ldb, p->beta,
+                p->c + i0 * p->n + j0, (int)p->n);
+}
+
+/* The first of part i of `parts`; parts begin at whole vectors. */
+static int64_t part_begin(int64_t n, int64_t parts, int64_t i)
+{
+    enum { VECTOR = 16 };
+    int64_t at = (n / VECTOR + 1) * i / parts * VECTOR;
+
+    return i == parts || at > n ? n : at;
+}
+
 void fire_gemm(fire_trans_t ta, fire_trans_t tb, int64_t m, int64_t n, int64_t k,
                float alpha, const float *a, const float *b, float beta, float *c)
 {
-    int lda = (int)(ta == FIRE_NO_TRANS ? k : m);
-    int ldb = (int)(tb == FIRE_NO_TRANS ? n : k);
+    enum { FEW = 1 << 18 }; /* products are not worth a second thread */
+    const product_t p     = {ta, tb, m, n, k, alpha, beta, a, b, c};
+    int64_t         parts = m * n * k < FEW ? 1 : fire_threads();
 
     if (m == 0 || n == 0) return;
     if (k == 0) {
         fire_scal(m * n, beta, c);
         return;
     }
-    cblas_sgemm(CblasRowMajor, trans(ta), trans(tb), (int)m, (int)n, (int)k, alpha, a,
-                lda, b, ldb, beta, c, (int)n);
+    settle();
+    FIRE_PARALLEL(i, parts, parts > 1)
+    {
+        if (m > n)
+            multiply(&p, part_begin(m, parts, i), part_begin(m, parts, i + 1), 0, n);
+        else
+            multiply(&p, 0, m, part_begin(n, parts, i), part_begin(n, parts, i + 1));
+    }
 }
 
 void fire_gemv(fire_trans_t ta, int64_t m, int64_t n, float alpha, const float *a,
                const float *x, float beta, float *y)
 {
+    settle();
     if (m == 0 || n == 0)
         fire_scal(ta == FIRE_TRANS ? n : m, beta, y);
     else
@@ -45,12 +104,14 @@ static int piece(int64_t left)
 
 void fire_axpy(int64_t n, float alpha, const float *x, float *y)
 {
+    settle();
     for (int64_t i = 0; i < n; i += PIECE)
         cblas_saxpy(piece(n - i), alpha, x + i, 1, y + i, 1);
 }
 
 void fire_scal(int64_t n, float alpha, float *x)
 {
+    settle();
     for (int64_t i = 0; i < n; i += PIECE)
         cblas_sscal(piece(n - i), alpha, x + i, 1);
 }
@@ -59,6 +120,7 @@ float fire_dot(int64_t n, const float *x, const float *y)
 {
     float sum = 0.0f;
 
+    settle();
     for (int64_t i = 0; i < n; i += PIECE)
         sum += cblas_sdot(piece(n - i), x + i, 1, y + i, 1);
     return sum;
@@ -68,6 +130,7 @@ float fire_asum(int64_t n, const float *x)
 {
     float sum = 0.0f;
 
+    settle();
     for (int64_t i = 0; i < n; i += PIECE)
         sum += cblas_sasum(piece(n - i), x + i, 1);
     return sum;
@@ -88,15 +151,6 @@ void fire_fill(int64_t n, float value, float *x)
 void fire_copy(int64_t n, const float *x, float *y)
 {
     if (x != y && n > 0) memcpy(y, x, (size_t)n * sizeof(*y));
-}
-
-/* Only OpenBLAS has this; the reference leaves it undefined elsewhere. */
-extern void openblas_set_num_threads(int threads) __attribute__((weak));
-
-void fire_blas_set_threads(int threads)
-{
-    if (openblas_set_num_threads != NULL && threads > 0)
-        openblas_set_num_threads(threads);
 }
 
 fire_status_t fire_scratch_fit(fire_scratch_t *s, int64_t n)

@@ -1,6 +1,7 @@
 /* blas.h - row-major float32 linear algebra on the CPU through cblas, and scratch
  * memory for the kernels that use it. Operands are dense: leading dimensions follow
- * from the sizes. Empty operands are allowed. */
+ * from the sizes. Empty operands are allowed. Large products are cut over the threads of
+ * the worker that calls. */
 #ifndef FIRE_DEVICE_CPU_BLAS_H
 #define FIRE_DEVICE_CPU_BLAS_H
 #include "base/error.h"
@@ -25,10 +26,6 @@ void fire_axpby(int64_t n, float alpha, const float *x, float beta, float *y);
 
 void fire_fill(int64_t n, float value, float *x);
 void fire_copy(int64_t n, const float *x, float *y); /* nothing if x is y */
-
-/* Threads that the library uses inside one call, for the whole process; does nothing
- * where the BLAS cannot tell. */
-void fire_blas_set_threads(int threads);
 
 /* Memory that a kernel keeps between passes. Zero-initialise; fit() keeps what is
  * there and makes room for n elements. */

@@ -98,14 +98,19 @@ static fire_status_t backward_params(fire_layer_t *l, const float *dy)
     float                      *diff;
 
     if (l->param_gradient[0]) {
+        float beta = fire_storage_is_zero(l->blob[0]->part[FIRE_DIFF]) ? 0.0f : 1.0f;
+
         FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
-        FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &diff);
+        if (beta == 0.0f)
+            FIRE_OUT(l, l->blob[0], FIRE_DIFF, &diff);
+        else
+            FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &diff);
         if (s->transpose)
             fire_gemm(FIRE_TRANS, FIRE_NO_TRANS, s->inputs, s->outputs, s->rows, 1.0f,
-                      x, dy, 1.0f, diff);
+                      x, dy, beta, diff);
         else
             fire_gemm(FIRE_TRANS, FIRE_NO_TRANS, s->outputs, s->inputs, s->rows, 1.0f,
-                      dy, x, 1.0f, diff);
+                      dy, x, beta, diff);
     }
     if (s->bias && l->param_gradient[1]) {
         FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &diff);
