@@ -1,4 +1,6 @@
 # Programs that measure; built on demand: ninja bench_step.
+add_executable(bench_peak EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/cpu/peak.c)
+target_link_libraries(bench_peak fire)
 add_executable(bench_step EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/cpu/step.c)
 target_link_libraries(bench_step fire)
 add_executable(bench_overhead EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/report/overhead.c)

@@ -206,20 +206,43 @@ static fire_status_t step(work_t *w)
     return FIRE_OK;
 }
 
+/* Learned numbers, and additions and multiplications of a step as direct algorithms
+ * would do them: forward, and for each layer the gradients that are asked for. */
+static void count_work(const flags_t *f, const fire_net_t *net, int64_t *params_p,
+                       double *gflop_p)
+{
+    *params_p = 0;
+    *gflop_p  = 0;
+    for (int i = 0; i < net->nlayer; i++) {
+        const fire_layer_t *l    = &net->layer[i].base;
+        int                 many = 1;
+
+        for (int k = l->nstatistic; k < l->nblob; k++)
+            *params_p += fire_blob_count(l->blob[k]);
+        if (!f->infer)
+            many += (l->nblob > 0) + (l->nbottom > 0 && l->propagate_down[0]);
+        if (l->ops->macs != NULL) *gflop_p += 2e-9 * many * l->ops->macs(l);
+    }
+}
+
 static fire_status_t measure(const flags_t *f)
 {
     work_t        w = {0};
     layer_times_t t = {0};
     struct rusage usage;
+    int64_t       params;
+    double        gflop;
 
     FIRE_TRY(f->infer ? start_inference(f, &w) : start_training(f, &w));
     FIRE_TRY(fill_inputs(w.net));
     for (int i = 0; i < 2; i++)
         FIRE_TRY(step(&w));
     if (f->layers) FIRE_TRY(watch(w.net, &t));
+    count_work(f, w.net, &params, &gflop);
     printf("{\"model\": \"%s\", \"batch\": %d, \"mode\": \"%s\", \"threads\": %d, "
-           "\"ms\": [",
-           f->model, f->batch, f->infer ? "infer" : "train", f->ctx.threads);
+           "\"params\": %lld, \"gflop\": %.4f, \"ms\": [",
+           f->model, f->batch, f->infer ? "infer" : "train", f->ctx.threads,
+           (long long)params, gflop);
     for (int i = 0; i < f->steps; i++) {
         double wall = fire_clock_now(), cpu = cpu_now();
 

@@ -58,7 +58,8 @@ def main():
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"model": a.model, "batch": a.batch, "layout": a.layout,
                       "mode": "infer" if a.infer else "train", "threads": a.threads,
-                      "ms": ms, "loss": float(out.mean()), "peak_mb": round(peak, 1)}))
+                      "params": sum(p.numel() for p in net.parameters()), "ms": ms,
+                      "loss": float(out.mean()), "peak_mb": round(peak, 1)}))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,71 @@
+/* peak.c - what a matrix product reaches on this machine, and what memory gives: the
+ * yardsticks that times of nets are held against. Prints one line of JSON:
+ *
+ *     bench_peak [THREADS] */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "device/cpu/blas.h"
+#include "device/cpu/parallel.h"
+#include "device/cpu/raw.h"
+
+enum { SIDE = 2048, ROUNDS = 7, STREAM = 1 << 25 };
+
+static double best(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static fire_status_t gemm_gflops(double *gflops_p)
+{
+    double most = 0;
+    float *x;
+
+    FIRE_TRY(FIRE_NEW(&x, 3 * SIDE * SIDE));
+    fire_fill(2 * SIDE * SIDE, 0.5f, x);
+    for (int i = 0; i < ROUNDS; i++) {
+        double begin = fire_clock_now();
+
+        fire_gemm(FIRE_NO_TRANS, FIRE_NO_TRANS, SIDE, SIDE, SIDE, 1.0f, x,
+                  x + SIDE * SIDE, 0.0f, x + 2 * SIDE * SIDE);
+        most =
+            best(most, 2e-9 * SIDE * SIDE * (double)SIDE / (fire_clock_now() - begin));
+    }
+    fire_free(x);
+    *gflops_p = most;
+    return FIRE_OK;
+}
+
+/* One array read, one written. */
+static fire_status_t copy_gbs(double *gbs_p)
+{
+    double most = 0;
+    float *x;
+
+    FIRE_TRY(FIRE_NEW(&x, 2 * (int64_t)STREAM));
+    for (int i = 0; i < ROUNDS; i++) {
+        double begin = fire_clock_now();
+
+        fire_raw_scale(FIRE_F32, STREAM, 2.0f, x, x + STREAM);
+        most = best(most, 8e-9 * STREAM / (fire_clock_now() - begin));
+    }
+    fire_free(x);
+    *gbs_p = most;
+    return FIRE_OK;
+}
+
+int main(int argc, char **argv)
+{
+    double gflops, gbs;
+
+    fire_threads_set(argc > 1 ? atoi(argv[1]) : 0);
+    if (gemm_gflops(&gflops) < 0 || copy_gbs(&gbs) < 0) {
+        fprintf(stderr, "bench_peak: %s\n", fire_last_error());
+        return 1;
+    }
+    printf("{\"threads\": %d, \"sgemm_gflops\": %.1f, \"copy_gb_per_s\": %.1f}\n",
+           fire_threads(), gflops, gbs);
+    return 0;
+}
