@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/parallel.h"
 
 enum { USEFUL_THREADS = 8, MAX_CHUNK = 16, MAX_DEPTH = 1000 };
@@ -29,12 +30,13 @@ struct fire_prefetch {
     int                     nthread, want; /* running, and how many it shall be */
     bool                    stop, emptying;
 
-    slot_t       *slot;
-    int           nslot, head, used;
-    bool          lent; /* the batch at the head is with the trainer */
-    fire_moment_t next; /* what the next free slot will hold */
-    int           busy; /* threads at work on rows */
-    double        waited;
+    slot_t          *slot;
+    int              nslot, head, used;
+    bool             lent;  /* the batch at the head is with the trainer */
+    fire_moment_t    next;  /* what the next free slot will hold */
+    int              busy;  /* threads at work on rows */
+    fire_log_voice_t voice; /* of the worker that they work for */
+    double           waited;
 };
 
 fire_status_t fire_batch_row(fire_batch_t *b, int64_t row, fire_extent_t extent,
@@ -138,6 +140,7 @@ static void *decode_thread(void *arg)
     fire_prefetch_t *p       = arg;
     fire_workspace_t scratch = {0};
 
+    fire_log_set_voice(&p->voice);
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
         slot_t *s = find_work(p);
@@ -180,7 +183,8 @@ fire_status_t fire_prefetch_create(const fire_prefetch_options_t *options,
         fire_free(p);
         return st;
     }
-    p->want = useful_threads(options->threads);
+    p->want  = useful_threads(options->threads);
+    p->voice = fire_log_voice();
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->ready, NULL);

@@ -1,0 +1,268 @@
+/* sweep_grid.c - the points of a sweep, and the solver of each. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/text.h"
+#include "sweep.h"
+#include "train/rundir.h"
+
+/* ---- axes ---- */
+
+static fire_status_t parse_axis(const char *flag, const char *list, axis_t *axis_p)
+{
+    axis_t axis = {0};
+
+    for (const char *at = list; *at != '\0';) {
+        size_t  n = strcspn(at, ",");
+        double *v = &axis.value[axis.n];
+
+        if (axis.n == MOST_ON_AXIS)
+            return FIRE_FAIL(FIRE_ERR_INVALID, "--%s: more than %d values", flag,
+                             MOST_ON_AXIS);
+        if (!fire_number_parse(at, n, v) || !isfinite(*v) || *v <= 0)
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "--%s is a list of positive numbers, not \"%s\"", flag,
+                             list);
+        for (int i = 0; i < axis.n; i++)
+            if (axis.value[i] == *v)
+                return FIRE_FAIL(FIRE_ERR_INVALID, "--%s has %.*s twice", flag, (int)n,
+                                 at);
+        axis.n++;
+        at += n + (at[n] == ',');
+    }
+    *axis_p = axis;
+    return FIRE_OK;
+}
+
+static fire_status_t check_batches(const axis_t *batch)
+{
+    for (int i = 0; i < batch->n; i++)
+        if (batch->value[i] != floor(batch->value[i]) || batch->value[i] > 1 << 24)
+            return FIRE_FAIL(FIRE_ERR_INVALID, "--batches: %g is no number of images",
+                             batch->value[i]);
+    return FIRE_OK;
+}
+
+static fire_status_t choose(const char *flag, const char *text, int n,
+                            const char *const *names, int *choice_p)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *choice_p = i;
+            return FIRE_OK;
+        }
+    return FIRE_FAIL(FIRE_ERR_INVALID, "--%s is %s%s%s or %s, not \"%s\"", flag,
+                     names[0], n > 2 ? ", " : "", n > 2 ? names[1] : "", names[n - 1],
+                     text);
+}
+
+/* ---- batch sizes inside a net ---- */
+
+typedef void (*on_batch_t)(uint32_t *batch, void *arg);
+
+/* Whatever kind of data layer it is: its settings have a field batch_size. */
+static void each_batch(const Caffe__NetParameter *net, on_batch_t f, void *arg)
+{
+    const ProtobufCMessageDescriptor *d = &caffe__layer_parameter__descriptor;
+
+    for (size_t k = 0; k < net->n_layer; k++)
+        for (unsigned i = 0; i < d->n_fields; i++) {
+            const fire_field_t *settings = &d->fields[i], *batch;
+            ProtobufCMessage   *inside;
+
+            if (settings->type != PROTOBUF_C_TYPE_MESSAGE ||
+                settings->label == PROTOBUF_C_LABEL_REPEATED ||
+                !fire_message_has(net->layer[k], settings))
+                continue;
+            inside = *(ProtobufCMessage **)fire_message_at(net->layer[k], settings, 0);
+            batch  = fire_field_find(inside->descriptor, "batch_size");
+            if (batch != NULL && fire_message_has(inside, batch))
+                f(fire_message_at(inside, batch, 0), arg);
+        }
+}
+
+/* The first one is that of the training data: Caffe's nets begin with it. */
+static void take_first(uint32_t *batch, void *arg)
+{
+    int64_t *reference = arg;
+
+    if (*reference == 0) *reference = *batch;
+}
+
+static void set_batch(uint32_t *batch, void *arg)
+{
+    *batch = *(const uint32_t *)arg;
+}
+
+/* ---- the grid ---- */
+
+/* A net of its own for training, whose batch can be changed, and one for each test. */
+static fire_status_t part_nets(Caffe__SolverParameter *p)
+{
+    Caffe__NetParameter *net = p->net_param, *copy;
+
+    if (net == NULL) return FIRE_OK;
+    FIRE_TRY(fire_message_add_message(p, "train_net_param", &copy));
+    FIRE_TRY(fire_message_merge(net, copy));
+    while (p->n_test_net_param < p->n_test_iter) {
+        FIRE_TRY(fire_message_add_message(p, "test_net_param", &copy));
+        FIRE_TRY(fire_message_merge(net, copy));
+    }
+    fire_message_clear_field(p, "net_param");
+    return FIRE_OK;
+}
+
+static fire_status_t set_up(grid_t *g, const grid_flags_t *flags)
+{
+    static const char *const scalings[] = {"none", "linear", "sqrt"};
+    static const char *const held[]     = {"epochs", "iterations"};
+    int                      choice;
+
+    FIRE_TRY(fire_run_dir_adopt(g->dir, g->base));
+    FIRE_TRY(part_nets(g->base));
+    if (g->base->train_net_param == NULL)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "the solver names no training net");
+    each_batch(g->base->train_net_param, take_first, &g->reference);
+    if (g->reference == 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "no layer of the training net has a batch_size to vary");
+    FIRE_TRY(choose("scaling", flags->scaling, 3, scalings, &choice));
+    g->scaling = (scaling_t)choice;
+    FIRE_TRY(choose("hold", flags->hold, 2, held, &choice));
+    g->same_iterations = choice == 1;
+    FIRE_TRY(parse_axis("batches", flags->batches, &g->batch));
+    FIRE_TRY(parse_axis("rates", flags->rates, &g->rate));
+    if (g->batch.n == 0) g->batch = (axis_t){1, {(double)g->reference}};
+    if (g->rate.n == 0) g->rate = (axis_t){1, {(double)g->base->base_lr}};
+    return check_batches(&g->batch);
+}
+
+fire_status_t grid_open(const char *dir, Caffe__SolverParameter *solver,
+                        const grid_flags_t *flags, grid_t *grid_p)
+{
+    grid_t        g  = {.dir = dir, .base = solver};
+    fire_status_t st = set_up(&g, flags);
+
+    if (st < 0)
+        grid_close(&g);
+    else
+        *grid_p = g;
+    return st;
+}
+
+void grid_close(grid_t *g)
+{
+    fire_message_free(g->base);
+    g->base = NULL;
+}
+
+int grid_points(const grid_t *g)
+{
+    return g->batch.n * g->rate.n;
+}
+
+int64_t grid_batch(const grid_t *g, int point)
+{
+    return (int64_t)g->batch.value[point / g->rate.n];
+}
+
+double grid_rate(const grid_t *g, int point)
+{
+    return g->rate.value[point % g->rate.n];
+}
+
+void grid_name(const grid_t *g, int point, char name[64])
+{
+    char rate[FIRE_NUMBER_MAX];
+
+    fire_number_print_float((float)grid_rate(g, point), rate);
+    snprintf(name, 64, "batch%lld_lr%s", (long long)grid_batch(g, point), rate);
+}
+
+fire_status_t grid_dir(const grid_t *g, int point, char **dir_p)
+{
+    char name[64];
+
+    grid_name(g, point, name);
+    return fire_asprintf(dir_p, "%s/%s", g->dir, name);
+}
+
+/* ---- the solver of a point ---- */
+
+static int stretched(int iterations, double by)
+{
+    int n = (int)lround(iterations * by);
+
+    return iterations > 0 && n < 1 ? 1 : n;
+}
+
+/* The rate as a function of the epoch, not of the iteration. */
+static void stretch_policy(Caffe__SolverParameter *p, double by)
+{
+    const char *policy = p->lr_policy != NULL ? p->lr_policy : "";
+
+    if (strcmp(policy, "inv") == 0 || strcmp(policy, "sigmoid") == 0)
+        p->gamma = (float)(p->gamma / by);
+    if (strcmp(policy, "exp") == 0) p->gamma = (float)pow(p->gamma, 1 / by);
+    p->stepsize = stretched(p->stepsize, by);
+    for (size_t i = 0; i < p->n_stepvalue; i++)
+        p->stepvalue[i] = stretched(p->stepvalue[i], by);
+    if (p->fire != NULL) p->fire->warmup_iter = stretched(p->fire->warmup_iter, by);
+}
+
+/* As many tests as before, the last one at the end. */
+static void stretch(Caffe__SolverParameter *p, double by)
+{
+    int tests = p->test_interval > 0 ? p->max_iter / p->test_interval : 0;
+
+    stretch_policy(p, by);
+    p->display       = stretched(p->display, by);
+    p->snapshot      = stretched(p->snapshot, by);
+    p->test_interval = stretched(p->test_interval, by);
+    p->max_iter = tests > 0 ? tests * p->test_interval : stretched(p->max_iter, by);
+}
+
+static fire_status_t scale_rate(const grid_t *g, double times,
+                                Caffe__SolverParameter *p)
+{
+    Caffe__FireParameter *fire;
+
+    if (g->scaling == SCALE_NONE || times == 1) return FIRE_OK;
+    FIRE_TRY(fire_message_add_message(p, "fire", &fire));
+    fire->has_scale_lr = true;
+    fire->scale_lr *= (float)(g->scaling == SCALE_LINEAR ? times : sqrt(times));
+    return FIRE_OK;
+}
+
+static fire_status_t settle(const grid_t *g, int point, Caffe__SolverParameter *p)
+{
+    uint32_t      batch = (uint32_t)grid_batch(g, point);
+    double        times = (double)batch / (double)g->reference;
+    char         *dir;
+    fire_status_t st;
+
+    each_batch(p->train_net_param, set_batch, &batch);
+    p->has_base_lr = true;
+    p->base_lr     = (float)grid_rate(g, point);
+    if (!g->same_iterations && times != 1) stretch(p, 1 / times);
+    FIRE_TRY(scale_rate(g, times, p));
+    FIRE_TRY(grid_dir(g, point, &dir));
+    st = fire_run_dir_adopt(dir, p);
+    fire_free(dir);
+    return st;
+}
+
+fire_status_t grid_solver(const grid_t *g, int point, Caffe__SolverParameter **solver_p)
+{
+    ProtobufCMessage *copy;
+    fire_status_t     st;
+
+    FIRE_TRY(fire_message_copy(g->base, &copy));
+    st = settle(g, point, (Caffe__SolverParameter *)copy);
+    if (st < 0)
+        fire_message_free(copy);
+    else
+        *solver_p = (Caffe__SolverParameter *)copy;
+    return st;
+}
