@@ -7,12 +7,14 @@
 #include "base/file.h"
 #include "command.h"
 #include "comm/bench.h"
+#include "comm/select.h"
+#include "sim/tariff.h"
 #include "workers.h"
 
 enum { MOST = 32 }; /* entries of a list */
 
 typedef struct flags {
-    const char *bytes, *algo, *tune;
+    const char *bytes, *algo, *tune, *tuning, *machine;
     int64_t     repeats;
     bool        canonical, onesided;
 } flags_t;
@@ -22,7 +24,7 @@ static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, bytes, STRING, "1K,64K,1M,30M,54M", "LIST",
                 "sizes to measure, ascending; K, M and G are 1000, 1000^2 and 1000^3"),
     FIRE_OPTION(flags_t, algo, STRING, NULL, "LIST",
-                "algorithms, as NAME[:colors=K][:piece=BYTES] (default: all)"),
+                "algorithms, as NAME[:colors=K][:piece=BYTES], or auto (default: all)"),
     FIRE_OPTION(flags_t, repeats, INT, "15", "N", "runs of each; the median counts"),
     FIRE_OPTION(flags_t, canonical, BOOL, "false", NULL,
                 "only algorithms whose sums do not depend on the number of workers"),
@@ -30,6 +32,9 @@ static const fire_option_t options[] = {
                 "messages between processes by MPI's one-sided calls"),
     FIRE_OPTION(flags_t, tune, STRING, NULL, "FILE",
                 "write the order of the algorithms there, for --tuning"),
+    FIRE_OPTION(flags_t, tuning, STRING, NULL, "FILE", "such a table, for auto"),
+    FIRE_OPTION(flags_t, machine, STRING, NULL, "FILE",
+                "also print what the simulator predicts for this cluster"),
     {0},
 };
 static const fire_option_group_t groups[] = {
@@ -79,6 +84,7 @@ static void take_all(const fire_comm_t *comm, list_t *list)
 {
     bool has_mpi = strcmp(fire_comm_transport(comm), "threads") != 0;
 
+    if (flags.tune == NULL) list->word[list->n++] = "auto";
     for (int i = 0; fire_algo_at(i) != NULL && list->n < MOST; i++) {
         unsigned f = fire_algo_at(i)->flags;
 
@@ -90,22 +96,54 @@ static void take_all(const fire_comm_t *comm, list_t *list)
 
 /* ---- output ---- */
 
+typedef struct printer {
+    int                   workers;
+    const fire_cluster_t *machine; /* NULL: nothing is predicted */
+    fire_status_t         st;
+} printer_t;
+
 static void print_head(const fire_comm_t *comm)
 {
     printf("%d workers, transport %s, median of %lld\n\n", fire_comm_size(comm),
            fire_comm_transport(comm), (long long)flags.repeats);
-    printf("%12s  %-32s %12s %12s %10s %10s\n", "bytes", "algorithm", "median ms",
+    printf("%12s  %-32s %12s %12s %10s %10s", "bytes", "algorithm", "median ms",
            "best ms", "bus GB/s", "x library");
+    if (flags.machine != NULL) printf(" %12s %8s", "predicted ms", "off");
+    printf("\n");
+}
+
+/* What the simulator makes of the same messages; nothing for the library's own. */
+static fire_status_t print_prediction(const printer_t *p, const fire_bench_result_t *r)
+{
+    fire_mode_t   mode   = {.piece = r->piece};
+    fire_choice_t choice = {0};
+    fire_price_t  price;
+
+    if (r->chosen == NULL) return FIRE_OK;
+    FIRE_TRY(fire_algo_find(r->chosen, &mode.algo));
+    if (mode.algo->flags & FIRE_ALGO_NATIVE) return FIRE_OK;
+    if (strcmp(r->algo, "auto") != 0) FIRE_TRY(fire_choice_parse(r->algo, &choice));
+    mode.colors = choice.colors;
+    FIRE_TRY(
+        fire_mode_simulate(p->machine, &mode, p->workers, (double)r->bytes, &price));
+    printf(" %12.3f %+7.1f%%", price.seconds * 1e3,
+           100 * (r->seconds / price.seconds - 1));
+    return FIRE_OK;
 }
 
 static void print_result(void *arg, const fire_bench_result_t *r)
 {
-    char ratio[32] = "-";
+    printer_t *p         = arg;
+    char       ratio[32] = "-", name[64];
+    bool       chosen    = strcmp(r->algo, "auto") == 0;
 
-    (void)arg;
+    snprintf(name, sizeof(name), "%s%s%s", r->algo, chosen ? ": " : "",
+             chosen ? r->chosen : "");
     if (r->library > 0) snprintf(ratio, sizeof(ratio), "%.2f", r->library);
-    printf("%12zu  %-32s %12.3f %12.3f %10.2f %10s\n", r->bytes, r->algo,
-           r->seconds * 1e3, r->best * 1e3, r->bus / 1e9, ratio);
+    printf("%12zu  %-32s %12.3f %12.3f %10.2f %10s", r->bytes, name, r->seconds * 1e3,
+           r->best * 1e3, r->bus / 1e9, ratio);
+    if (p->machine != NULL && p->st >= 0) p->st = print_prediction(p, r);
+    printf("\n");
     fflush(stdout);
 }
 
@@ -116,10 +154,18 @@ static void be_silent(void *arg, const fire_bench_result_t *r)
 
 static fire_status_t measure(fire_comm_t *comm, const fire_bench_t *b)
 {
-    bool first = fire_comm_rank(comm) == 0;
+    bool           first = fire_comm_rank(comm) == 0;
+    printer_t      p     = {.workers = fire_comm_size(comm)};
+    fire_cluster_t machine;
+    fire_status_t  st;
 
+    if (flags.machine != NULL) {
+        FIRE_TRY(fire_cluster_load(flags.machine, &machine));
+        p.machine = &machine;
+    }
     if (first) print_head(comm);
-    return fire_comm_bench(comm, b, first ? print_result : be_silent, NULL);
+    st = fire_comm_bench(comm, b, first ? print_result : be_silent, &p);
+    return st >= 0 ? p.st : st;
 }
 
 static fire_status_t tune(fire_comm_t *comm, const fire_bench_t *b)
@@ -177,6 +223,7 @@ static fire_status_t run(int narg, const char *const *arg)
 
     (void)narg, (void)arg;
     workers.comm.onesided       = flags.onesided;
+    workers.comm.tuning         = flags.tuning;
     workers.comm.ranks_per_node = (int)workers_flags.ranks_per_node;
     if (flags.repeats < 1)
         st = FIRE_FAIL(FIRE_ERR_INVALID, "--repeats must be at least 1");
@@ -198,6 +245,7 @@ const command_t command_bench_allreduce = {
         "  mpirun -np 4 firecaffe bench allreduce --algo "
         "ring,multicolor:colors=8\n"
         "  mpirun -np 4 firecaffe bench allreduce --tune my.tuning\n"
+        "  mpirun -np 4 firecaffe bench allreduce --tuning my.tuning --algo auto\n"
         "  mpirun -np 4 firecaffe train --solver s.prototxt --tuning my.tuning\n",
     .groups = groups,
     .run    = run,

@@ -12,6 +12,8 @@
 
 enum { WARM_UPS = 2 };
 
+static const char AUTO[] = "auto", LIBRARY[] = "library";
+
 /* One algorithm at one size; without a collective it is the library's call. */
 typedef struct runner {
     const char        *name;
@@ -110,16 +112,18 @@ static fire_status_t add_runner(bench_t *x, const char *name)
     runner_t     *r = &x->runner[x->nrunner];
     fire_choice_t choice;
 
-    r->name       = name != NULL ? name : "library";
+    r->name       = name != NULL ? name : LIBRARY;
     r->seconds    = x->seconds + x->nrunner * x->b->repeats;
     r->collective = NULL;
     if (name != NULL) {
-        fire_collective_options_t o = {.canonical = x->b->canonical};
+        fire_collective_options_t o = {.algo = AUTO, .canonical = x->b->canonical};
 
-        FIRE_TRY(fire_choice_parse(name, &choice));
-        o.algo   = choice.algo->name;
-        o.colors = choice.colors;
-        o.piece  = choice.piece;
+        if (strcmp(name, AUTO) != 0) {
+            FIRE_TRY(fire_choice_parse(name, &choice));
+            o.algo   = choice.algo->name;
+            o.colors = choice.colors;
+            o.piece  = choice.piece;
+        }
         FIRE_TRY(fire_collective_create(x->c, &o, x->buf, x->count, &r->collective));
     }
     x->nrunner++;
@@ -139,6 +143,10 @@ static void report(bench_t *x, void (*each)(void *, const fire_bench_result_t *)
                                       .seconds = median(x, r),
                                       .best    = r->seconds[0]};
 
+        if (r->collective != NULL) {
+            result.chosen = fire_collective_algo(r->collective)->name;
+            result.piece  = fire_collective_piece(r->collective);
+        }
         result.bus     = 2 * (ranks - 1) / ranks * bytes / result.seconds;
         result.library = library / result.seconds;
         each(arg, &result);
@@ -228,16 +236,20 @@ static fire_status_t write_line(tuner_t *t)
     return fire_str_printf(&t->text, "\n");
 }
 
+static void next_size(tuner_t *t)
+{
+    if (t->st == FIRE_OK) t->st = write_line(t);
+    t->n = 0;
+    t->size++;
+}
+
 static void collect(void *arg, const fire_bench_result_t *r)
 {
     tuner_t *t = arg;
 
-    if (strcmp(r->algo, "library") == 0) return;
-    t->result[t->n++] = *r;
-    if (t->n < t->b->nalgo) return;
-    if (t->st == FIRE_OK) t->st = write_line(t);
-    t->n = 0;
-    t->size++;
+    if (r->bytes != t->b->bytes[t->size] / sizeof(float) * sizeof(float)) next_size(t);
+    if (strcmp(r->algo, LIBRARY) != 0 && strcmp(r->algo, AUTO) != 0)
+        t->result[t->n++] = *r;
 }
 
 fire_status_t fire_comm_tune(fire_comm_t *c, const fire_bench_t *b, char **text_p)
@@ -248,6 +260,7 @@ fire_status_t fire_comm_tune(fire_comm_t *c, const fire_bench_t *b, char **text_
     FIRE_TRY(FIRE_NEW(&t.result, b->nalgo));
     st = fire_str_printf(&t.text, "# firecaffe tuning 1\n");
     if (st == FIRE_OK) st = fire_comm_bench(c, b, collect, &t);
+    if (st == FIRE_OK) next_size(&t);
     if (st == FIRE_OK) st = t.st;
     if (st == FIRE_OK) st = fire_str_take(&t.text, text_p);
     fire_str_fini(&t.text);

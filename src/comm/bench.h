@@ -7,14 +7,15 @@
 
 typedef struct fire_bench {
     const size_t      *bytes; /* ascending */
-    const char *const *algo;  /* NAME[:colors=K][:piece=BYTES], as in select.h */
+    const char *const *algo;  /* NAME[:colors=K][:piece=BYTES], as in select.h; auto */
     int                nbytes, nalgo, repeats;
     bool               canonical; /* leave out what is not */
 } fire_bench_t;
 
 typedef struct fire_bench_result {
-    const char *algo;
-    size_t      bytes;
+    const char *algo;   /* as asked for; "library": MPI_Allreduce */
+    const char *chosen; /* what it turned out to be; NULL: the library's own way */
+    size_t      bytes, piece;  /* of all; of the longest message */
     double      seconds, best; /* median and least */
     double      bus;           /* 2 (P-1)/P bytes per second: what a link carries */
     double      library;       /* its seconds divided by these; 0: there is none */

@@ -13,6 +13,7 @@ struct fire_collective {
     fire_comm_t       *comm;
     int                number; /* among the living ones; gives the tags */
     const fire_algo_t *algo;
+    size_t             piece; /* bytes */
     fire_sched_t       sched;
     fire_exec_t       *exec;
 };
@@ -79,6 +80,7 @@ static fire_status_t build(fire_collective_t *x, const fire_collective_options_t
     d = describe(x->comm, o, setup.codec, buf, count);
     if (o->outer != NULL) FIRE_TRY(fire_algo_find(o->outer, &d.outer));
     FIRE_TRY(fire_select(x->comm, o, setup.codec, &d, &x->algo));
+    x->piece = d.piece * sizeof(float);
     FIRE_TRY(fire_sched_plan(&x->sched, x->algo, &d));
     /* In a pipeline, messages that run ahead only stand in the way of others. */
     if (x->algo->lanes <= FEW_LANES) setup.window = x->comm->tp->window;
@@ -158,6 +160,11 @@ fire_span_t fire_collective_own(const fire_collective_t *x)
 const fire_algo_t *fire_collective_algo(const fire_collective_t *x)
 {
     return x->algo;
+}
+
+size_t fire_collective_piece(const fire_collective_t *x)
+{
+    return x->piece;
 }
 
 int64_t fire_collective_bytes(const fire_collective_t *x)

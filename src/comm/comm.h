@@ -72,6 +72,7 @@ bool fire_collective_moved(const fire_collective_t *x);
 
 fire_span_t        fire_collective_own(const fire_collective_t *x); /* this rank's */
 const fire_algo_t *fire_collective_algo(const fire_collective_t *x);
+size_t  fire_collective_piece(const fire_collective_t *x); /* longest message wanted */
 int64_t fire_collective_bytes(const fire_collective_t *x); /* sent, all runs */
 
 /* One allreduce, from start to end, with the named algorithm. */
