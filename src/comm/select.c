@@ -11,17 +11,29 @@ static const fire_machine_t typical = {
     .net  = {.alpha = 20e-6, .beta = 1 / 1.2e9, .gamma = 1 / 20e9},
 };
 
+/* What is on its way to one rank shall fit into the buffer of a switch's port: two
+ * messages from each that sends to it. Else packets get lost and are waited for. */
+static size_t fitting_piece(int fan)
+{
+    size_t port = 256 << 10, least = 16 << 10, piece = port / 2 / (size_t)fan;
+
+    return piece < least ? least : piece;
+}
+
 /* As many lanes as the algorithm wants; but short messages cost too many waits. Inside
  * a node, where nothing flows, pieces are four times as long. */
 static size_t good_piece(const fire_algo_t *algo, const fire_coll_t *d)
 {
-    size_t scale = fire_coll_on_one_node(d) ? 4 : 1,
-           bytes = d->span.len * sizeof(float);
+    bool   inside = fire_coll_on_one_node(d);
+    size_t scale = inside ? 4 : 1, bytes = d->span.len * sizeof(float);
     size_t parts = algo->parts != NULL ? (size_t)algo->parts(d->size) : 1;
     size_t piece = bytes / (size_t)algo->lanes / parts * scale;
     size_t least = (64 << 10) * scale, most = (1 << 20) * scale;
 
-    return piece < least ? least : piece > most ? most : piece;
+    piece = piece < least ? least : piece > most ? most : piece;
+    if (inside || algo->fan == NULL || d->size < 2) return piece;
+    most = fitting_piece(algo->fan(d->size));
+    return piece > most ? most : piece;
 }
 
 static size_t piece_for(const fire_algo_t *algo, const fire_coll_t *d, size_t wish)

@@ -30,6 +30,8 @@ typedef struct fire_algo {
     int lanes;
     /* (optional) Into how many messages, roughly, does it cut a lane? Else one. */
     int (*parts)(int size);
+    /* (optional) How many ranks send to the busiest one at a time? Else one. */
+    int (*fan)(int size);
     /* One rank's steps for one lane. */
     fire_status_t (*plan)(const fire_coll_t *c, fire_sched_t *out);
     /* Predicted seconds of an allreduce of c->span in messages of c->piece. */

@@ -3,6 +3,8 @@
  *   inside: a tree, or each other's buffers where they can be reached
  *   between: the algorithm named by c->outer (rhd)
  *   canonical if the nodes hold aligned power-of-two blocks of ranks      */
+#include <math.h>
+
 #include "base/alloc.h"
 #include "comm/algo/cost.h"
 #include "comm/algo/direct.h"
@@ -110,6 +112,7 @@ static double hier_cost(const fire_coll_t *c, const fire_machine_t *m)
     net.size = 0;
     for (int i = 0; i < c->size; i++)
         net.size += leads(c, i);
+    if (net.size == c->size) return INFINITY; /* nothing but the algorithm between */
     in.size  = (c->size + net.size - 1) / net.size;
     in.node  = NULL;
     net.node = NULL;

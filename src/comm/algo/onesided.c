@@ -2,6 +2,8 @@
  * out of the others' buffers and writes the result straight into them.
  *   rounds 1   memory traffic per rank: reads n, writes n   any P   canonical
  * Between nodes, and where buffers cannot be reached, it is hier.          */
+#include <math.h>
+
 #include "comm/algo/cost.h"
 #include "comm/algo/direct.h"
 
@@ -17,13 +19,14 @@ static fire_status_t onesided_plan(const fire_coll_t *c, fire_sched_t *out)
     return all_reachable(c) ? fire_plan_lend(c, out) : fire_algo_hier.plan(c, out);
 }
 
-/* One pass that adds; what is stored is still in the cache. */
+/* One pass that adds; what is stored is still in the cache. Where it is hier, that one
+ * can be chosen itself. */
 static double onesided_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
     fire_cost_t k     = fire_cost_of(c, m, c->size);
     double      bytes = (double)c->span.len * sizeof(float);
 
-    if (!all_reachable(c)) return fire_algo_hier.cost(c, m);
+    if (!all_reachable(c)) return INFINITY;
     return k.lanes * 2 * (c->size - 1) * m->node.alpha +
            bytes * (m->node.gamma + m->node.beta / 2);
 }

@@ -27,6 +27,11 @@ static fire_status_t ps_plan(const fire_coll_t *c, fire_sched_t *out)
     return fire_sched_add(out, c, 1, FIRE_RECV, c->root, c->span);
 }
 
+static int others(int size)
+{
+    return size - 1;
+}
+
 static double ps_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
     fire_cost_t k = fire_cost_of(c, m, 1);
@@ -39,6 +44,7 @@ const fire_algo_t fire_algo_ps = {
     .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_ONE_HOP,
     .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE,
     .lanes = 128,
+    .fan   = others,
     .plan  = ps_plan,
     .cost  = ps_cost,
 };

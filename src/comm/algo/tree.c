@@ -57,6 +57,7 @@ const fire_algo_t fire_algo_tree = {
     .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL,
     .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE | 1 << FIRE_BROADCAST,
     .lanes = 128,
+    .fan   = fire_log2_up,
     .plan  = tree_plan,
     .cost  = tree_cost,
 };
