@@ -1,8 +1,10 @@
 /* workers.c - how a trainer is tied to the other workers: which lanes are its own, how
  * gradients are exchanged, what a finished sum does to the weights. */
+#include <sched.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/parallel.h"
 #include "device/gpu.h"
 #include "train/trainer.h"
 
@@ -93,17 +95,47 @@ static fire_status_t all_summed(void *arg)
     return fire_solver_clip(t->solver);
 }
 
-static fire_status_t parse_overlap(const char *name, fire_overlap_t *overlap_p)
-{
-    static const char *const names[] = {"thread", "poll", "off"};
+static const char *const overlaps[] = {"thread", "poll", "off"};
 
+/* Cores that nobody here computes on. Where processes are bound, each has its own. */
+static int spare_cores(const fire_trainer_t *t, int workers)
+{
+    int       all = fire_parallel_threads(0), own = all;
+    cpu_set_t set;
+
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) own = CPU_COUNT(&set);
+    if (own < all) workers = 1;
+    return own - workers * fire_parallel_threads(t->options.ctx.threads);
+}
+
+/* In common memory nothing moves by itself: to exchange is to compute, and a thread for
+ * it pays where it has a core. A network, or a GPU, works beside it. */
+static fire_overlap_t choose_overlap(const fire_trainer_t *t)
+{
+    int here = 0, size = fire_trainer_size(t);
+
+    for (int r = 0; r < size && size > 1; r++)
+        here += fire_comm_node(t->options.comm, r) ==
+                fire_comm_node(t->options.comm, fire_trainer_rank(t));
+    if (here < size || t->net->ctx.place == FIRE_GPU || spare_cores(t, here) > 0)
+        return FIRE_OVERLAP_THREAD;
+    return FIRE_OVERLAP_POLL;
+}
+
+static fire_status_t parse_overlap(const fire_trainer_t *t, const char *name,
+                                   fire_overlap_t *overlap_p)
+{
+    if (strcmp(name, "auto") == 0) {
+        *overlap_p = choose_overlap(t);
+        return FIRE_OK;
+    }
     for (int i = 0; i < 3; i++)
-        if (strcmp(names[i], name) == 0) {
+        if (strcmp(name, overlaps[i]) == 0) {
             *overlap_p = (fire_overlap_t)i;
             return FIRE_OK;
         }
     return FIRE_FAIL(FIRE_ERR_INVALID,
-                     "unknown overlap \"%s\"; known are thread, poll, off", name);
+                     "unknown overlap \"%s\"; known are auto, thread, poll, off", name);
 }
 
 static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options_t *o)
@@ -114,7 +146,7 @@ static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options
     bool                        whole = clips || t->solver->adapt != FIRE_ADAPT_NONE;
     bool                        gpu   = t->net->ctx.place == FIRE_GPU;
 
-    FIRE_TRY(parse_overlap(f->overlap, &o->overlap));
+    FIRE_TRY(parse_overlap(t, f->overlap, &o->overlap));
     if (strcmp(f->update, "replicated") != 0 && strcmp(f->update, "sharded") != 0)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "unknown update \"%s\"; known are replicated, sharded",
@@ -145,10 +177,12 @@ static void log_plan(const fire_trainer_t *t, const fire_exchange_options_t *o)
              last > 0 ? "s" : "", t->lane_count, t->lane_count > 1 ? "s" : "");
     FIRE_LOG(INFO, "Global batch: %lld images, %g per worker%s", (long long)t->batch,
              each, t->param->iter_size > 1 ? ", in each of iter_size passes" : "");
-    FIRE_LOG(
-        INFO, "Gradients: %.2f MB in %d buckets, by %s, compressed: %s, update: %s",
-        (double)t->grads->n * sizeof(float) / 1e6, fire_exchange_nbucket(t->exchange),
-        o->algo, o->compress, o->sharded ? "sharded" : "replicated");
+    FIRE_LOG(INFO,
+             "Gradients: %.2f MB in %d buckets, by %s, overlap: %s, compressed: %s, "
+             "update: %s",
+             (double)t->grads->n * sizeof(float) / 1e6,
+             fire_exchange_nbucket(t->exchange), o->algo, overlaps[o->overlap],
+             o->compress, o->sharded ? "sharded" : "replicated");
 }
 
 /* Unless the user chose, a small net gets smaller buckets: with one only, nothing
