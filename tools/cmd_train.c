@@ -173,15 +173,18 @@ static fire_status_t load_weights(fire_trainer_t *t, const Caffe__SolverParamete
     return FIRE_OK;
 }
 
-/* The newest snapshot as the first worker sees it; "" if there is none. */
+/* The newest snapshot as the first worker sees it; "" if there is none. What a killed
+ * run has left half-written goes. */
 static fire_status_t find_newest(const fire_trainer_t *t, char path[PATH_MAX])
 {
     char         *found = NULL;
     fire_status_t st    = FIRE_OK;
 
     memset(path, 0, PATH_MAX);
-    if (fire_trainer_rank(t) == 0)
+    if (fire_trainer_rank(t) == 0) {
+        fire_snapshot_clean(t->param->snapshot_prefix);
         st = fire_snapshot_find(t->param->snapshot_prefix, 0, &found);
+    }
     if (found != NULL) snprintf(path, PATH_MAX, "%s", found);
     fire_free(found);
     if (t->options.comm == NULL) return st;

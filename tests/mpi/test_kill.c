@@ -14,13 +14,22 @@ enum { KILLS = 20 };
 /* Processes: the supervisor, its mpirun, the ranks. */
 #define RANKS_OF "$(ps -o pid= --ppid $(ps -o pid= --ppid $sup))"
 
-/* Kill a random rank at random moments, while the training lasts. */
-static const char kill_now_and_then[] =
+/* after TEXT: sleep until the log of $sup has one more line with it, and a random
+ * moment of up to 9 ms longer; kill_one: any rank. */
+#define SHELL_FUNCTIONS                                                       \
+    "after() { was=$(grep -c \"$1\" log); while kill -0 $sup 2>/dev/null && " \
+    "test $(grep -c \"$1\" log) -le $was; do sleep 0.005; done; "             \
+    "sleep 0.00$(shuf -i 0-9 -n 1); }; "                                      \
+    "kill_one() { victim=$(echo " RANKS_OF " | tr ' ' '\\n' | shuf -n 1); "   \
+    "test -n \"$victim\" && kill -9 $victim 2>/dev/null; }; "
+
+/* In a test, while a snapshot is written, and twice in between: in backward or in an
+ * exchange. */
+static const char kill_at_all_moments[] =
     "n=0; while test $n -lt $KILLS && kill -0 $sup 2>/dev/null; do "
-    "sleep 0.$(shuf -i 300-999 -n 1); "
-    "victim=$(echo " RANKS_OF " | tr ' ' '\\n' | shuf -n 1); "
-    "test -n \"$victim\" && kill -9 $victim 2>/dev/null && n=$((n + 1)); "
-    "done; echo $n >kills; ";
+    "case $((n % 4)) in 0) after 'Testing net';; 1) after Snapshotting;; "
+    "*) after 'Iteration .* lr';; esac; "
+    "kill_one && n=$((n + 1)); done; echo $n >kills; ";
 
 static void check_all_snapshots_are_whole(void)
 {
@@ -41,35 +50,56 @@ static void check_all_snapshots_are_whole(void)
     SH_OK("! ls snap_*.tmp.* 2>/dev/null");
 }
 
+static void make_training(void)
+{
+    make_net(TEMPTING, "");
+    SH_OK("sed -i 's/max_iter: 60/max_iter: 1500 test_iter: 40 test_interval: 100/; "
+          "s/snapshot: 31/snapshot: 25/' solver.prototxt");
+}
+
 TEST(killed_twenty_times_it_ends_with_the_bits_of_an_undisturbed_run)
 {
     char want[65];
 
     if (!has_mpi()) test_skip("no MPI");
-    make_net(TEMPTING, "");
-    SH_OK("sed -i 's/max_iter: 60/max_iter: 3000 test_iter: 4 test_interval: 500/; "
-          "s/snapshot: 31/snapshot: 25/' solver.prototxt");
+    make_training();
     SH_OK(ENVIRONMENT TRAIN);
-    snprintf(want, sizeof(want), "%s", sha256_of("snap_iter_3000.caffemodel"));
-    SH_OK(ENVIRONMENT "rm snap_*; KILLS=%d; " TRAIN "--workers=4 --launcher=mpirun "
-                      "--restarts=100 2>log & sup=$!; %s wait $sup",
-          KILLS, kill_now_and_then);
-    CHECK_STR(sha256_of("snap_iter_3000.caffemodel"), want);
+    snprintf(want, sizeof(want), "%s", sha256_of("snap_iter_1500.caffemodel"));
+    SH_OK(ENVIRONMENT SHELL_FUNCTIONS "rm snap_*; KILLS=%d; : >log; " TRAIN
+                                      "--workers=4 --launcher=mpirun "
+                                      "--restarts=100 2>log & sup=$!; %s wait $sup",
+          KILLS, kill_at_all_moments);
+    CHECK_STR(sha256_of("snap_iter_1500.caffemodel"), want);
     check_all_snapshots_are_whole();
     SH_OK("cat kills; test $(grep -c 'Training broke off' log) -gt 0");
     if (atoi(ran.out) < KILLS / 2)
         test_fail(__FILE__, __LINE__, "it ended after %s kills: too fast", ran.out);
 }
 
-TEST(a_killed_rank_ends_the_job_in_seconds)
+/* Whatever it was doing: tested, wrote a snapshot, computed. */
+TEST(without_restarts_a_kill_ends_the_job_and_the_user_goes_on)
 {
+    static const char *const moments[] = {"Testing net", "Snapshotting",
+                                          "Iteration .* lr"};
+    char                     want[65];
+
     if (!has_mpi()) test_skip("no MPI");
-    make_net(TEMPTING, "");
-    SH_OK("sed -i 's/max_iter: 60/max_iter: 100000/' solver.prototxt");
-    SH_OK(ENVIRONMENT "timeout 30 mpirun -n 4 " TRAIN "2>log & p=$!; "
-                      "while ! grep -q 'Iteration 20,' log; do sleep 0.05; done; "
-                      "kill -9 $(ps -o pid= --ppid $(ps -o pid= --ppid $p) | tail -1); "
-                      "wait $p; test $? -eq 137");
+    make_training();
+    SH_OK("sed -i 's/max_iter: 1500/max_iter: 400/' solver.prototxt");
+    SH_OK(ENVIRONMENT TRAIN);
+    snprintf(want, sizeof(want), "%s", sha256_of("snap_iter_400.caffemodel"));
+    SH_OK("rm snap_*");
+    for (int i = 0; i < 3; i++) {
+        SH_OK(ENVIRONMENT SHELL_FUNCTIONS
+              ": >log; timeout 60 mpirun -n 4 " TRAIN "--snapshot=auto 2>log & sup=$!; "
+              "after 'Iteration .* lr'; after '%s'; kill_one; date +%%s >killed; "
+              "wait $sup; test $? -eq 137",
+              moments[i]);
+        SH_OK("test $(($(date +%%s) - $(cat killed))) -lt 15");
+    }
+    SH_OK(ENVIRONMENT "mpirun -n 2 " TRAIN "--snapshot=auto");
+    CHECK_STR(sha256_of("snap_iter_400.caffemodel"), want);
+    check_all_snapshots_are_whole();
 }
 
 TEST(a_stopped_rank_is_named_and_ends_the_job_at_the_deadline)
