@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -102,13 +103,17 @@ static void restore_threads(const fire_json_t *head)
             setenv(threads->item[i].key, threads->item[i].string, 1);
 }
 
-/* The old words, and behind them those that replace some: the last of a flag counts. */
+/* The old words, and behind them those that replace some: the last of a flag counts. The
+ * numbers of workers and of their threads show in the last bits; what mpirun started
+ * then are threads now, unless it is mpirun again. */
 static fire_status_t start_again(const fire_json_t *head, const char *solver,
                                  const char *run_dir)
 {
-    const fire_json_t *command   = fire_json_get(head, "command");
-    const char        *instead[] = {"--solver",  solver,     "--run_dir",     run_dir,
-                                    "--repeat=", "--trace=", "--tensorboard="};
+    const fire_json_t *command = fire_json_get(head, "command");
+    char               workers[48], threads[48];
+    const char        *instead[] = {"--solver",       solver,      "--run_dir",
+                                    run_dir,          "--repeat=", "--trace=",
+                                    "--tensorboard=", workers,     threads};
     enum { INSTEAD = sizeof(instead) / sizeof(instead[0]) };
     const char   *where = fire_json_string_or(head, "directory", ".");
     char        **argv;
@@ -117,6 +122,10 @@ static fire_status_t start_again(const fire_json_t *head, const char *solver,
 
     if (command == NULL || command->n == 0)
         return FIRE_FAIL(FIRE_ERR_PARSE, "the log of the run holds no command line");
+    snprintf(workers, sizeof(workers), "--workers=%.0f",
+             fire_json_number_or(head, "workers", 1));
+    snprintf(threads, sizeof(threads), "--threads=%.0f",
+             fire_json_number_or(head, "worker_threads", 0));
     FIRE_TRY(FIRE_NEW(&argv, command->n + INSTEAD + 1));
     while (n < command->n && command->item[n].kind == FIRE_JSON_STRING) {
         argv[n] = command->item[n].string;

@@ -55,6 +55,7 @@ void fire_runlog_write_run(fire_runlog_t *log, const fire_runlog_options_t *o)
     fire_json_add_string(w, "net", t->net->param->name ? t->net->param->name : "");
     fire_json_add_int(w, "workers", fire_trainer_size(t));
     fire_json_add_int(w, "lanes", t->lanes);
+    fire_json_add_int(w, "worker_threads", t->options.ctx.threads);
     fire_json_add_int(w, "batch", log->batch);
     fire_json_add_int(w, "epoch", epoch_of(t->net));
     fire_json_add_int(w, "iter", t->solver->iter);

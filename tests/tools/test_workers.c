@@ -30,6 +30,19 @@ TEST(two_processes_end_with_the_bytes_of_one_that_runs_two_lanes)
     SH_OK(MPIRUN "2 " TRAIN " && cmp snap_iter_20.caffemodel one.caffemodel");
 }
 
+TEST(a_run_of_processes_is_repeated_by_threads_to_the_last_bit)
+{
+    need_mpi();
+    make_training();
+    SH_OK(MPIRUN
+          "2 " TRAIN " --run_dir run && firecaffe train --repeat run --quiet && "
+          "cmp run/snap_iter_20.caffemodel run-repeated/snap_iter_20.caffemodel");
+    SH_OK(TRAIN
+          " --workers 4 --run_dir four && " MPIRUN
+          "4 firecaffe train --repeat four --quiet && "
+          "cmp four/snap_iter_20.caffemodel four-repeated/snap_iter_20.caffemodel");
+}
+
 TEST(only_the_first_process_writes_a_log)
 {
     need_mpi();
