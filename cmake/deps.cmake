@@ -108,7 +108,7 @@ elseif(FIRE_WITH_CUDA)
     foreach(a IN LISTS FIRE_CUDA_ARCH)
       list(APPEND arch -gencode=arch=compute_${a},code=sm_${a})
     endforeach()
-    set(FIRE_CU_COMPILER ${NVCC} -std=c++17 -O3 -lineinfo ${arch}
+    set(FIRE_CU_COMPILER ${NVCC} -std=c++17 --extended-lambda -O3 -lineinfo ${arch}
       -Xcompiler=-fPIC,-fvisibility=hidden)
     list(APPEND FIRE_LIBS ${CUDART_LIB} stdc++ dl rt)
     list(APPEND FIRE_INCLUDES ${CUDA_INCLUDE})

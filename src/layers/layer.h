@@ -183,6 +183,16 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
 #else
 #    define FIRE_CUDA_ROW(...)
 #endif
+/* A function that serves both places borrows its blobs and then, on a GPU, leaves the
+ * arithmetic to this call. */
+#ifdef FIRE_HAVE_CUDA
+#    define FIRE_IF_GPU(l, call)                             \
+        do {                                                 \
+            if ((l)->kernel->where == FIRE_GPU) return call; \
+        } while (0)
+#else
+#    define FIRE_IF_GPU(l, call) ((void)0)
+#endif
 #define FIRE_CUDA_FORWARD(noun) FIRE_CUDA_ROW(.forward = fire_##noun##_cuda_forward)
 #define FIRE_CUDA_KERNEL(noun)                            \
     FIRE_CUDA_ROW(.forward  = fire_##noun##_cuda_forward, \

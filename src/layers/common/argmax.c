@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/layer.h"
+#include "layers/cuda/move.h"
 
 typedef struct scored {
     float   value;
@@ -89,24 +89,29 @@ static void rank(const argmax_t *s, const float *x)
 
 static fire_status_t argmax_forward(fire_layer_t *l)
 {
-    const argmax_t *s = l->state;
-    const float    *x;
-    float          *y;
+    const argmax_t *s      = l->state;
+    bool            both   = wants_values(s) && !has_axis(s);
     int64_t         groups = fire_blob_count(l->bottom[0]) / s->n;
+    int64_t         width  = s->k * s->step * (both ? 2 : 1);
+    const float    *x;
+    float          *y, *index, *value;
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    index = wants_values(s) && !both ? NULL : y;
+    value = both ? y + s->k : wants_values(s) ? y : NULL;
+    FIRE_IF_GPU(l, fire_gpu_rank(l->ctx->stream,
+                                 &(fire_gpu_rank_t){groups, s->n, s->step, s->k, width},
+                                 x, index, value));
     for (int64_t i = 0; i < groups; i++) {
         int64_t outer = i / s->step, inner = i % s->step;
-        bool    both = wants_values(s) && !has_axis(s);
-        float  *out  = y + (outer * s->k * s->step + inner) * (both ? 2 : 1);
 
         rank(s, x + outer * s->n * s->step + inner);
         for (int64_t j = 0; j < s->k; j++) {
-            out[j * s->step] = wants_values(s) && has_axis(s)
-                                   ? s->order[j].value
-                                   : (float)s->order[j].index;
-            if (both) out[s->k + j] = s->order[j].value;
+            int64_t to = outer * width + inner + j * s->step;
+
+            if (index != NULL) index[to] = (float)s->order[j].index;
+            if (value != NULL) value[to] = s->order[j].value;
         }
     }
     return FIRE_OK;
@@ -118,7 +123,7 @@ static void argmax_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t argmax_kernels[] = {
-    {.name = "ref", .forward = argmax_forward},
+    FIRE_CUDA_ROW(.forward = argmax_forward){.name = "ref", .forward = argmax_forward},
     {0},
 };
 

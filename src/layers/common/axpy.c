@@ -1,7 +1,7 @@
 /* axpy.c - y = a x + b with one a for each channel of each item, in one pass over the
  * data; what SENet puts at the end of a block */
 #include "device/cpu/blas.h"
-#include "layers/layer.h"
+#include "layers/cuda/rows.h"
 
 typedef struct axpy {
     int64_t planes, n; /* items x channels, elements of a channel */
@@ -42,38 +42,56 @@ static fire_status_t axpy_forward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[2], FIRE_DATA, &b);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l, fire_gpu_axpy(l->ctx->stream, s->planes, s->n, a, x, b, y));
     fire_copy(s->planes * s->n, b, y);
     for (int64_t p = 0; p < s->planes; p++)
         fire_axpy(s->n, a[p], x + p * s->n, y + p * s->n);
     return FIRE_OK;
 }
 
-static fire_status_t axpy_backward(fire_layer_t *l)
+static fire_status_t backward_a(fire_layer_t *l, const float *dy)
 {
     const axpy_t *s = l->state;
-    const float  *a, *x, *dy;
-    float        *da, *dx;
+    const float  *x;
+    float        *da;
+
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &x);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &da);
+    FIRE_IF_GPU(l, fire_gpu_axpy_da(l->ctx->stream, s->planes, s->n, x, dy, da));
+    for (int64_t p = 0; p < s->planes; p++)
+        da[p] = fire_dot(s->n, dy + p * s->n, x + p * s->n);
+    return FIRE_OK;
+}
+
+static fire_status_t backward_x(fire_layer_t *l, const float *dy)
+{
+    const axpy_t *s = l->state;
+    const float  *a;
+    float        *dx;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &a);
+    FIRE_OUT(l, l->bottom[1], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, fire_gpu_axpy_dx(l->ctx->stream, s->planes, s->n, a, dy, dx));
+    for (int64_t p = 0; p < s->planes; p++)
+        for (int64_t i = p * s->n; i < (p + 1) * s->n; i++)
+            dx[i] = a[p] * dy[i];
+    return FIRE_OK;
+}
+
+static fire_status_t axpy_backward(fire_layer_t *l)
+{
+    const float *dy;
 
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
-    if (l->propagate_down[0]) {
-        FIRE_IN(l, l->bottom[1], FIRE_DATA, &x);
-        FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &da);
-        for (int64_t p = 0; p < s->planes; p++)
-            da[p] = fire_dot(s->n, dy + p * s->n, x + p * s->n);
-    }
-    if (l->propagate_down[1]) {
-        FIRE_IN(l, l->bottom[0], FIRE_DATA, &a);
-        FIRE_OUT(l, l->bottom[1], FIRE_DIFF, &dx);
-        for (int64_t p = 0; p < s->planes; p++)
-            for (int64_t i = p * s->n; i < (p + 1) * s->n; i++)
-                dx[i] = a[p] * dy[i];
-    }
+    if (l->propagate_down[0]) FIRE_TRY(backward_a(l, dy));
+    if (l->propagate_down[1]) FIRE_TRY(backward_x(l, dy));
     return l->propagate_down[2] ? fire_blob_copy(l->bottom[2], l->top[0], FIRE_DIFF)
                                 : FIRE_OK;
 }
 
 static const fire_kernel_t axpy_kernels[] = {
-    {.name = "ref", .forward = axpy_forward, .backward = axpy_backward},
+    FIRE_CUDA_ROW(.forward = axpy_forward, .backward = axpy_backward){
+        .name = "ref", .forward = axpy_forward, .backward = axpy_backward},
     {0},
 };
 

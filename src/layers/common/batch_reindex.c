@@ -2,7 +2,7 @@
  * bottom 1 say */
 #include <string.h>
 
-#include "layers/layer.h"
+#include "layers/cuda/move.h"
 
 static fire_status_t batch_reindex_reshape(fire_layer_t *l)
 {
@@ -45,6 +45,8 @@ static fire_status_t batch_reindex_forward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &index);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l, fire_gpu_rows(l->ctx->stream, l->bottom[0]->dim[0], n,
+                                 l->top[0]->dim[0], index, x, y));
     for (int64_t i = 0; i < l->top[0]->dim[0]; i++) {
         FIRE_TRY(source_item(l, index, i, &from));
         memcpy(y + i * n, x + from * n, (size_t)n * sizeof(*y));
@@ -59,10 +61,12 @@ static fire_status_t batch_reindex_backward(fire_layer_t *l)
     float       *dx;
 
     if (!l->propagate_down[0]) return FIRE_OK;
-    FIRE_TRY(fire_blob_set(l->bottom[0], FIRE_DIFF, 0.0f));
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &index);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
-    FIRE_INOUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, fire_gpu_rows_back(l->ctx->stream, l->bottom[0]->dim[0], n,
+                                      l->top[0]->dim[0], index, dy, dx));
+    memset(dx, 0, (size_t)fire_blob_count(l->bottom[0]) * sizeof(*dx));
     for (int64_t i = 0; i < l->top[0]->dim[0]; i++) {
         FIRE_TRY(source_item(l, index, i, &to));
         for (int64_t j = 0; j < n; j++)
@@ -72,9 +76,10 @@ static fire_status_t batch_reindex_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t batch_reindex_kernels[] = {
-    {.name     = "ref",
-     .forward  = batch_reindex_forward,
-     .backward = batch_reindex_backward},
+    FIRE_CUDA_ROW(.forward = batch_reindex_forward, .backward = batch_reindex_backward){
+        .name     = "ref",
+        .forward  = batch_reindex_forward,
+        .backward = batch_reindex_backward},
     {0},
 };
 

@@ -3,7 +3,9 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
-#include "layers/layer.h"
+#include "layers/cuda/kernels.h"
+#include "layers/cuda/move.h"
+#include "layers/cuda/rows.h"
 
 typedef struct embed {
     int64_t words, outputs;
@@ -61,6 +63,9 @@ static fire_status_t embed_forward(fire_layer_t *l)
     FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
     if (s->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l,
+                fire_gpu_look_up(l->ctx->stream, s->words, s->outputs,
+                                 fire_blob_count(l->bottom[0]), x, weights, bias, y));
     for (int64_t n = 0; n < fire_blob_count(l->bottom[0]); n++, y += s->outputs) {
         FIRE_TRY(row_of(s, x[n], &row));
         for (int64_t i = 0; i < s->outputs; i++)
@@ -77,33 +82,44 @@ static fire_status_t backward_bias(fire_layer_t *l, const float *dy)
     float         *diff;
 
     FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &diff);
+    FIRE_IF_GPU(l, fire_gpu_add_rows(l->ctx->stream, n, s->outputs, dy, diff));
     FIRE_TRY(fire_scratch_ones(&ones, n));
     fire_gemv(FIRE_TRANS, n, s->outputs, 1.0f, dy, ones.x, 1.0f, diff);
     fire_scratch_free(&ones);
     return FIRE_OK;
 }
 
+static fire_status_t backward_weights(fire_layer_t *l, const float *dy)
+{
+    const embed_t *s     = FIRE_STATE(l, embed_t);
+    int64_t        words = fire_blob_count(l->bottom[0]), row = 0;
+    const float   *x;
+    float         *diff;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
+    FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &diff);
+    FIRE_IF_GPU(l, fire_gpu_look_up_back(l->ctx->stream, s->words, s->outputs, words, x,
+                                         dy, diff));
+    for (int64_t n = 0; n < words; n++) {
+        FIRE_TRY(row_of(s, x[n], &row));
+        fire_axpy(s->outputs, 1.0f, dy + n * s->outputs, diff + row * s->outputs);
+    }
+    return FIRE_OK;
+}
+
 static fire_status_t embed_backward(fire_layer_t *l)
 {
     const embed_t *s = FIRE_STATE(l, embed_t);
-    const float   *x, *dy;
-    float         *diff;
-    int64_t        row = 0;
+    const float   *dy;
 
-    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
-    if (l->param_gradient[0]) {
-        FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &diff);
-        for (int64_t n = 0; n < fire_blob_count(l->bottom[0]); n++) {
-            FIRE_TRY(row_of(s, x[n], &row));
-            fire_axpy(s->outputs, 1.0f, dy + n * s->outputs, diff + row * s->outputs);
-        }
-    }
+    if (l->param_gradient[0]) FIRE_TRY(backward_weights(l, dy));
     return s->bias && l->param_gradient[1] ? backward_bias(l, dy) : FIRE_OK;
 }
 
 static const fire_kernel_t embed_kernels[] = {
-    {.name = "ref", .forward = embed_forward, .backward = embed_backward},
+    FIRE_CUDA_ROW(.forward = embed_forward, .backward = embed_backward){
+        .name = "ref", .forward = embed_forward, .backward = embed_backward},
     {0},
 };
 

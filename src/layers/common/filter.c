@@ -1,7 +1,8 @@
 /* filter.c - keeps the items for which the last bottom, the selector, is not zero */
 #include <string.h>
 
-#include "layers/layer.h"
+#include "layers/cuda/kernels.h"
+#include "layers/cuda/move.h"
 
 typedef struct filter {
     int64_t *kept; /* [nkept] items to keep */
@@ -67,39 +68,60 @@ static int64_t item_size(const fire_blob_t *b)
     return fire_blob_count_range(b, 1, b->ndim);
 }
 
-static fire_status_t filter_forward(fire_layer_t *l)
+/* A GPU has a copy of the list. */
+static fire_status_t filter_prepare(fire_layer_t *l)
 {
     const filter_t *s = l->state;
+
+    FIRE_IF_GPU(l, fire_gpu_keep_copy(l, s->kept, (size_t)s->nkept * sizeof(*s->kept)));
+    (void)s;
+    return FIRE_OK;
+}
+
+static fire_status_t forward_one(fire_layer_t *l, int i)
+{
+    const filter_t *s = l->state;
+    int64_t         n = item_size(l->bottom[i]);
     const float    *x;
     float          *y;
 
-    for (int i = 0; i < l->ntop; i++) {
-        int64_t n = item_size(l->bottom[i]);
+    FIRE_IN(l, l->bottom[i], FIRE_DATA, &x);
+    FIRE_OUT(l, l->top[i], FIRE_DATA, &y);
+    FIRE_IF_GPU(
+        l, fire_gpu_gather(l->ctx->stream, 1, s->nkept, n, fire_gpu_kept(l), x, y));
+    for (int64_t k = 0; k < s->nkept; k++)
+        memcpy(y + k * n, x + s->kept[k] * n, (size_t)n * sizeof(*y));
+    return FIRE_OK;
+}
 
-        FIRE_IN(l, l->bottom[i], FIRE_DATA, &x);
-        FIRE_OUT(l, l->top[i], FIRE_DATA, &y);
-        for (int64_t k = 0; k < s->nkept; k++)
-            memcpy(y + k * n, x + s->kept[k] * n, (size_t)n * sizeof(*y));
-    }
+static fire_status_t filter_forward(fire_layer_t *l)
+{
+    for (int i = 0; i < l->ntop; i++)
+        FIRE_TRY(forward_one(l, i));
+    return FIRE_OK;
+}
+
+static fire_status_t backward_one(fire_layer_t *l, int i)
+{
+    const filter_t *s = l->state;
+    int64_t         n = item_size(l->bottom[i]);
+    const float    *dy;
+    float          *dx;
+
+    FIRE_TRY(fire_blob_fill(l->bottom[i], FIRE_DIFF, l->kernel->where, 0.0f));
+    FIRE_IN(l, l->top[i], FIRE_DIFF, &dy);
+    FIRE_INOUT(l, l->bottom[i], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(
+        l, fire_gpu_scatter(l->ctx->stream, 1, s->nkept, n, fire_gpu_kept(l), dy, dx));
+    for (int64_t k = 0; k < s->nkept; k++)
+        memcpy(dx + s->kept[k] * n, dy + k * n, (size_t)n * sizeof(*dx));
     return FIRE_OK;
 }
 
 static fire_status_t filter_backward(fire_layer_t *l)
 {
-    const filter_t *s = l->state;
-    const float    *dy;
-    float          *dx;
-
-    for (int i = 0; i < l->ntop; i++) {
-        int64_t n = item_size(l->bottom[i]);
-
-        if (!l->propagate_down[i]) continue;
-        FIRE_TRY(fire_blob_set(l->bottom[i], FIRE_DIFF, 0.0f));
-        FIRE_IN(l, l->top[i], FIRE_DIFF, &dy);
-        FIRE_INOUT(l, l->bottom[i], FIRE_DIFF, &dx);
-        for (int64_t k = 0; k < s->nkept; k++)
-            memcpy(dx + s->kept[k] * n, dy + k * n, (size_t)n * sizeof(*dx));
-    }
+    for (int i = 0; i < l->ntop; i++)
+        if (l->propagate_down[i]) FIRE_TRY(backward_one(l, i));
     return FIRE_OK;
 }
 
@@ -109,7 +131,9 @@ static void filter_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t filter_kernels[] = {
-    {.name = "ref", .forward = filter_forward, .backward = filter_backward},
+    FIRE_CUDA_ROW(.prepare = filter_prepare, .forward = filter_forward,
+                  .backward = filter_backward, .release = fire_gpu_release){
+        .name = "ref", .forward = filter_forward, .backward = filter_backward},
     {0},
 };
 

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "layers/cuda/kernels.h"
+#include "layers/cuda/move.h"
+
 fire_status_t fire_gather_reshape(fire_gather_t *s, int64_t items, int64_t n,
                                   int64_t block)
 {
@@ -16,6 +19,16 @@ void fire_gather_teardown(fire_layer_t *l)
     fire_free(FIRE_STATE(l, fire_gather_t)->from);
 }
 
+/* A GPU has a copy of the places. */
+static fire_status_t gather_prepare(fire_layer_t *l)
+{
+    const fire_gather_t *s = l->state;
+
+    FIRE_IF_GPU(l, fire_gpu_keep_copy(l, s->from, (size_t)s->n * sizeof(*s->from)));
+    (void)s;
+    return FIRE_OK;
+}
+
 static fire_status_t gather_forward(fire_layer_t *l)
 {
     const fire_gather_t *s     = l->state;
@@ -25,6 +38,8 @@ static fire_status_t gather_forward(fire_layer_t *l)
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l, fire_gpu_gather(l->ctx->stream, s->items, s->n, s->block,
+                                   fire_gpu_kept(l), x, y));
     for (int64_t i = 0; i < s->items; i++, x += s->n * s->block)
         for (int64_t j = 0; j < s->n; j++, y += s->block)
             memcpy(y, x + s->from[j] * s->block, bytes);
@@ -41,6 +56,8 @@ static fire_status_t gather_backward(fire_layer_t *l)
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, fire_gpu_scatter(l->ctx->stream, s->items, s->n, s->block,
+                                    fire_gpu_kept(l), dy, dx));
     for (int64_t i = 0; i < s->items; i++, dx += s->n * s->block)
         for (int64_t j = 0; j < s->n; j++, dy += s->block)
             memcpy(dx + s->from[j] * s->block, dy, bytes);
@@ -48,6 +65,8 @@ static fire_status_t gather_backward(fire_layer_t *l)
 }
 
 const fire_kernel_t fire_gather_kernels[] = {
-    {.name = "ref", .forward = gather_forward, .backward = gather_backward},
+    FIRE_CUDA_ROW(.prepare = gather_prepare, .forward = gather_forward,
+                  .backward = gather_backward, .release = fire_gpu_release){
+        .name = "ref", .forward = gather_forward, .backward = gather_backward},
     {0},
 };

@@ -1,5 +1,4 @@
 /* parameter.c - a learned blob as a top, for other layers to use as an input */
-#include "device/cpu/blas.h"
 #include "layers/layer.h"
 
 static fire_status_t parameter_setup(fire_layer_t *l)
@@ -36,12 +35,13 @@ static fire_status_t parameter_backward(fire_layer_t *l)
     if (!l->param_gradient[0]) return FIRE_OK;
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &dw);
-    fire_axpy(fire_blob_count(l->blob[0]), 1.0f, dy, dw);
-    return FIRE_OK;
+    return fire_device_find(l->kernel->where)
+        ->add_scaled(dw, 1.0f, dy, fire_blob_count(l->blob[0]), false);
 }
 
 static const fire_kernel_t parameter_kernels[] = {
-    {.name = "ref", .forward = parameter_forward, .backward = parameter_backward},
+    FIRE_CUDA_ROW(.forward = parameter_forward, .backward = parameter_backward){
+        .name = "ref", .forward = parameter_forward, .backward = parameter_backward},
     {0},
 };
 

@@ -1,13 +1,10 @@
 /* reduction.c - all axes from `axis` on become one number each: their sum, sum of
  * magnitudes, sum of squares or mean, times coeff */
 #include "device/cpu/blas.h"
-#include "layers/layer.h"
+#include "layers/cuda/rows.h"
 #include "layers/scalar.h"
 
-#define SUM   CAFFE__REDUCTION_PARAMETER__REDUCTION_OP__SUM
-#define ASUM  CAFFE__REDUCTION_PARAMETER__REDUCTION_OP__ASUM
-#define SUMSQ CAFFE__REDUCTION_PARAMETER__REDUCTION_OP__SUMSQ
-#define MEAN  CAFFE__REDUCTION_PARAMETER__REDUCTION_OP__MEAN
+#define OP(name) CAFFE__REDUCTION_PARAMETER__REDUCTION_OP__##name
 
 typedef struct reduction {
     Caffe__ReductionParameter__ReductionOp op;
@@ -30,8 +27,9 @@ static fire_status_t reduction_reshape(fire_layer_t *l)
     s->rows  = fire_blob_count_range(x, 0, axis);
     s->n     = fire_blob_count_range(x, axis, x->ndim);
     s->coeff = p->coeff;
-    if (s->op == MEAN) s->coeff /= (float)s->n;
-    if (s->op == SUM || s->op == MEAN) FIRE_TRY(fire_scratch_ones(&s->ones, s->n));
+    if (s->op == OP(MEAN)) s->coeff /= (float)s->n;
+    if (s->op == OP(SUM) || s->op == OP(MEAN))
+        FIRE_TRY(fire_scratch_ones(&s->ones, s->n));
     return fire_blob_reshape(l->top[0], axis, x->dim);
 }
 
@@ -43,11 +41,13 @@ static fire_status_t reduction_forward(fire_layer_t *l)
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l,
+                fire_gpu_reduce(l->ctx->stream, s->op, s->coeff, s->rows, s->n, x, y));
     for (int64_t i = 0; i < s->rows; i++, x += s->n) {
-        if (s->op == ASUM)
+        if (s->op == OP(ASUM))
             y[i] = fire_asum(s->n, x);
         else
-            y[i] = fire_dot(s->n, s->op == SUMSQ ? x : s->ones.x, x);
+            y[i] = fire_dot(s->n, s->op == OP(SUMSQ) ? x : s->ones.x, x);
         y[i] *= s->coeff;
     }
     return FIRE_OK;
@@ -63,13 +63,15 @@ static fire_status_t reduction_backward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, fire_gpu_reduce_back(l->ctx->stream, s->op, s->coeff, s->rows, s->n,
+                                        x, dy, dx));
     for (int64_t i = 0; i < s->rows; i++, x += s->n, dx += s->n) {
         float g = dy[i] * s->coeff;
 
         for (int64_t j = 0; j < s->n; j++)
-            dx[j] = s->op == ASUM    ? fire_sign(x[j]) * g
-                    : s->op == SUMSQ ? x[j] * (2.0f * g)
-                                     : g;
+            dx[j] = s->op == OP(ASUM)    ? fire_sign(x[j]) * g
+                    : s->op == OP(SUMSQ) ? x[j] * (2.0f * g)
+                                         : g;
     }
     return FIRE_OK;
 }
@@ -80,7 +82,8 @@ static void reduction_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t reduction_kernels[] = {
-    {.name = "ref", .forward = reduction_forward, .backward = reduction_backward},
+    FIRE_CUDA_ROW(.forward = reduction_forward, .backward = reduction_backward){
+        .name = "ref", .forward = reduction_forward, .backward = reduction_backward},
     {0},
 };
 

@@ -11,12 +11,13 @@ static fire_status_t silence_backward(fire_layer_t *l)
 {
     for (int i = 0; i < l->nbottom; i++)
         if (l->propagate_down[i])
-            FIRE_TRY(fire_blob_set(l->bottom[i], FIRE_DIFF, 0.0f));
+            FIRE_TRY(fire_blob_fill(l->bottom[i], FIRE_DIFF, l->kernel->where, 0.0f));
     return FIRE_OK;
 }
 
 static const fire_kernel_t silence_kernels[] = {
-    {.name = "ref", .forward = silence_reshape, .backward = silence_backward},
+    FIRE_CUDA_ROW(.forward = silence_reshape, .backward = silence_backward){
+        .name = "ref", .forward = silence_reshape, .backward = silence_backward},
     {0},
 };
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "device/cpu/blas.h"
-#include "layers/layer.h"
+#include "layers/cuda/move.h"
 
 typedef struct tile {
     int64_t tiles, outer, inner; /* inner: elements of the axis and behind it */
@@ -36,6 +36,7 @@ static fire_status_t tile_forward(fire_layer_t *l)
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l, fire_gpu_tile(l->ctx->stream, s->outer, s->tiles, s->inner, x, y));
     for (int64_t i = 0; i < s->outer; i++, x += s->inner)
         for (int64_t t = 0; t < s->tiles; t++, y += s->inner)
             fire_copy(s->inner, x, y);
@@ -51,6 +52,8 @@ static fire_status_t tile_backward(fire_layer_t *l)
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(
+        l, fire_gpu_tile_back(l->ctx->stream, s->outer, s->tiles, s->inner, dy, dx));
     for (int64_t i = 0; i < s->outer; i++, dx += s->inner) {
         fire_copy(s->inner, dy, dx);
         dy += s->inner;
@@ -61,7 +64,8 @@ static fire_status_t tile_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t tile_kernels[] = {
-    {.name = "ref", .forward = tile_forward, .backward = tile_backward},
+    FIRE_CUDA_ROW(.forward = tile_forward, .backward = tile_backward){
+        .name = "ref", .forward = tile_forward, .backward = tile_backward},
     {0},
 };
 

@@ -26,6 +26,7 @@ static fire_status_t view_backward(fire_layer_t *l)
 }
 
 const fire_kernel_t fire_view_kernels[] = {
-    {.name = "ref", .forward = view_forward, .backward = view_backward},
+    FIRE_CUDA_ROW(.forward = view_forward, .backward = view_backward){
+        .name = "ref", .forward = view_forward, .backward = view_backward},
     {0},
 };

@@ -24,6 +24,7 @@ FIRE_CUDA_DECLARE(power);
 FIRE_CUDA_DECLARE(relu);
 FIRE_CUDA_DECLARE(relu6);
 FIRE_CUDA_DECLARE(sigmoid);
+FIRE_CUDA_DECLARE(swish);
 FIRE_CUDA_DECLARE(tanh);
 FIRE_CUDA_DECLARE(threshold);
 
@@ -47,5 +48,12 @@ FIRE_CUDA_DECLARE(bias);
                   .absorbs  = fire_##noun##_cuda_absorbs)
 
 FIRE_CUDA_DECLARE_4(pooling);
+
+/* Memory on the GPU as the kernel_state of a layer's kernel; grows, contents are lost
+ * then. The second fills it from the host. */
+fire_status_t fire_gpu_keep(fire_layer_t *l, size_t bytes);
+fire_status_t fire_gpu_keep_copy(fire_layer_t *l, const void *from, size_t bytes);
+void         *fire_gpu_kept(const fire_layer_t *l);
+void          fire_gpu_release(fire_layer_t *l);
 FIRE_END_C
 #endif

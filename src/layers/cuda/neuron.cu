@@ -104,6 +104,7 @@ FROM_X(absval, fire_absval_t, true)
 FROM_X(power, fire_power_t, s->power != 1.0f)
 FROM_X(log, fire_log_t, true)
 FROM_X(clip, fire_clip_t, true)
+FROM_X(swish, fire_swish_t, true)
 
 fire_status_t fire_threshold_cuda_forward(fire_layer_t *l)
 {

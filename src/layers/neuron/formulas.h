@@ -75,6 +75,25 @@ FIRE_EVERYWHERE float fire_sigmoid_dx(const void *state, float x, float y, float
     return (float)(dy * y * (1.0 - y));
 }
 
+/* ---- swish ---- */
+
+typedef struct fire_swish {
+    float       beta;
+    fire_kept_t kept;
+} fire_swish_t;
+
+FIRE_EVERYWHERE float fire_swish_y(const void *state, float x)
+{
+    return x * fire_sigmoid_y(NULL, x * ((const fire_swish_t *)state)->beta);
+}
+
+FIRE_EVERYWHERE float fire_swish_dx(const void *state, float x, float y, float dy)
+{
+    float beta = ((const fire_swish_t *)state)->beta;
+
+    return (float)(dy * (beta * y + fire_sigmoid_y(NULL, x * beta) * (1.0 - beta * y)));
+}
+
 /* ---- tanh ---- */
 
 FIRE_EVERYWHERE float fire_tanh_y(const void *state, float x)

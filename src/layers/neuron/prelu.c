@@ -1,5 +1,6 @@
 /* prelu.c - y = max(x, 0) + slope min(x, 0) with a learned slope, one for each channel
  * or one for all */
+#include "layers/cuda/rows.h"
 #include "layers/neuron/neuron.h"
 
 typedef struct prelu {
@@ -34,32 +35,30 @@ static fire_status_t prelu_reshape(fire_layer_t *l)
     return fire_layer_reshape_same(l);
 }
 
-/* The slope that plane number `plane` (of items x channels) uses. */
-static int64_t slope_of(const fire_layer_t *l, int64_t plane)
+static fire_gpu_planes_t planes_of(const fire_layer_t *l)
 {
-    return FIRE_STATE(l, prelu_t)->shared ? 0 : plane % l->bottom[0]->dim[1];
-}
+    const fire_blob_t *x = l->bottom[0];
 
-static int64_t plane_size(const fire_layer_t *l)
-{
-    return fire_blob_count_range(l->bottom[0], 2, l->bottom[0]->ndim);
+    return (fire_gpu_planes_t){x->dim[0], x->dim[1],
+                               fire_blob_count_range(x, 2, x->ndim),
+                               fire_blob_count(l->blob[0])};
 }
 
 static fire_status_t prelu_forward(fire_layer_t *l)
 {
-    int64_t      size   = plane_size(l);
-    int64_t      planes = l->bottom[0]->dim[0] * l->bottom[0]->dim[1];
-    const float *x, *slope;
-    float       *y;
+    fire_gpu_planes_t g = planes_of(l);
+    const float      *x, *slope;
+    float            *y;
 
     FIRE_TRY(fire_kept_save(&FIRE_STATE(l, prelu_t)->kept, l));
     FIRE_IN(l, l->blob[0], FIRE_DATA, &slope);
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
-    for (int64_t p = 0; p < planes; p++) {
-        float a = slope[slope_of(l, p)];
+    FIRE_IF_GPU(l, fire_gpu_prelu(l->ctx->stream, &g, slope, x, y));
+    for (int64_t p = 0; p < g.outer * g.channels; p++) {
+        float a = slope[p % g.slopes];
 
-        for (int64_t i = p * size; i < (p + 1) * size; i++)
+        for (int64_t i = p * g.inner; i < (p + 1) * g.inner; i++)
             y[i] = fire_max(x[i], 0.0f) + a * fire_min(x[i], 0.0f);
     }
     return FIRE_OK;
@@ -67,15 +66,15 @@ static fire_status_t prelu_forward(fire_layer_t *l)
 
 static fire_status_t slope_gradient(fire_layer_t *l, const float *x, const float *dy)
 {
-    int64_t size   = plane_size(l);
-    int64_t planes = l->bottom[0]->dim[0] * l->bottom[0]->dim[1];
-    float  *dslope;
+    fire_gpu_planes_t g = planes_of(l);
+    float            *dslope;
 
     FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &dslope);
-    for (int64_t p = 0; p < planes; p++) {
-        float *sum = &dslope[slope_of(l, p)];
+    FIRE_IF_GPU(l, fire_gpu_prelu_dslope(l->ctx->stream, &g, x, dy, dslope));
+    for (int64_t p = 0; p < g.outer * g.channels; p++) {
+        float *sum = &dslope[p % g.slopes];
 
-        for (int64_t i = p * size; i < (p + 1) * size; i++)
+        for (int64_t i = p * g.inner; i < (p + 1) * g.inner; i++)
             *sum += dy[i] * x[i] * (float)(x[i] <= 0);
     }
     return FIRE_OK;
@@ -83,11 +82,10 @@ static fire_status_t slope_gradient(fire_layer_t *l, const float *x, const float
 
 static fire_status_t prelu_backward(fire_layer_t *l)
 {
-    int64_t      size   = plane_size(l);
-    int64_t      planes = l->bottom[0]->dim[0] * l->bottom[0]->dim[1];
-    fire_blob_t *bottom = fire_kept_bottom(&FIRE_STATE(l, prelu_t)->kept, l);
-    const float *x, *dy, *slope;
-    float       *dx;
+    fire_gpu_planes_t g      = planes_of(l);
+    fire_blob_t      *bottom = fire_kept_bottom(&FIRE_STATE(l, prelu_t)->kept, l);
+    const float      *x, *dy, *slope;
+    float            *dx;
 
     FIRE_IN(l, bottom, FIRE_DATA, &x);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
@@ -95,10 +93,11 @@ static fire_status_t prelu_backward(fire_layer_t *l)
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->blob[0], FIRE_DATA, &slope);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
-    for (int64_t p = 0; p < planes; p++) {
-        float a = slope[slope_of(l, p)];
+    FIRE_IF_GPU(l, fire_gpu_prelu_dx(l->ctx->stream, &g, slope, x, dy, dx));
+    for (int64_t p = 0; p < g.outer * g.channels; p++) {
+        float a = slope[p % g.slopes];
 
-        for (int64_t i = p * size; i < (p + 1) * size; i++)
+        for (int64_t i = p * g.inner; i < (p + 1) * g.inner; i++)
             dx[i] = dy[i] * ((float)(x[i] > 0) + a * (float)(x[i] <= 0));
     }
     return FIRE_OK;
@@ -110,7 +109,8 @@ static void prelu_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t prelu_kernels[] = {
-    {.name = "ref", .forward = prelu_forward, .backward = prelu_backward},
+    FIRE_CUDA_ROW(.forward = prelu_forward, .backward = prelu_backward){
+        .name = "ref", .forward = prelu_forward, .backward = prelu_backward},
     {0},
 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
-#include "layers/layer.h"
+#include "layers/cuda/rows.h"
 
 typedef struct mvn {
     bool    variance, across;
@@ -88,6 +88,8 @@ static fire_status_t mvn_forward(fire_layer_t *l)
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(
+        l, fire_gpu_mvn(l->ctx->stream, s->rows, s->width, s->variance, s->eps, x, y));
     sum_rows(s, r, weight, x, r->mean.x);
     for (int64_t i = 0; i < n; i++)
         y[i] = x[i] - r->mean.x[i / s->width];
@@ -126,13 +128,16 @@ static fire_status_t mvn_backward(fire_layer_t *l)
 {
     const mvn_t *s = FIRE_STATE(l, mvn_t);
     mvn_ref_t   *r = l->kernel_state;
-    const float *y, *dy;
+    const float *x, *y, *dy;
     float       *dx;
 
     if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->top[0], FIRE_DATA, &y);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, fire_gpu_mvn_back(l->ctx->stream, s->rows, s->width, s->variance,
+                                     s->eps, x, y, dy, dx));
     if (s->variance) {
         backward_variance(s, r, y, dy, dx);
         return FIRE_OK;
@@ -144,11 +149,12 @@ static fire_status_t mvn_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t mvn_kernels[] = {
-    {.name     = "ref",
-     .prepare  = mvn_prepare,
-     .forward  = mvn_forward,
-     .backward = mvn_backward,
-     .release  = mvn_release},
+    FIRE_CUDA_ROW(.forward  = mvn_forward,
+                  .backward = mvn_backward){.name     = "ref",
+                                            .prepare  = mvn_prepare,
+                                            .forward  = mvn_forward,
+                                            .backward = mvn_backward,
+                                            .release  = mvn_release},
     {0},
 };
 

@@ -4,13 +4,10 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
-#include "layers/layer.h"
+#include "layers/cuda/kernels.h"
+#include "layers/cuda/rows.h"
 
-typedef struct normalize {
-    bool    across, shared;
-    float   eps;
-    int64_t images, channels, plane;
-} normalize_t;
+typedef fire_gpu_unit_t normalize_t;
 
 static fire_status_t normalize_setup(fire_layer_t *l)
 {
@@ -49,14 +46,21 @@ typedef struct normalize_ref {
     fire_scratch_t norm, sum;
 } normalize_ref_t;
 
+static int64_t norms_of(const normalize_t *s)
+{
+    return s->images * (s->across ? 1 : s->plane);
+}
+
+/* A GPU keeps both arrays, one behind the other. */
 static fire_status_t normalize_prepare(fire_layer_t *l)
 {
     const normalize_t *s = FIRE_STATE(l, normalize_t);
     normalize_ref_t   *r = l->kernel_state;
 
+    FIRE_IF_GPU(l, fire_gpu_keep(l, 2 * (size_t)norms_of(s) * sizeof(float)));
     if (r == NULL) FIRE_TRY(FIRE_NEW(&r, 1));
     l->kernel_state = r;
-    FIRE_TRY(fire_scratch_fit(&r->norm, s->images * (s->across ? 1 : s->plane)));
+    FIRE_TRY(fire_scratch_fit(&r->norm, norms_of(s)));
     return fire_scratch_fit(&r->sum, s->across ? 1 : s->plane);
 }
 
@@ -92,6 +96,7 @@ static fire_status_t normalize_forward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->blob[0], FIRE_DATA, &g);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l, fire_gpu_unit(l->ctx->stream, s, g, x, fire_gpu_kept(l), y));
     for (int64_t n = 0; n < s->images; n++, x += dim, y += dim) {
         float *norm = r->norm.x + n * norms;
 
@@ -114,6 +119,7 @@ static fire_status_t backward_gain(fire_layer_t *l, const float *x, const float 
 
     if (!l->param_gradient[0]) return FIRE_OK;
     FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &dg);
+    FIRE_IF_GPU(l, fire_gpu_unit_dg(l->ctx->stream, s, fire_gpu_kept(l), x, dy, dg));
     for (int64_t i = 0; i < s->images * dim; i++) {
         int64_t norm = s->across ? i / dim : i / dim * s->plane + i % s->plane;
 
@@ -153,6 +159,8 @@ static fire_status_t normalize_backward(fire_layer_t *l)
     FIRE_TRY(backward_gain(l, x, dy));
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, fire_gpu_unit_dx(l->ctx->stream, s, g, fire_gpu_kept(l), x, dy,
+                                    (float *)fire_gpu_kept(l) + norms_of(s), dx));
     for (int64_t n = 0; n < s->images; n++)
         backward_image(s, x + n * dim, dy + n * dim, g, r->norm.x + n * norms, r->sum.x,
                        dx + n * dim);
@@ -160,11 +168,13 @@ static fire_status_t normalize_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t normalize_kernels[] = {
-    {.name     = "ref",
-     .prepare  = normalize_prepare,
-     .forward  = normalize_forward,
-     .backward = normalize_backward,
-     .release  = normalize_release},
+    FIRE_CUDA_ROW(.prepare = normalize_prepare, .forward = normalize_forward,
+                  .backward = normalize_backward,
+                  .release  = fire_gpu_release){.name     = "ref",
+                                               .prepare  = normalize_prepare,
+                                               .forward  = normalize_forward,
+                                               .backward = normalize_backward,
+                                               .release  = normalize_release},
     {0},
 };
 

@@ -2,7 +2,7 @@
  * beginning at `offset`. Values of the second bottom do not matter. */
 #include <string.h>
 
-#include "layers/layer.h"
+#include "layers/cuda/move.h"
 
 typedef struct crop {
     int64_t offset[FIRE_MAX_DIMS];
@@ -77,6 +77,8 @@ static fire_status_t crop_forward(fire_layer_t *l)
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l, fire_gpu_crop(l->ctx->stream, l->bottom[0], top,
+                                 FIRE_STATE(l, crop_t)->offset, x, y));
     for (int64_t k = 0; k * width < top->count; k++)
         memcpy(y + k * width, x + place_of_row(l, k), (size_t)width * sizeof(*y));
     return FIRE_OK;
@@ -92,6 +94,8 @@ static fire_status_t crop_backward(fire_layer_t *l)
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, fire_gpu_crop_back(l->ctx->stream, l->bottom[0], top,
+                                      FIRE_STATE(l, crop_t)->offset, dy, dx));
     memset(dx, 0, (size_t)fire_blob_count(l->bottom[0]) * sizeof(*dx));
     for (int64_t k = 0; k * width < top->count; k++)
         memcpy(dx + place_of_row(l, k), dy + k * width, (size_t)width * sizeof(*dx));
@@ -99,7 +103,8 @@ static fire_status_t crop_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t crop_kernels[] = {
-    {.name = "ref", .forward = crop_forward, .backward = crop_backward},
+    FIRE_CUDA_ROW(.forward = crop_forward, .backward = crop_backward){
+        .name = "ref", .forward = crop_forward, .backward = crop_backward},
     {0},
 };
 
