@@ -1,11 +1,9 @@
 /* contrastive_loss.c - draws pairs (a, b) of one class together and pushes others a
  * margin apart: loss = sum(y d^2 + (1 - y) max(margin - d, 0)^2) / 2N, d = |a - b|.
  * Bottom 2 holds y: is it a pair of one class? legacy_version takes margin - d^2. */
-#include <math.h>
-
 #include "device/cpu/blas.h"
-#include "layers/loss/loss.h"
-#include "layers/scalar.h"
+#include "layers/cuda/losses.h"
+#include "layers/loss/formulas.h"
 
 typedef struct contrastive {
     float          margin;
@@ -38,30 +36,34 @@ static fire_status_t contrastive_reshape(fire_layer_t *l)
     return fire_scratch_fit(&s->dist_sq, s->items);
 }
 
-/* How far a pair of different classes is from being apart enough, before max(., 0). */
-static float shortfall(const contrastive_t *s, int64_t i)
+static fire_status_t read_bottoms(fire_layer_t *l, fire_gpu_contrast_t *c)
 {
-    return s->margin - (s->legacy ? s->dist_sq.x[i] : sqrtf(s->dist_sq.x[i]));
+    const contrastive_t *s = l->state;
+
+    *c = (fire_gpu_contrast_t){s->margin, s->legacy, s->items, s->n};
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &c->a);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &c->b);
+    FIRE_IN(l, l->bottom[2], FIRE_DATA, &c->same);
+    return FIRE_OK;
 }
 
 static fire_status_t contrastive_forward(fire_layer_t *l)
 {
     const contrastive_t *s    = l->state;
     float               *diff = s->diff.x, *top, loss = 0.0f;
-    const float         *a, *b, *same;
+    fire_gpu_contrast_t  c;
 
-    FIRE_IN(l, l->bottom[0], FIRE_DATA, &a);
-    FIRE_IN(l, l->bottom[1], FIRE_DATA, &b);
-    FIRE_IN(l, l->bottom[2], FIRE_DATA, &same);
+    FIRE_TRY(read_bottoms(l, &c));
     FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    FIRE_IF_GPU(l, fire_gpu_contrast_loss(l->ctx->stream, &c, top));
     for (int64_t i = 0; i < s->items * s->n; i++)
-        diff[i] = a[i] - b[i];
+        diff[i] = c.a[i] - c.b[i];
     for (int64_t i = 0; i < s->items; i++) {
         float *d = diff + i * s->n, gap;
 
         s->dist_sq.x[i] = fire_dot(s->n, d, d);
-        gap             = fire_max(shortfall(s, i), 0.0f);
-        if ((int)same[i])
+        gap = fire_max(fire_contrast_gap(s->margin, s->legacy, s->dist_sq.x[i]), 0.0f);
+        if ((int)c.same[i])
             loss += s->dist_sq.x[i];
         else
             loss += s->legacy ? gap : gap * gap;
@@ -70,34 +72,33 @@ static fire_status_t contrastive_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* What the difference of pair i is multiplied with to give its gradient. */
-static float pull(const contrastive_t *s, int64_t i, bool same, float alpha)
+static fire_status_t backward_to(fire_layer_t *l, int bottom, float weight)
 {
-    if (same) return alpha;
-    if (!(shortfall(s, i) > 0.0f)) return 0.0f;
-    if (s->legacy) return -alpha;
-    return -alpha * shortfall(s, i) / (sqrtf(s->dist_sq.x[i]) + 1e-4f);
+    const contrastive_t *s = l->state;
+    fire_gpu_contrast_t  c;
+    float               *dx;
+
+    FIRE_TRY(read_bottoms(l, &c));
+    FIRE_OUT(l, l->bottom[bottom], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, fire_gpu_contrast_dx(l->ctx->stream, &c, weight, dx));
+    for (int64_t i = 0; i < s->items; i++) {
+        float factor = fire_contrast_pull(s->margin, s->legacy, s->dist_sq.x[i],
+                                          (int)c.same[i] != 0, weight);
+
+        for (int64_t j = i * s->n; j < (i + 1) * s->n; j++)
+            dx[j] = factor == 0.0f ? 0.0f : factor * s->diff.x[j]; /* not -0 */
+    }
+    return FIRE_OK;
 }
 
 static fire_status_t contrastive_backward(fire_layer_t *l)
 {
-    const contrastive_t *s = l->state;
-    const float         *same;
-    float               *dx, weight;
+    float weight;
 
-    FIRE_IN(l, l->bottom[2], FIRE_DATA, &same);
     FIRE_TRY(fire_layer_loss_weight(l, &weight));
-    weight /= (float)s->items;
-    for (int b = 0; b < 2; b++) {
-        if (!l->propagate_down[b]) continue;
-        FIRE_OUT(l, l->bottom[b], FIRE_DIFF, &dx);
-        for (int64_t i = 0; i < s->items; i++) {
-            float factor = pull(s, i, (int)same[i] != 0, b == 0 ? weight : -weight);
-
-            for (int64_t j = i * s->n; j < (i + 1) * s->n; j++)
-                dx[j] = factor == 0.0f ? 0.0f : factor * s->diff.x[j]; /* not -0 */
-        }
-    }
+    weight /= (float)FIRE_STATE(l, contrastive_t)->items;
+    if (l->propagate_down[0]) FIRE_TRY(backward_to(l, 0, weight));
+    if (l->propagate_down[1]) FIRE_TRY(backward_to(l, 1, -weight));
     return FIRE_OK;
 }
 
@@ -110,7 +111,10 @@ static void contrastive_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t contrastive_kernels[] = {
-    {.name = "ref", .forward = contrastive_forward, .backward = contrastive_backward},
+    FIRE_CUDA_ROW(.forward  = contrastive_forward,
+                  .backward = contrastive_backward){.name     = "ref",
+                                                    .forward  = contrastive_forward,
+                                                    .backward = contrastive_backward},
     {0},
 };
 

@@ -1,6 +1,6 @@
 /* euclidean_loss.c - loss = sum((a - b)^2) / 2N; both bottoms take a gradient */
 #include "device/cpu/blas.h"
-#include "layers/loss/loss.h"
+#include "layers/cuda/losses.h"
 
 typedef struct euclidean {
     fire_scratch_t diff; /* a - b */
@@ -15,35 +15,50 @@ static fire_status_t euclidean_reshape(fire_layer_t *l)
 
 static fire_status_t euclidean_forward(fire_layer_t *l)
 {
-    float       *diff = FIRE_STATE(l, euclidean_t)->diff.x;
-    int64_t      n    = fire_blob_count(l->bottom[0]);
+    float       *diff  = FIRE_STATE(l, euclidean_t)->diff.x;
+    int64_t      n     = fire_blob_count(l->bottom[0]);
+    float        items = (float)fire_blob_dim_or_1(l->bottom[0], 0);
     const float *a, *b;
     float       *top;
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &a);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &b);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    FIRE_IF_GPU(
+        l, fire_gpu_pair_loss(
+               l->ctx->stream,
+               &(fire_gpu_pair_t){.kind = FIRE_PAIR_SQUARE, .n = n, .a = a, .b = b},
+               0.5f / items, top));
     for (int64_t i = 0; i < n; i++)
         diff[i] = a[i] - b[i];
-    top[0] =
-        fire_dot(n, diff, diff) / (float)fire_blob_dim_or_1(l->bottom[0], 0) / 2.0f;
+    top[0] = fire_dot(n, diff, diff) / items / 2.0f;
+    return FIRE_OK;
+}
+
+static fire_status_t backward_to(fire_layer_t *l, int bottom, float weight)
+{
+    const float    *diff = FIRE_STATE(l, euclidean_t)->diff.x;
+    fire_gpu_pair_t pair = {.kind = FIRE_PAIR_SQUARE,
+                            .n    = fire_blob_count(l->bottom[0])};
+    float          *dx;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &pair.a);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &pair.b);
+    FIRE_OUT(l, l->bottom[bottom], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, fire_gpu_pair_dx(l->ctx->stream, &pair, weight, dx));
+    for (int64_t i = 0; i < pair.n; i++)
+        dx[i] = weight * diff[i];
     return FIRE_OK;
 }
 
 static fire_status_t euclidean_backward(fire_layer_t *l)
 {
-    const float *diff = FIRE_STATE(l, euclidean_t)->diff.x;
-    int64_t      n    = fire_blob_count(l->bottom[0]);
-    float       *dx, weight;
+    float weight;
 
     FIRE_TRY(fire_layer_loss_weight(l, &weight));
     weight /= (float)fire_blob_dim_or_1(l->bottom[0], 0);
-    for (int b = 0; b < 2; b++) {
-        if (!l->propagate_down[b]) continue;
-        FIRE_OUT(l, l->bottom[b], FIRE_DIFF, &dx);
-        for (int64_t i = 0; i < n; i++)
-            dx[i] = (b == 0 ? weight : -weight) * diff[i];
-    }
+    if (l->propagate_down[0]) FIRE_TRY(backward_to(l, 0, weight));
+    if (l->propagate_down[1]) FIRE_TRY(backward_to(l, 1, -weight));
     return FIRE_OK;
 }
 
@@ -53,7 +68,8 @@ static void euclidean_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t euclidean_kernels[] = {
-    {.name = "ref", .forward = euclidean_forward, .backward = euclidean_backward},
+    FIRE_CUDA_ROW(.forward = euclidean_forward, .backward = euclidean_backward){
+        .name = "ref", .forward = euclidean_forward, .backward = euclidean_backward},
     {0},
 };
 

@@ -1,7 +1,7 @@
 /* hinge_loss.c - loss = sum over classes of max(0, 1 + x), with -x for the true class;
  * or of the squares of that (norm: L2). Divided by the number of items. */
 #include "device/cpu/blas.h"
-#include "layers/loss/loss.h"
+#include "layers/cuda/losses.h"
 #include "layers/scalar.h"
 
 typedef struct hinge {
@@ -37,6 +37,8 @@ static fire_status_t hinge_forward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    FIRE_IF_GPU(l, fire_gpu_hinge_loss(l->ctx->stream, s->squared, s->items, s->classes,
+                                       x, label, top));
     fire_copy(n, x, m);
     for (int64_t i = 0; i < s->items; i++) {
         FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));
@@ -51,15 +53,18 @@ static fire_status_t hinge_forward(fire_layer_t *l)
 static fire_status_t hinge_backward(fire_layer_t *l)
 {
     const hinge_t *s = l->state;
-    const float   *m = s->margin.x, *label;
+    const float   *m = s->margin.x, *x, *label;
     int64_t        n = s->items * s->classes, truth;
     float         *dx, weight;
 
     if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
     FIRE_TRY(fire_layer_loss_weight(l, &weight));
     weight = (s->squared ? weight * 2.0f : weight) / (float)s->items;
+    FIRE_IF_GPU(l, fire_gpu_hinge_dx(l->ctx->stream, s->squared, s->items, s->classes,
+                                     weight, x, label, dx));
     fire_copy(n, m, dx);
     for (int64_t i = 0; i < s->items; i++) {
         FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));
@@ -76,7 +81,8 @@ static void hinge_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t hinge_kernels[] = {
-    {.name = "ref", .forward = hinge_forward, .backward = hinge_backward},
+    FIRE_CUDA_ROW(.forward = hinge_forward, .backward = hinge_backward){
+        .name = "ref", .forward = hinge_forward, .backward = hinge_backward},
     {0},
 };
 

@@ -1,14 +1,11 @@
 /* infogain_loss.c - loss = -sum over k of H[label][k] log softmax(x)[k] / normalizer.
  * The matrix H, classes x classes, comes from a binaryproto file or from bottom 2. */
-#include <math.h>
-
 #include "layers/common/softmax.h"
-#include "layers/loss/loss.h"
-#include "layers/scalar.h"
+#include "layers/cuda/kernels.h"
+#include "layers/cuda/losses.h"
+#include "layers/loss/formulas.h"
 #include "model/blob_proto.h"
 #include "model/load.h"
-
-#define LEAST 1e-20f /* of a probability inside log */
 
 typedef struct infogain {
     fire_loss_t    loss;
@@ -94,6 +91,21 @@ static fire_status_t infogain_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* A GPU keeps the normalizer. */
+static fire_status_t infogain_prepare(fire_layer_t *l)
+{
+    FIRE_IF_GPU(l, fire_gpu_keep(l, sizeof(float)));
+    (void)l;
+    return FIRE_OK;
+}
+
+static fire_gpu_infogain_t gpu_view(const infogain_t *s, const float *h,
+                                    const float *label)
+{
+    return (fire_gpu_infogain_t){
+        s->loss, s->softmax.outer, s->softmax.classes, s->softmax.inner, h, label};
+}
+
 static fire_status_t infogain_forward(fire_layer_t *l)
 {
     infogain_t           *s = l->state;
@@ -101,11 +113,16 @@ static fire_status_t infogain_forward(fire_layer_t *l)
     const float          *x, *label, *h;
     float                *prob, *top, loss = 0.0f;
     int64_t               valid = 0, c;
+    fire_gpu_infogain_t   view;
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
     FIRE_IN(l, matrix_of(l), FIRE_DATA, &h);
     FIRE_OUT(l, s->prob, FIRE_DATA, &prob);
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    view = gpu_view(s, h, label);
+    FIRE_IF_GPU(l, fire_gpu_infogain_loss(l->ctx->stream, &view, x, prob,
+                                          fire_gpu_kept(l), top));
     fire_softmax_forward(m, x, prob);
     for (int64_t i = 0; i < m->outer; i++)
         for (int64_t j = 0; j < m->inner; j++) {
@@ -115,10 +132,10 @@ static fire_status_t infogain_forward(fire_layer_t *l)
                 fire_loss_label(&s->loss, label[i * m->inner + j], i, m->classes, &c));
             if (c == FIRE_LABEL_IGNORED) continue;
             for (int64_t k = 0; k < m->classes; k++)
-                loss -= h[c * m->classes + k] * logf(fire_max(p[k * m->inner], LEAST));
+                loss -= h[c * m->classes + k] *
+                        logf(fire_max(p[k * m->inner], FIRE_LEAST_PROBABILITY));
             valid++;
         }
-    FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
     top[0] = loss / fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
     return FIRE_OK;
 }
@@ -139,12 +156,17 @@ static fire_status_t infogain_backward(fire_layer_t *l)
     const float          *prob, *label, *h;
     float                *dx, weight;
     int64_t               valid = 0, c;
+    fire_gpu_infogain_t   view;
 
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
     FIRE_IN(l, matrix_of(l), FIRE_DATA, &h);
     FIRE_IN(l, s->prob, FIRE_DATA, &prob);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    view = gpu_view(s, h, label);
+    FIRE_IF_GPU(l, fire_gpu_infogain_dx(l->ctx->stream, &view, weight, prob,
+                                        fire_gpu_kept(l), dx));
     sum_rows(s, h);
     for (int64_t i = 0; i < m->outer; i++)
         for (int64_t j = 0; j < m->inner; j++) {
@@ -158,7 +180,6 @@ static fire_status_t infogain_backward(fire_layer_t *l)
                              ? 0.0f
                              : prob[at] * s->row_sum[c] - h[c * m->classes + k];
         }
-    FIRE_TRY(fire_layer_loss_weight(l, &weight));
     weight /= fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
     for (int64_t i = 0; i < fire_blob_count(l->bottom[0]); i++)
         dx[i] *= weight;
@@ -176,7 +197,9 @@ static void infogain_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t infogain_kernels[] = {
-    {.name = "ref", .forward = infogain_forward, .backward = infogain_backward},
+    FIRE_CUDA_ROW(.prepare = infogain_prepare, .forward = infogain_forward,
+                  .backward = infogain_backward, .release = fire_gpu_release){
+        .name = "ref", .forward = infogain_forward, .backward = infogain_backward},
     {0},
 };
 

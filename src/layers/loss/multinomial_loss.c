@@ -1,12 +1,8 @@
 /* multinomial_loss.c - loss = -sum(log p[label]) / N for probabilities p (of a Softmax
  * layer). Training is more stable with SoftmaxWithLoss, which joins the two. */
-#include <math.h>
-
 #include "device/cpu/blas.h"
-#include "layers/loss/loss.h"
-#include "layers/scalar.h"
-
-#define LEAST 1e-20f /* of a probability inside log */
+#include "layers/cuda/losses.h"
+#include "layers/loss/formulas.h"
 
 typedef struct multinomial {
     fire_loss_t labels; /* no label is ignored */
@@ -36,9 +32,11 @@ static fire_status_t multinomial_forward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &p);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    FIRE_IF_GPU(l, fire_gpu_multinomial_loss(l->ctx->stream, s->items, s->classes, p,
+                                             label, top));
     for (int64_t i = 0; i < s->items; i++) {
         FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));
-        loss -= logf(fire_max(p[i * s->classes + truth], LEAST));
+        loss -= logf(fire_max(p[i * s->classes + truth], FIRE_LEAST_PROBABILITY));
     }
     top[0] = loss / (float)s->items;
     return FIRE_OK;
@@ -57,17 +55,22 @@ static fire_status_t multinomial_backward(fire_layer_t *l)
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
     FIRE_TRY(fire_layer_loss_weight(l, &weight));
     weight = -weight / (float)s->items;
+    FIRE_IF_GPU(l, fire_gpu_multinomial_dx(l->ctx->stream, s->items, s->classes, weight,
+                                           p, label, dx));
     fire_fill(s->items * s->classes, 0.0f, dx);
     for (int64_t i = 0; i < s->items; i++) {
         FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));
         truth += i * s->classes;
-        dx[truth] = weight / fire_max(p[truth], LEAST);
+        dx[truth] = weight / fire_max(p[truth], FIRE_LEAST_PROBABILITY);
     }
     return FIRE_OK;
 }
 
 static const fire_kernel_t multinomial_kernels[] = {
-    {.name = "ref", .forward = multinomial_forward, .backward = multinomial_backward},
+    FIRE_CUDA_ROW(.forward  = multinomial_forward,
+                  .backward = multinomial_backward){.name     = "ref",
+                                                    .forward  = multinomial_forward,
+                                                    .backward = multinomial_backward},
     {0},
 };
 

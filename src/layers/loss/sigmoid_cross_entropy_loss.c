@@ -3,7 +3,9 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
-#include "layers/loss/loss.h"
+#include "layers/cuda/kernels.h"
+#include "layers/cuda/losses.h"
+#include "layers/loss/formulas.h"
 
 typedef struct sigmoid_loss {
     fire_loss_t    loss;
@@ -30,11 +32,12 @@ static bool is_ignored(const fire_loss_t *s, float target)
     return s->has_ignore && (int)target == s->ignore;
 }
 
-/* log(1 + exp(x)) - x * target, without overflow for large |x| */
-static float cross_entropy(float x, float target)
+/* A GPU keeps the normalizer. */
+static fire_status_t sigmoid_loss_prepare(fire_layer_t *l)
 {
-    return x * (target - (float)(x >= 0)) -
-           logf(1.0f + expf(x - 2.0f * x * (float)(x >= 0)));
+    FIRE_IF_GPU(l, fire_gpu_keep(l, sizeof(float)));
+    (void)l;
+    return FIRE_OK;
 }
 
 static fire_status_t sigmoid_loss_forward(fire_layer_t *l)
@@ -48,10 +51,14 @@ static fire_status_t sigmoid_loss_forward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &target);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    FIRE_IF_GPU(
+        l, fire_gpu_sigmoid_loss(l->ctx->stream,
+                                 &(fire_gpu_sigmoid_t){s->loss, items, n, x, target},
+                                 fire_gpu_kept(l), top));
     for (int64_t i = 0; i < n; i++) {
         s->sigmoid.x[i] = (float)(0.5 * tanh(0.5 * x[i]) + 0.5);
         if (is_ignored(&s->loss, target[i])) continue;
-        loss -= cross_entropy(x[i], target[i]);
+        loss -= fire_cross_entropy(x[i], target[i]);
         valid++;
     }
     s->normalizer =
@@ -64,13 +71,17 @@ static fire_status_t sigmoid_loss_backward(fire_layer_t *l)
 {
     sigmoid_loss_t *s = l->state;
     int64_t         n = fire_blob_count(l->bottom[0]);
-    const float    *target;
+    const float    *x, *target;
     float          *dx, weight;
 
     if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &target);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
     FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    FIRE_IF_GPU(l, fire_gpu_sigmoid_dx(l->ctx->stream,
+                                       &(fire_gpu_sigmoid_t){s->loss, 0, n, x, target},
+                                       weight, fire_gpu_kept(l), dx));
     weight /= s->normalizer;
     for (int64_t i = 0; i < n; i++)
         dx[i] = is_ignored(&s->loss, target[i])
@@ -85,7 +96,11 @@ static void sigmoid_loss_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t sigmoid_loss_kernels[] = {
-    {.name = "ref", .forward = sigmoid_loss_forward, .backward = sigmoid_loss_backward},
+    FIRE_CUDA_ROW(.prepare = sigmoid_loss_prepare, .forward = sigmoid_loss_forward,
+                  .backward = sigmoid_loss_backward,
+                  .release  = fire_gpu_release){.name     = "ref",
+                                               .forward  = sigmoid_loss_forward,
+                                               .backward = sigmoid_loss_backward},
     {0},
 };
 

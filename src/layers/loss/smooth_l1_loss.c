@@ -1,11 +1,9 @@
 /* smooth_l1_loss.c - Fast R-CNN's loss = sum f(w_in (a - b)) w_out / N, with f(x) =
  * (sigma x)^2 / 2 near zero and |x| - 1 / (2 sigma^2) beyond |x| = 1 / sigma^2. The
  * weights are bottoms 2 and 3, or all 1. */
-#include <math.h>
-
 #include "device/cpu/blas.h"
-#include "layers/loss/loss.h"
-#include "layers/scalar.h"
+#include "layers/cuda/losses.h"
+#include "layers/loss/formulas.h"
 
 typedef struct smooth_l1 {
     float          sigma2;
@@ -36,66 +34,63 @@ static fire_status_t smooth_l1_reshape(fire_layer_t *l)
     return fire_scratch_fit(&s->diff, n);
 }
 
-static float smooth(const smooth_l1_t *s, float x)
+/* The bottoms; weights may be NULL. */
+static fire_status_t read_bottoms(fire_layer_t *l, fire_gpu_pair_t *p)
 {
-    return fabsf(x) < 1.0f / s->sigma2 ? 0.5f * x * x * s->sigma2
-                                       : fabsf(x) - 0.5f / s->sigma2;
-}
-
-static float slope(const smooth_l1_t *s, float x)
-{
-    return fabsf(x) < 1.0f / s->sigma2 ? s->sigma2 * x : fire_sign(x);
-}
-
-/* The weights, or NULL. */
-static fire_status_t read_weights(fire_layer_t *l, const float **in_p,
-                                  const float **out_p)
-{
-    *in_p = *out_p = NULL;
+    *p = (fire_gpu_pair_t){.kind   = FIRE_PAIR_SMOOTH,
+                           .n      = fire_blob_count(l->bottom[0]),
+                           .sigma2 = FIRE_STATE(l, smooth_l1_t)->sigma2};
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &p->a);
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &p->b);
     if (l->nbottom < 4) return FIRE_OK;
-    FIRE_IN(l, l->bottom[2], FIRE_DATA, in_p);
-    FIRE_IN(l, l->bottom[3], FIRE_DATA, out_p);
+    FIRE_IN(l, l->bottom[2], FIRE_DATA, &p->in);
+    FIRE_IN(l, l->bottom[3], FIRE_DATA, &p->out);
     return FIRE_OK;
 }
 
 static fire_status_t smooth_l1_forward(fire_layer_t *l)
 {
-    const smooth_l1_t *s = l->state;
-    int64_t            n = fire_blob_count(l->bottom[0]);
-    const float       *a, *b, *in, *out;
+    const smooth_l1_t *s     = l->state;
+    float              items = (float)fire_blob_dim_or_1(l->bottom[0], 0);
     float             *top, *diff = s->diff.x, sum = 0.0f;
+    fire_gpu_pair_t    p;
 
-    FIRE_TRY(read_weights(l, &in, &out));
-    FIRE_IN(l, l->bottom[0], FIRE_DATA, &a);
-    FIRE_IN(l, l->bottom[1], FIRE_DATA, &b);
+    FIRE_TRY(read_bottoms(l, &p));
     FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
-    for (int64_t i = 0; i < n; i++) {
-        diff[i] = a[i] - b[i];
-        if (in != NULL) diff[i] *= in[i];
-        sum += smooth(s, diff[i]) * (out != NULL ? out[i] : 1.0f);
+    FIRE_IF_GPU(l, fire_gpu_pair_loss(l->ctx->stream, &p, 1.0f / items, top));
+    for (int64_t i = 0; i < p.n; i++) {
+        diff[i] = p.a[i] - p.b[i];
+        if (p.in != NULL) diff[i] *= p.in[i];
+        sum += fire_smooth_l1(s->sigma2, diff[i]) * (p.out != NULL ? p.out[i] : 1.0f);
     }
-    top[0] = sum / (float)fire_blob_dim_or_1(l->bottom[0], 0);
+    top[0] = sum / items;
+    return FIRE_OK;
+}
+
+static fire_status_t backward_to(fire_layer_t *l, int bottom, float weight)
+{
+    const smooth_l1_t *s = l->state;
+    float             *dx;
+    fire_gpu_pair_t    p;
+
+    FIRE_TRY(read_bottoms(l, &p));
+    FIRE_OUT(l, l->bottom[bottom], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, fire_gpu_pair_dx(l->ctx->stream, &p, weight, dx));
+    for (int64_t i = 0; i < p.n; i++) {
+        dx[i] = weight * fire_smooth_l1_slope(s->sigma2, s->diff.x[i]);
+        if (p.in != NULL) dx[i] *= p.in[i] * p.out[i];
+    }
     return FIRE_OK;
 }
 
 static fire_status_t smooth_l1_backward(fire_layer_t *l)
 {
-    const smooth_l1_t *s = l->state;
-    int64_t            n = fire_blob_count(l->bottom[0]);
-    const float       *in, *out;
-    float             *dx, weight;
+    float weight;
 
-    FIRE_TRY(read_weights(l, &in, &out));
     FIRE_TRY(fire_layer_loss_weight(l, &weight));
     weight /= (float)fire_blob_dim_or_1(l->bottom[0], 0);
-    for (int b = 0; b < 2; b++) {
-        if (!l->propagate_down[b]) continue;
-        FIRE_OUT(l, l->bottom[b], FIRE_DIFF, &dx);
-        for (int64_t i = 0; i < n; i++) {
-            dx[i] = (b == 0 ? weight : -weight) * slope(s, s->diff.x[i]);
-            if (in != NULL) dx[i] *= in[i] * out[i];
-        }
-    }
+    if (l->propagate_down[0]) FIRE_TRY(backward_to(l, 0, weight));
+    if (l->propagate_down[1]) FIRE_TRY(backward_to(l, 1, -weight));
     return FIRE_OK;
 }
 
@@ -105,7 +100,8 @@ static void smooth_l1_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t smooth_l1_kernels[] = {
-    {.name = "ref", .forward = smooth_l1_forward, .backward = smooth_l1_backward},
+    FIRE_CUDA_ROW(.forward = smooth_l1_forward, .backward = smooth_l1_backward){
+        .name = "ref", .forward = smooth_l1_forward, .backward = smooth_l1_backward},
     {0},
 };
 

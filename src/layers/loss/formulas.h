@@ -1,0 +1,45 @@
+/* formulas.h - terms of losses and their slopes, for the CPU and for GPU kernels. */
+#ifndef FIRE_LAYERS_LOSS_FORMULAS_H
+#define FIRE_LAYERS_LOSS_FORMULAS_H
+#include <math.h>
+
+#include "layers/scalar.h"
+
+#define FIRE_LEAST_PROBABILITY 1e-20f /* inside of log */
+
+/* log(1 + exp(x)) - x * target, negated, without overflow for large |x| */
+FIRE_EVERYWHERE float fire_cross_entropy(float x, float target)
+{
+    return x * (target - (float)(x >= 0)) -
+           logf(1.0f + expf(x - 2.0f * x * (float)(x >= 0)));
+}
+
+FIRE_EVERYWHERE float fire_smooth_l1(float sigma2, float x)
+{
+    return fabsf(x) < 1.0f / sigma2 ? 0.5f * x * x * sigma2 : fabsf(x) - 0.5f / sigma2;
+}
+
+FIRE_EVERYWHERE float fire_smooth_l1_slope(float sigma2, float x)
+{
+    return fabsf(x) < 1.0f / sigma2 ? sigma2 * x : fire_sign(x);
+}
+
+/* ContrastiveLoss: how far a pair of different classes, at this squared distance, is
+ * from being apart enough, before max(., 0). */
+FIRE_EVERYWHERE float fire_contrast_gap(float margin, bool legacy, float dist_sq)
+{
+    return margin - (legacy ? dist_sq : sqrtf(dist_sq));
+}
+
+/* What the difference of a pair is multiplied with to give its gradient. */
+FIRE_EVERYWHERE float fire_contrast_pull(float margin, bool legacy, float dist_sq,
+                                         bool same, float alpha)
+{
+    float gap = fire_contrast_gap(margin, legacy, dist_sq);
+
+    if (same) return alpha;
+    if (!(gap > 0.0f)) return 0.0f;
+    if (legacy) return -alpha;
+    return -alpha * gap / (sqrtf(dist_sq) + 1e-4f);
+}
+#endif
