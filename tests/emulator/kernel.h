@@ -118,6 +118,13 @@ static inline uint32_t __umulhi(uint32_t a, uint32_t b)
 {
     return (uint32_t)(((uint64_t)a * b) >> 32);
 }
+static inline int atomicMax(int *p, int value)
+{
+    int before = *p;
+
+    if (value > before) *p = value;
+    return before;
+}
 template <typename T> static inline T __ldg(const T *p)
 {
     return *p;

@@ -1,7 +1,7 @@
 /* columns.h - patches of images as columns, and back, on the GPU; float32. */
 #ifndef FIRE_LAYERS_CUDA_COLUMNS_H
 #define FIRE_LAYERS_CUDA_COLUMNS_H
-#include "device/cuda/cuda.h"
+#include "device/gpu.h"
 
 enum { FIRE_GPU_SPATIAL = 8 };
 

@@ -1,5 +1,6 @@
 /* im2col.c - every patch under a sliding kernel as one column: channels x kernel
  * becomes the channel axis. The first half of Convolution. */
+#include "layers/cuda/columns.h"
 #include "layers/vision/window.h"
 
 typedef struct im2col {
@@ -49,16 +50,34 @@ static fire_status_t im2col_reshape(fire_layer_t *l)
     return fire_blob_reshape(l->top[0], x->ndim, dim);
 }
 
+static fire_gpu_columns_t gpu_view(const im2col_t *s)
+{
+    fire_gpu_columns_t c = {
+        .axes = s->window.axes, .images = s->images, .channels = s->channels};
+
+    for (int i = 0; i < c.axes; i++) {
+        c.in[i]       = s->in[i];
+        c.out[i]      = s->out[i];
+        c.kernel[i]   = s->window.kernel[i];
+        c.stride[i]   = s->window.stride[i];
+        c.pad[i]      = s->window.pad[i];
+        c.dilation[i] = s->window.dilation[i];
+    }
+    return c;
+}
+
 static fire_status_t im2col_forward(fire_layer_t *l)
 {
     const im2col_t *s = FIRE_STATE(l, im2col_t);
     int64_t in_dim  = fire_blob_count_range(l->bottom[0], s->axis, l->bottom[0]->ndim);
     int64_t out_dim = fire_blob_count_range(l->top[0], s->axis, l->top[0]->ndim);
-    const float *x;
-    float       *y;
+    fire_gpu_columns_t columns = gpu_view(s);
+    const float       *x;
+    float             *y;
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l, fire_gpu_im2col(l->ctx->stream, &columns, x, y));
     for (int64_t n = 0; n < s->images; n++)
         fire_im2col(&s->window, s->channels, s->in, s->out, x + n * in_dim,
                     y + n * out_dim);
@@ -70,12 +89,14 @@ static fire_status_t im2col_backward(fire_layer_t *l)
     const im2col_t *s = FIRE_STATE(l, im2col_t);
     int64_t in_dim  = fire_blob_count_range(l->bottom[0], s->axis, l->bottom[0]->ndim);
     int64_t out_dim = fire_blob_count_range(l->top[0], s->axis, l->top[0]->ndim);
-    const float *dy;
-    float       *dx;
+    fire_gpu_columns_t columns = gpu_view(s);
+    const float       *dy;
+    float             *dx;
 
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, fire_gpu_col2im(l->ctx->stream, &columns, dy, dx));
     for (int64_t n = 0; n < s->images; n++)
         fire_col2im(&s->window, s->channels, s->in, s->out, dy + n * out_dim,
                     dx + n * in_dim);
@@ -83,7 +104,8 @@ static fire_status_t im2col_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t im2col_kernels[] = {
-    {.name = "ref", .forward = im2col_forward, .backward = im2col_backward},
+    FIRE_CUDA_ROW(.forward = im2col_forward, .backward = im2col_backward){
+        .name = "ref", .forward = im2col_forward, .backward = im2col_backward},
     {0},
 };
 

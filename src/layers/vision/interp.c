@@ -2,12 +2,9 @@
  * size comes from a second bottom, from height and width, or from factors: shrink, then
  * zoom. Negative pads crop the input first. */
 #include "device/cpu/blas.h"
-#include "layers/layer.h"
+#include "layers/cuda/resize.h"
 
-/* Of height [0] and width [1]: the input's part that is used, and the result. */
-typedef struct interp {
-    int64_t skip, in[2], out[2];
-} interp_t;
+typedef fire_interp_t interp_t;
 
 static fire_status_t interp_setup(fire_layer_t *l)
 {
@@ -53,38 +50,17 @@ static fire_status_t interp_reshape(fire_layer_t *l)
                              (int64_t[]){x->dim[0], x->dim[1], s->out[0], s->out[1]});
 }
 
-/* Result i along one axis is a mix of two input places. */
-typedef struct mix {
-    int64_t low, high;
-    float   w_low, w_high;
-} mix_t;
-
-static mix_t mix_at(const interp_t *s, int axis, int64_t i)
-{
-    float ratio =
-        s->out[axis] > 1 ? (float)(s->in[axis] - 1) / (float)(s->out[axis] - 1) : 0.0f;
-    float   at  = ratio * (float)i;
-    int64_t low = (int64_t)at;
-    mix_t   m   = {.low = low, .high = low < s->in[axis] - 1 ? low + 1 : low};
-
-    m.w_high = at - (float)low;
-    m.w_low  = 1.0f - m.w_high;
-    m.low += s->skip;
-    m.high += s->skip;
-    return m;
-}
-
 /* One plane: y from x, or what dy adds to dx. */
 static void resize_plane(const interp_t *s, int64_t width, const float *x, float *y,
                          const float *dy, float *dx)
 {
     for (int64_t row = 0, o = 0; row < s->out[0]; row++) {
-        mix_t h = mix_at(s, 0, row);
+        fire_mix_t h = fire_interp_mix(s, 0, row);
 
         for (int64_t column = 0; column < s->out[1]; column++, o++) {
-            mix_t   w     = mix_at(s, 1, column);
-            int64_t at[4] = {h.low * width + w.low, h.low * width + w.high,
-                             h.high * width + w.low, h.high * width + w.high};
+            fire_mix_t w     = fire_interp_mix(s, 1, column);
+            int64_t    at[4] = {h.low * width + w.low, h.low * width + w.high,
+                                h.high * width + w.low, h.high * width + w.high};
             float part[4] = {h.w_low * w.w_low, h.w_low * w.w_high, h.w_high * w.w_low,
                              h.w_high * w.w_high};
 
@@ -107,6 +83,7 @@ static fire_status_t interp_forward(fire_layer_t *l)
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l, fire_gpu_interp(l->ctx->stream, s, in[0] * in[1], in + 2, x, y));
     for (int64_t k = 0; k < in[0] * in[1]; k++)
         resize_plane(s, in[3], x + k * in[2] * in[3], y + k * s->out[0] * s->out[1],
                      NULL, NULL);
@@ -123,6 +100,8 @@ static fire_status_t interp_backward(fire_layer_t *l)
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l,
+                fire_gpu_interp_back(l->ctx->stream, s, in[0] * in[1], in + 2, dy, dx));
     fire_fill(fire_blob_count(l->bottom[0]), 0.0f, dx);
     for (int64_t k = 0; k < in[0] * in[1]; k++)
         resize_plane(s, in[3], NULL, NULL, dy + k * s->out[0] * s->out[1],
@@ -131,7 +110,8 @@ static fire_status_t interp_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t interp_kernels[] = {
-    {.name = "ref", .forward = interp_forward, .backward = interp_backward},
+    FIRE_CUDA_ROW(.forward = interp_forward, .backward = interp_backward){
+        .name = "ref", .forward = interp_forward, .backward = interp_backward},
     {0},
 };
 

@@ -4,11 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 fire_status_t fire_pool_reshape(fire_pool_t *p, bool round_down)
 {
     for (int i = 0; i < 2; i++) {
@@ -28,22 +23,6 @@ fire_status_t fire_pool_reshape(fire_pool_t *p, bool round_down)
                              (long long)p->pad[i]);
     }
     return FIRE_OK;
-}
-
-fire_pool_box_t fire_pool_box(const fire_pool_t *p, int64_t row, int64_t column)
-{
-    int64_t         at[2] = {row, column};
-    fire_pool_box_t b     = {.area = 1};
-
-    for (int i = 0; i < 2; i++) {
-        int64_t begin = at[i] * p->stride[i] - p->pad[i];
-        int64_t end   = min64(begin + p->kernel[i], p->in[i] + p->pad[i]);
-
-        b.area *= end - begin;
-        b.begin[i] = begin < 0 ? 0 : begin;
-        b.end[i]   = min64(end, p->in[i]);
-    }
-    return b;
 }
 
 /* What one window gives, from its plane x. */

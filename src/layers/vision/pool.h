@@ -1,6 +1,7 @@
 /* pool.h - pooling of planes, for Pooling, SPP and LRN within channels. */
 #ifndef FIRE_LAYERS_VISION_POOL_H
 #define FIRE_LAYERS_VISION_POOL_H
+#include "base/everywhere.h"
 #include "layers/layer.h"
 
 FIRE_BEGIN_C
@@ -20,7 +21,24 @@ typedef struct fire_pool_box {
     int64_t area; /* of the window, padding counted, overhang not */
 } fire_pool_box_t;
 
-fire_pool_box_t fire_pool_box(const fire_pool_t *p, int64_t row, int64_t column);
+FIRE_EVERYWHERE fire_pool_box_t fire_pool_box(const fire_pool_t *p, int64_t row,
+                                              int64_t column)
+{
+    int64_t         at[2] = {row, column};
+    fire_pool_box_t b;
+
+    b.area = 1;
+    for (int i = 0; i < 2; i++) {
+        int64_t begin = at[i] * p->stride[i] - p->pad[i];
+        int64_t end = begin + p->kernel[i], most = p->in[i] + p->pad[i];
+
+        if (end > most) end = most;
+        b.area *= end - begin;
+        b.begin[i] = begin < 0 ? 0 : begin;
+        b.end[i]   = end < p->in[i] ? end : p->in[i];
+    }
+    return b;
+}
 
 /* `planes` planes at once. index: where in its plane a value came from, -1 for a
  * window that saw nothing. Backward overwrites dx. */

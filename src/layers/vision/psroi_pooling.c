@@ -1,9 +1,7 @@
 /* psroi_pooling.c - R-FCN's position-sensitive pooling (Dai et al., 2016): bin (i, j) of
  * output channel c is the mean of a region's bin in input channel (c, i, j), of which
  * there are output_dim x group_size x group_size. */
-#include <math.h>
-
-#include "layers/vision/roi.h"
+#include "layers/cuda/roi.h"
 
 static fire_status_t psroi_setup(fire_layer_t *l)
 {
@@ -33,18 +31,6 @@ static fire_status_t psroi_reshape(fire_layer_t *l)
         (int64_t[]){l->bottom[1]->dim[0], p->output_dim, p->group_size, p->group_size});
 }
 
-static fire_roi_t find_region(const Caffe__PSROIPoolingParameter *p, const float *roi)
-{
-    float      scale = p->spatial_scale;
-    fire_roi_t r     = {.start = {roundf(roi[2]) * scale, roundf(roi[1]) * scale}};
-
-    r.bin[0] = fmaxf((roundf(roi[4]) + 1.0f) * scale - r.start[0], 0.1f) /
-               (float)p->group_size;
-    r.bin[1] = fmaxf((roundf(roi[3]) + 1.0f) * scale - r.start[1], 0.1f) /
-               (float)p->group_size;
-    return r;
-}
-
 /* One bin: its mean, or (dx not NULL) its gradient dy spread over it. */
 static float visit_bin(const fire_roi_box_t *b, int64_t width, const float *x, float dy,
                        float *dx)
@@ -69,12 +55,17 @@ static fire_status_t visit(fire_layer_t *l, const float *x, float *y, const floa
 {
     const Caffe__PSROIPoolingParameter *p  = l->param->psroi_pooling_param;
     const int64_t                      *in = l->bottom[0]->dim, *out = l->top[0]->dim;
-    int64_t      plane = in[2] * in[3], bins = out[2] * out[3], image = 0;
-    const float *roi;
+    int64_t        plane = in[2] * in[3], bins = out[2] * out[3], image = 0;
+    const float   *roi;
+    fire_gpu_roi_t g;
 
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &roi);
+    g = fire_gpu_roi_view(l, p->spatial_scale, roi);
+    FIRE_IF_GPU(l, dx != NULL ? fire_gpu_roi_mean_back(l->ctx->stream, &g, dy, dx)
+                              : fire_gpu_roi_mean(l->ctx->stream, &g, x, y));
+    if (dx != NULL) fire_fill(fire_blob_count(l->bottom[0]), 0.0f, dx);
     for (int64_t n = 0, o = 0; n < out[0]; n++, roi += FIRE_ROI_ROW) {
-        fire_roi_t r = find_region(p, roi);
+        fire_roi_t r = fire_roi_mean_region(p->spatial_scale, p->group_size, roi);
 
         FIRE_TRY(fire_roi_image(l, roi, &image));
         for (int64_t k = 0; k < out[1] * bins; k++, o++) {
@@ -109,12 +100,12 @@ static fire_status_t psroi_backward(fire_layer_t *l)
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
-    fire_fill(fire_blob_count(l->bottom[0]), 0.0f, dx);
     return visit(l, NULL, NULL, dy, dx);
 }
 
 static const fire_kernel_t psroi_kernels[] = {
-    {.name = "ref", .forward = psroi_forward, .backward = psroi_backward},
+    FIRE_CUDA_ROW(.forward = psroi_forward, .backward = psroi_backward){
+        .name = "ref", .forward = psroi_forward, .backward = psroi_backward},
     {0},
 };
 

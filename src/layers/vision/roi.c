@@ -1,7 +1,5 @@
 #include "layers/vision/roi.h"
 
-#include <math.h>
-
 fire_status_t fire_roi_check_shapes(const fire_layer_t *l)
 {
     if (l->bottom[0]->ndim != 4)
@@ -25,25 +23,4 @@ fire_status_t fire_roi_image(const fire_layer_t *l, const float *roi, int64_t *i
                          (double)roi[0], (long long)l->bottom[0]->dim[0]);
     *image_p = (int64_t)roi[0];
     return FIRE_OK;
-}
-
-static int64_t clamp(float x, int64_t high)
-{
-    return x < 0.0f ? 0 : x > (float)high ? high : (int64_t)x;
-}
-
-fire_roi_box_t fire_roi_box(const fire_roi_t *r, bool together, int64_t row,
-                            int64_t column, const int64_t *size)
-{
-    float          at[2] = {(float)row, (float)column};
-    fire_roi_box_t b;
-
-    for (int i = 0; i < 2; i++) {
-        float inside  = together ? r->start[i] : 0.0f;
-        float outside = together ? 0.0f : r->start[i];
-
-        b.begin[i] = clamp(floorf(at[i] * r->bin[i] + inside) + outside, size[i]);
-        b.end[i] = clamp(ceilf((at[i] + 1.0f) * r->bin[i] + inside) + outside, size[i]);
-    }
-    return b;
 }

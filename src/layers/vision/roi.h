@@ -2,6 +2,9 @@
  * image, x1, y1, x2, y2. Index 0 is height, 1 is width. */
 #ifndef FIRE_LAYERS_VISION_ROI_H
 #define FIRE_LAYERS_VISION_ROI_H
+#include <math.h>
+
+#include "base/everywhere.h"
 #include "device/cpu/blas.h"
 #include "layers/layer.h"
 
@@ -17,11 +20,66 @@ typedef struct fire_roi_box {
     int64_t begin[2], end[2];
 } fire_roi_box_t;
 
+FIRE_BEGIN_C
 fire_status_t fire_roi_check_shapes(const fire_layer_t *l);
 /* The image that a row is about; there must be such a one. */
 fire_status_t fire_roi_image(const fire_layer_t *l, const float *roi, int64_t *image_p);
+FIRE_END_C
+
+/* The region of a row as ROIPooling sees it, ends included, in bins[0] x bins[1] bins; as
+ * PSROIPooling does, in bins x bins. */
+FIRE_EVERYWHERE fire_roi_t fire_roi_max_region(float scale, const int64_t *bins,
+                                               const float *roi)
+{
+    fire_roi_t r;
+
+    for (int i = 0; i < 2; i++) {
+        float size;
+
+        r.start[i] = roundf(roi[2 - i] * scale);
+        size       = roundf(roi[4 - i] * scale) - r.start[i] + 1.0f;
+        r.bin[i]   = fmaxf(size, 1.0f) / (float)bins[i];
+    }
+    return r;
+}
+
+FIRE_EVERYWHERE fire_roi_t fire_roi_mean_region(float scale, int64_t bins,
+                                                const float *roi)
+{
+    fire_roi_t r;
+
+    for (int i = 0; i < 2; i++) {
+        float end = (roundf(roi[4 - i]) + 1.0f) * scale;
+
+        r.start[i] = roundf(roi[2 - i]) * scale;
+        r.bin[i]   = fmaxf(end - r.start[i], 0.1f) / (float)bins;
+    }
+    return r;
+}
+
+FIRE_EVERYWHERE int64_t fire_roi_clamp(float x, int64_t high)
+{
+    return x < 0.0f ? 0 : x > (float)high ? high : (int64_t)x;
+}
+
 /* What bin (row, column) covers of a map of this size. `together`: start is added before
  * rounding outwards, not after. */
-fire_roi_box_t fire_roi_box(const fire_roi_t *r, bool together, int64_t row,
-                            int64_t column, const int64_t *size);
+FIRE_EVERYWHERE fire_roi_box_t fire_roi_box(const fire_roi_t *r, bool together,
+                                            int64_t row, int64_t column,
+                                            const int64_t *size)
+{
+    float          at[2] = {(float)row, (float)column};
+    fire_roi_box_t b;
+
+    for (int i = 0; i < 2; i++) {
+        float inside  = together ? r->start[i] : 0.0f;
+        float outside = together ? 0.0f : r->start[i];
+        float end     = ceilf((at[i] + 1.0f) * r->bin[i] + inside) + outside;
+
+        b.begin[i] =
+            fire_roi_clamp(floorf(at[i] * r->bin[i] + inside) + outside, size[i]);
+        b.end[i] = fire_roi_clamp(end, size[i]);
+    }
+    return b;
+}
 #endif

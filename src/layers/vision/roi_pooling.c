@@ -2,9 +2,9 @@
  * (image, x1, y1, x2, y2 in pixels of the input image) is cut into pooled_h x pooled_w
  * bins, and the maximum of each bin taken. A bin without elements gives 0. */
 #include <float.h>
-#include <math.h>
 
-#include "layers/vision/roi.h"
+#include "layers/cuda/kernels.h"
+#include "layers/cuda/roi.h"
 
 typedef struct roi_pooling {
     int32_t *index; /* where each maximum lay in its plane, -1: nowhere */
@@ -39,17 +39,13 @@ static void roi_pooling_teardown(fire_layer_t *l)
     fire_free(FIRE_STATE(l, roi_pooling_t)->index);
 }
 
-/* Region in places of the feature map, ends included. */
-static fire_roi_t find_region(const Caffe__ROIPoolingParameter *p, const float *roi)
+/* A GPU keeps the index. */
+static fire_status_t roi_pooling_prepare(fire_layer_t *l)
 {
-    float      scale = p->spatial_scale;
-    fire_roi_t r     = {.start = {roundf(roi[2] * scale), roundf(roi[1] * scale)}};
-
-    r.bin[0] =
-        fmaxf(roundf(roi[4] * scale) - r.start[0] + 1.0f, 1.0f) / (float)p->pooled_h;
-    r.bin[1] =
-        fmaxf(roundf(roi[3] * scale) - r.start[1] + 1.0f, 1.0f) / (float)p->pooled_w;
-    return r;
+    FIRE_IF_GPU(l,
+                fire_gpu_keep(l, (size_t)fire_blob_count(l->top[0]) * sizeof(int32_t)));
+    (void)l;
+    return FIRE_OK;
 }
 
 static float pool_bin(const fire_roi_box_t *b, int64_t width, const float *x,
@@ -76,12 +72,15 @@ static fire_status_t roi_pooling_forward(fire_layer_t *l)
     const float                      *x, *roi;
     float                            *y;
     int64_t                           image = 0;
+    fire_gpu_roi_t                    g;
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &roi);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    g = fire_gpu_roi_view(l, l->param->roi_pooling_param->spatial_scale, roi);
+    FIRE_IF_GPU(l, fire_gpu_roi_max(l->ctx->stream, &g, x, y, fire_gpu_kept(l)));
     for (int64_t n = 0; n < out[0]; n++, roi += FIRE_ROI_ROW) {
-        fire_roi_t r = find_region(p, roi);
+        fire_roi_t r = fire_roi_max_region(p->spatial_scale, out + 2, roi);
 
         FIRE_TRY(fire_roi_image(l, roi, &image));
         for (int64_t c = 0; c < out[1]; c++)
@@ -103,11 +102,14 @@ static fire_status_t roi_pooling_backward(fire_layer_t *l)
     const float   *roi, *dy;
     float         *dx;
     int64_t        image = 0;
+    fire_gpu_roi_t g;
 
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &roi);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    g = fire_gpu_roi_view(l, l->param->roi_pooling_param->spatial_scale, roi);
+    FIRE_IF_GPU(l, fire_gpu_roi_max_back(l->ctx->stream, &g, fire_gpu_kept(l), dy, dx));
     fire_fill(fire_blob_count(l->bottom[0]), 0.0f, dx);
     for (int64_t n = 0; n < out[0]; n++, roi += FIRE_ROI_ROW) {
         FIRE_TRY(fire_roi_image(l, roi, &image));
@@ -120,7 +122,11 @@ static fire_status_t roi_pooling_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t roi_pooling_kernels[] = {
-    {.name = "ref", .forward = roi_pooling_forward, .backward = roi_pooling_backward},
+    FIRE_CUDA_ROW(.prepare = roi_pooling_prepare, .forward = roi_pooling_forward,
+                  .backward = roi_pooling_backward,
+                  .release  = fire_gpu_release){.name     = "ref",
+                                               .forward  = roi_pooling_forward,
+                                               .backward = roi_pooling_backward},
     {0},
 };
 

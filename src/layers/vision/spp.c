@@ -2,7 +2,8 @@
  * 2^i x 2^i bins and pools each; the levels lie one behind the other, so that images of
  * any size give vectors of one length. A single level keeps the shape N C 1 1. */
 #include "device/cpu/blas.h"
-#include "layers/vision/pool.h"
+#include "layers/cuda/kernels.h"
+#include "layers/cuda/resize.h"
 
 enum { MAX_LEVELS = 16 };
 
@@ -78,6 +79,8 @@ static fire_status_t spp_prepare(fire_layer_t *l)
 {
     spp_ref_t *r = l->kernel_state;
 
+    FIRE_IF_GPU(
+        l, fire_gpu_keep(l, (size_t)fire_blob_count(l->top[0]) * sizeof(*r->index)));
     if (r == NULL) FIRE_TRY(FIRE_NEW(&r, 1));
     l->kernel_state = r;
     FIRE_TRY(fire_scratch_fit(&r->work, fire_blob_count_range(l->bottom[0], 1, 4)));
@@ -95,6 +98,44 @@ static void spp_release(fire_layer_t *l)
     l->kernel_state = NULL;
 }
 
+#ifdef FIRE_HAVE_CUDA
+static fire_gpu_level_t gpu_level(const fire_layer_t *l, int i)
+{
+    const spp_t *s = FIRE_STATE(l, spp_t);
+
+    return (fire_gpu_level_t){s->level[i], l->bottom[0]->dim[0], l->bottom[0]->dim[1],
+                              s->offset[s->levels]};
+}
+
+static fire_status_t forward_on_gpu(fire_layer_t *l, const float *x, float *y)
+{
+    const spp_t *s = FIRE_STATE(l, spp_t);
+
+    for (int i = 0; i < s->levels; i++) {
+        fire_gpu_level_t level = gpu_level(l, i);
+        int32_t         *index = s->average ? NULL : fire_gpu_kept(l);
+
+        FIRE_TRY(fire_gpu_level(l->ctx->stream, &level, x, y + s->offset[i],
+                                index != NULL ? index + s->offset[i] : NULL));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t backward_on_gpu(fire_layer_t *l, const float *dy, float *dx)
+{
+    const spp_t *s = FIRE_STATE(l, spp_t);
+
+    for (int i = 0; i < s->levels; i++) {
+        fire_gpu_level_t level = gpu_level(l, i);
+        const int32_t   *index = s->average ? NULL : fire_gpu_kept(l);
+
+        FIRE_TRY(fire_gpu_level_back(l->ctx->stream, &level, i > 0, dy + s->offset[i],
+                                     index != NULL ? index + s->offset[i] : NULL, dx));
+    }
+    return FIRE_OK;
+}
+#endif
+
 static fire_status_t spp_forward(fire_layer_t *l)
 {
     const spp_t *s      = FIRE_STATE(l, spp_t);
@@ -106,6 +147,7 @@ static fire_status_t spp_forward(fire_layer_t *l)
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l, forward_on_gpu(l, x, y));
     for (int64_t n = 0; n < images; n++)
         for (int i = 0; i < s->levels; i++) {
             int64_t at = n * s->offset[s->levels] + s->offset[i];
@@ -131,6 +173,7 @@ static fire_status_t spp_backward(fire_layer_t *l)
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, backward_on_gpu(l, dy, dx));
     for (int64_t n = 0; n < images; n++)
         for (int i = 0; i < s->levels; i++) {
             int64_t at   = n * s->offset[s->levels] + s->offset[i];
@@ -147,11 +190,13 @@ static fire_status_t spp_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t spp_kernels[] = {
-    {.name     = "ref",
-     .prepare  = spp_prepare,
-     .forward  = spp_forward,
-     .backward = spp_backward,
-     .release  = spp_release},
+    FIRE_CUDA_ROW(.prepare = spp_prepare, .forward = spp_forward,
+                  .backward = spp_backward,
+                  .release  = fire_gpu_release){.name     = "ref",
+                                               .prepare  = spp_prepare,
+                                               .forward  = spp_forward,
+                                               .backward = spp_backward,
+                                               .release  = spp_release},
     {0},
 };
 

@@ -1,10 +1,8 @@
 /* upsample.c - larger images, in one of two ways: with a second bottom (the mask of a MAX
  * Pooling) as SegNet does, every value goes where its maximum came from and the rest is 0;
  * without, every value is repeated scale x scale times. */
-#include <math.h>
-
 #include "device/cpu/blas.h"
-#include "layers/layer.h"
+#include "layers/cuda/resize.h"
 
 typedef struct upsample {
     int64_t scale[2], out[2]; /* height, width */
@@ -60,21 +58,35 @@ static fire_status_t target(const upsample_t *s, float index, int64_t *at_p)
     return FIRE_OK;
 }
 
+static fire_gpu_zoom_t gpu_view(const fire_layer_t *l)
+{
+    const upsample_t *s  = FIRE_STATE(l, upsample_t);
+    const int64_t    *in = l->bottom[0]->dim;
+
+    return (fire_gpu_zoom_t){in[0] * in[1],
+                             {in[2], in[3]},
+                             {s->out[0], s->out[1]},
+                             {s->scale[0], s->scale[1]}};
+}
+
 static fire_status_t unpool(fire_layer_t *l, bool back)
 {
-    const upsample_t  *s = FIRE_STATE(l, upsample_t);
-    const fire_blob_t *b = l->bottom[0];
-    int64_t      plane = b->dim[2] * b->dim[3], out = s->out[0] * s->out[1], at = 0;
-    const float *mask, *from;
-    float       *to;
+    const upsample_t  *s  = FIRE_STATE(l, upsample_t);
+    const fire_blob_t *b  = l->bottom[0];
+    int64_t         plane = b->dim[2] * b->dim[3], out = s->out[0] * s->out[1], at = 0;
+    const float    *mask, *from;
+    float          *to;
+    fire_gpu_zoom_t zoom = gpu_view(l);
 
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &mask);
     if (back) {
         FIRE_IN(l, l->top[0], FIRE_DIFF, &from);
         FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &to);
+        FIRE_IF_GPU(l, fire_gpu_unpool_back(l->ctx->stream, &zoom, mask, from, to));
     } else {
         FIRE_IN(l, l->bottom[0], FIRE_DATA, &from);
         FIRE_OUT(l, l->top[0], FIRE_DATA, &to);
+        FIRE_IF_GPU(l, fire_gpu_unpool(l->ctx->stream, &zoom, mask, from, to));
         fire_fill(fire_blob_count(l->top[0]), 0.0f, to);
     }
     for (int64_t i = 0; i < b->count; i++) {
@@ -90,14 +102,16 @@ static fire_status_t unpool(fire_layer_t *l, bool back)
 
 static fire_status_t upsample_forward(fire_layer_t *l)
 {
-    const upsample_t *s  = FIRE_STATE(l, upsample_t);
-    int64_t           in = l->bottom[0]->dim[3];
+    const upsample_t *s    = FIRE_STATE(l, upsample_t);
+    int64_t           in   = l->bottom[0]->dim[3];
+    fire_gpu_zoom_t   zoom = gpu_view(l);
     const float      *x;
     float            *y;
 
     if (l->nbottom > 1) return unpool(l, false);
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l, fire_gpu_repeat(l->ctx->stream, &zoom, x, y));
     for (int64_t k = 0; k < l->bottom[0]->dim[0] * l->bottom[0]->dim[1]; k++) {
         for (int64_t i = 0; i < s->out[0] * s->out[1]; i++)
             *y++ = x[i / s->out[1] / s->scale[0] * in + i % s->out[1] / s->scale[1]];
@@ -108,8 +122,9 @@ static fire_status_t upsample_forward(fire_layer_t *l)
 
 static fire_status_t upsample_backward(fire_layer_t *l)
 {
-    const upsample_t *s  = FIRE_STATE(l, upsample_t);
-    int64_t           in = l->bottom[0]->dim[3];
+    const upsample_t *s    = FIRE_STATE(l, upsample_t);
+    int64_t           in   = l->bottom[0]->dim[3];
+    fire_gpu_zoom_t   zoom = gpu_view(l);
     const float      *dy;
     float            *dx;
 
@@ -117,6 +132,7 @@ static fire_status_t upsample_backward(fire_layer_t *l)
     if (l->nbottom > 1) return unpool(l, true);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_IF_GPU(l, fire_gpu_repeat_back(l->ctx->stream, &zoom, dy, dx));
     fire_fill(fire_blob_count(l->bottom[0]), 0.0f, dx);
     for (int64_t k = 0; k < l->bottom[0]->dim[0] * l->bottom[0]->dim[1]; k++) {
         for (int64_t i = 0; i < s->out[0] * s->out[1]; i++)
@@ -127,7 +143,8 @@ static fire_status_t upsample_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t upsample_kernels[] = {
-    {.name = "ref", .forward = upsample_forward, .backward = upsample_backward},
+    FIRE_CUDA_ROW(.forward = upsample_forward, .backward = upsample_backward){
+        .name = "ref", .forward = upsample_forward, .backward = upsample_backward},
     {0},
 };
 
