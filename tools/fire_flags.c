@@ -9,7 +9,7 @@ struct fire_flags {
     const char *lanes, *batch, *comm, *colors, *bucket_mb, *overlap, *compress, *update;
     const char *deadline, *tuning;
     const char *scale_lr, *warmup_iter, *warmup_ratio, *adapt, *adapt_eta;
-    const char *shuffle, *data_store, *precision, *deterministic;
+    const char *shuffle, *data_store, *precision, *deterministic, *rng;
 };
 
 fire_flags_t fire_flags;
@@ -39,6 +39,7 @@ const fire_option_t fire_flag_options[] = {
     ROW(data_store, "WHERE", "where records are kept (default: file)"),
     ROW(precision, "TYPE", "numbers of activations (default: fp32)"),
     ROW(deterministic, "BOOL", "the same bits on every run (default: true)"),
+    ROW(rng, "WHOSE", "random numbers: fire (default), or caffe: those it draws"),
     {0},
 };
 

@@ -7,6 +7,7 @@ typedef struct fill {
     const Caffe__FillerParameter *p;
     const fire_blob_t            *blob;
     fire_rng_key_t                key;
+    fire_mt_t                    *mt;
     int64_t                       n;
     float                        *x;
 } fill_t;
@@ -14,13 +15,16 @@ typedef struct fill {
 static void uniform(const fill_t *f, float lo, float hi)
 {
     for (int64_t i = 0; i < f->n; i++)
-        f->x[i] = lo + (hi - lo) * fire_rng_uniform(f->key, (uint64_t)i);
+        f->x[i] = f->mt != NULL
+                      ? fire_mt_uniform(f->mt, lo, hi)
+                      : lo + (hi - lo) * fire_rng_uniform(f->key, (uint64_t)i);
 }
 
 static void gaussian(const fill_t *f, float mean, float std)
 {
     for (int64_t i = 0; i < f->n; i++)
-        f->x[i] = mean + std * fire_rng_gaussian(f->key, (uint64_t)i);
+        f->x[i] = f->mt != NULL ? fire_mt_gaussian(f->mt, mean, std)
+                                : mean + std * fire_rng_gaussian(f->key, (uint64_t)i);
 }
 
 /* Number of connections that variance_norm counts. */
@@ -65,7 +69,8 @@ static fire_status_t fill_gaussian(const fill_t *f)
         return FIRE_FAIL(FIRE_ERR_INVALID, "a sparse gaussian filler needs an axis");
     keep = (float)f->p->sparse / (float)f->blob->dim[0];
     for (int64_t i = 0; i < f->n; i++)
-        if (fire_rng_uniform(mask, (uint64_t)i) >= keep) f->x[i] = 0;
+        f->x[i] *= f->mt != NULL ? (float)fire_mt_bernoulli(f->mt, keep)
+                                 : (float)(fire_rng_uniform(mask, (uint64_t)i) < keep);
     return FIRE_OK;
 }
 
@@ -133,9 +138,9 @@ static const struct {
 };
 
 fire_status_t fire_filler_fill(const Caffe__FillerParameter *filler, fire_blob_t *blob,
-                               fire_rng_key_t key)
+                               fire_rng_key_t key, fire_mt_t *mt)
 {
-    fill_t f = {filler, blob, key, fire_blob_count(blob), NULL};
+    fill_t f = {filler, blob, key, mt, fire_blob_count(blob), NULL};
 
     if (f.n == 0) return FIRE_OK;
     FIRE_TRY(fire_blob_write(blob, FIRE_DATA, FIRE_CPU, &f.x));

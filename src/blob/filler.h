@@ -1,13 +1,15 @@
 /* filler.h - initial values of parameters: Caffe's seven fillers. */
 #ifndef FIRE_BLOB_FILLER_H
 #define FIRE_BLOB_FILLER_H
+#include "base/mt.h"
 #include "base/rng.h"
 #include "blob/blob.h"
 #include "caffe.pb-c.h"
 
 FIRE_BEGIN_C
-/* Fill the data of a blob. The i-th element depends on key and i alone. */
+/* Fill the data of a blob. The i-th element depends on key and i alone; with `mt` (NULL:
+ * none) they are the next numbers of that stream, as Caffe draws them. */
 fire_status_t fire_filler_fill(const Caffe__FillerParameter *filler, fire_blob_t *blob,
-                               fire_rng_key_t key);
+                               fire_rng_key_t key, fire_mt_t *mt);
 FIRE_END_C
 #endif

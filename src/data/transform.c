@@ -64,6 +64,16 @@ void fire_transform_fini(fire_transform_t *t)
 {
     fire_free(t->mean);
     t->mean = NULL;
+    fire_caffe_draws_destroy(t->draws);
+    t->draws = NULL;
+}
+
+fire_status_t fire_transform_seed(fire_transform_t *t, fire_mt_t *mt)
+{
+    if (mt == NULL || (!t->mirror && !(t->random_crop && t->crop > 0))) return FIRE_OK;
+    fire_caffe_draws_destroy(t->draws);
+    t->draws = NULL;
+    return fire_caffe_draws_create(fire_mt_u32(mt), &t->draws);
 }
 
 fire_status_t fire_transform_extent(const fire_transform_t *t, fire_extent_t in,
@@ -125,12 +135,28 @@ typedef struct window {
     bool mirror;
 } window_t;
 
+/* A number below n; `which` is 0 for the row, 1 for the column, 2 for the mirror. Caffe
+ * asks for the mirror first, and only for what is random. */
+static int draw(const fire_transform_t *t, uint64_t seed, int64_t sample, int which,
+                int n)
+{
+    bool crops = t->random_crop && t->crop > 0;
+
+    if (t->draws != NULL) {
+        int64_t at = sample * (t->mirror + 2 * crops);
+
+        return (int)(fire_caffe_draws_at(t->draws,
+                                         at + (which == 2 ? 0 : which + t->mirror)) %
+                     (uint32_t)n);
+    }
+    return (int)fire_rng_below(fire_rng_key(seed, FIRE_RNG_CROP, t->stream, 0),
+                               3 * (uint64_t)sample + (uint64_t)which, (uint64_t)n);
+}
+
 static window_t choose_window(const fire_transform_t *t, fire_extent_t in,
                               uint64_t seed, int64_t sample)
 {
-    fire_rng_key_t key = fire_rng_key(seed, FIRE_RNG_CROP, t->stream, 0);
-    uint64_t       at  = 3 * (uint64_t)sample;
-    window_t       w   = {.height = in.height, .width = in.width};
+    window_t w = {.height = in.height, .width = in.width};
 
     if (t->crop > 0) {
         int spare_y = in.height - t->crop, spare_x = in.width - t->crop;
@@ -139,11 +165,11 @@ static window_t choose_window(const fire_transform_t *t, fire_extent_t in,
         w.top              = spare_y / 2;
         w.left             = spare_x / 2;
         if (t->random_crop) {
-            w.top  = (int)fire_rng_below(key, at, (uint64_t)spare_y + 1);
-            w.left = (int)fire_rng_below(key, at + 1, (uint64_t)spare_x + 1);
+            w.top  = draw(t, seed, sample, 0, spare_y + 1);
+            w.left = draw(t, seed, sample, 1, spare_x + 1);
         }
     }
-    w.mirror = t->mirror && fire_rng_below(key, at + 2, 2) == 1;
+    w.mirror = t->mirror && draw(t, seed, sample, 2, 2) == 1;
     return w;
 }
 

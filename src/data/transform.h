@@ -6,6 +6,7 @@
 #ifndef FIRE_DATA_TRANSFORM_H
 #define FIRE_DATA_TRANSFORM_H
 #include "caffe.pb-c.h"
+#include "data/caffe_draws.h"
 #include "data/image.h"
 
 typedef struct fire_transform {
@@ -19,6 +20,8 @@ typedef struct fire_transform {
     fire_extent_t mean_extent;
     const char   *mean_file;
     uint64_t      stream;
+
+    fire_caffe_draws_t *draws; /* Caffe's random numbers, or NULL: ours */
 } fire_transform_t;
 
 /* `p` (NULL: defaults) must outlive t. After a failure, fini() is allowed too. */
@@ -26,6 +29,10 @@ fire_status_t fire_transform_init(fire_transform_t                     *t,
                                   const Caffe__TransformationParameter *p,
                                   Caffe__Phase phase, const char *layer);
 void          fire_transform_fini(fire_transform_t *t);
+
+/* Take Caffe's random numbers: a generator whose seed is drawn from `mt` (NULL: does
+ * nothing), if anything is random at all. Caffe seeds it again each time. */
+fire_status_t fire_transform_seed(fire_transform_t *t, fire_mt_t *mt);
 
 /* What an image of extent `in` becomes; says so if it cannot. */
 fire_status_t fire_transform_extent(const fire_transform_t *t, fire_extent_t in,

@@ -4,6 +4,7 @@
 #define FIRE_DEVICE_DEVICE_H
 #include <fire/blob.h>
 #include "base/error.h"
+#include "base/mt.h"
 #include "device/pool.h"
 
 FIRE_BEGIN_C
@@ -101,6 +102,7 @@ typedef struct fire_ctx {
     const char    *kernels;       /* wishes, "Convolution=ref,ReLU=onednn" or NULL */
     fire_stream_t *stream;        /* this worker's queue */
     fire_pool_t   *pool;          /* the net's own, for memory of blobs and kernels */
+    fire_mt_t     *mt;            /* Caffe's random numbers; NULL: those of rng.h */
 } fire_ctx_t;
 
 #define FIRE_CTX_INIT ((fire_ctx_t){.deterministic = true})

@@ -18,7 +18,8 @@ fire_status_t fire_layer_add_blob(fire_layer_t *l, int ndim, const int64_t *dim,
                       fire_filler_fill(filler, b,
                                        fire_rng_key(l->moment->seed, FIRE_RNG_FILL,
                                                     fire_rng_name(l->param->name),
-                                                    (uint64_t)l->nblob)),
+                                                    (uint64_t)l->nblob),
+                                       l->ctx->mt),
                       err_blob);
     l->blob[l->nblob++] = b;
     return FIRE_OK;

@@ -47,11 +47,31 @@ static fire_status_t settle_batch(fire_trainer_t *t)
     return FIRE_OK;
 }
 
+/* A stream can be Caffe's only where everything is drawn in one place. */
+static fire_status_t choose_rng(fire_trainer_t *t)
+{
+    const char *rng  = t->param->fire != NULL ? t->param->fire->rng : "fire";
+    int64_t     seed = t->param->random_seed >= 0 ? t->param->random_seed : 1;
+
+    if (strcmp(rng, "fire") == 0) return FIRE_OK;
+    if (strcmp(rng, "caffe") != 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "rng must be \"fire\" or \"caffe\", not \"%s\"", rng);
+    if (t->lanes > 1)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "rng: \"caffe\" needs one worker with one lane, not %d lanes",
+                         t->lanes);
+    FIRE_TRY(fire_mt_create((uint32_t)seed, &t->mt));
+    t->options.ctx.mt = t->mt;
+    return FIRE_OK;
+}
+
 static fire_status_t set_up(fire_trainer_t *t)
 {
     int window = t->param->average_loss > 0 ? t->param->average_loss : 1;
 
     FIRE_TRY(fire_trainer_take_lanes(t));
+    FIRE_TRY(choose_rng(t));
     if (fire_trainer_rank(t) == 0) FIRE_TRY(fire_trainer_check_prefix(t));
     FIRE_TRY(fire_trainer_make_nets(t));
     FIRE_TRY(fire_solver_create(t->param, t->net, &t->solver));
@@ -94,6 +114,7 @@ void fire_trainer_destroy(fire_trainer_t *t)
     fire_solver_destroy(t->solver);
     fire_net_destroy(t->net);
     fire_grads_destroy(t->grads); /* after the net, whose parameters lie in it */
+    fire_mt_destroy(t->mt);
     fire_free(t->test);
     fire_free(t->window);
     fire_free(t);

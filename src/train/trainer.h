@@ -80,6 +80,7 @@ typedef struct fire_trainer {
     bool                          first_pass, last_pass; /* of the lane */
     fire_action_t                 wish;                  /* of this worker's user */
 
+    fire_mt_t      *mt;         /* Caffe's random numbers; NULL: ours */
     fire_profile_t *profile;    /* NULL: not measured */
     int64_t         began_iter; /* where this run took up */
 

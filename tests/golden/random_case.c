@@ -224,7 +224,6 @@ fire_status_t golden_run_random(golden_case_t *c, fire_net_t *net)
     const fire_json_t *expect   = fire_json_get(c->json, "expect");
     const char        *property = fire_json_string_or(expect, "property", "");
 
-    c->exact = false;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         if (strcmp(table[i].property, property) == 0)
             return table[i].check(c, net, expect);

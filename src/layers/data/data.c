@@ -86,6 +86,7 @@ static fire_status_t data_setup(fire_layer_t *l)
     FIRE_TRY(check_param(p));
     FIRE_TRY(fire_transform_init(&d->transform, l->param->transform_param, l->phase,
                                  l->param->name));
+    FIRE_TRY(fire_transform_seed(&d->transform, l->ctx->mt));
     FIRE_TRY(fire_source_open(p->backend == CAFFE__DATA_PARAMETER__DB__LMDB ? "LMDB"
                                                                             : "LEVELDB",
                               p->source, &d->source));
@@ -97,6 +98,7 @@ static fire_status_t data_setup(fire_layer_t *l)
     *o         = (fire_prefetch_options_t){
                 .load = load_row, .arg = d, .batch_size = p->batch_size, .depth = p->prefetch};
     FIRE_TRY(infer_extent(d, &o->extent));
+    FIRE_TRY(fire_transform_seed(&d->transform, l->ctx->mt));
     return fire_feed_setup(l);
 }
 

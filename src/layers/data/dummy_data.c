@@ -119,7 +119,7 @@ static fire_status_t fill_row(fire_layer_t *l, int top, int64_t sample, float *o
         fire_rng_key(l->moment->seed, FIRE_RNG_DATA, stream, (uint64_t)sample);
     const float *x;
 
-    FIRE_TRY(fire_filler_fill(filler_of(l, top), d->row, key));
+    FIRE_TRY(fire_filler_fill(filler_of(l, top), d->row, key, l->ctx->mt));
     FIRE_TRY(fire_blob_read(d->row, FIRE_DATA, FIRE_CPU, &x));
     memcpy(out, x, (size_t)fire_blob_count(d->row) * sizeof(*out));
     return FIRE_OK;

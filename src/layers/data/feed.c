@@ -20,6 +20,7 @@ fire_status_t fire_feed_setup(fire_layer_t *l)
     fire_prefetch_options_t *o = &f->options;
 
     o->threads = l->ctx->threads;
+    if (l->ctx->mt != NULL) fire_mt_u32(l->ctx->mt); /* the seed of Caffe's thread */
     FIRE_LOG(INFO, "output data size: %lld,%d,%d,%d", (long long)o->batch_size,
              o->extent.channels, o->extent.height, o->extent.width);
     return fire_prefetch_create(o, &f->prefetch);

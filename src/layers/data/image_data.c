@@ -11,7 +11,8 @@ typedef struct image_data {
     const Caffe__ImageDataParameter *param;
     fire_transform_t                 transform;
     fire_image_list_t                list;
-    int64_t                          skip; /* samples left out at the start */
+    int64_t                          skip;  /* samples left out at the start */
+    fire_caffe_draws_t              *draws; /* of Caffe's order, or NULL */
 } image_data_t;
 
 static fire_status_t read_pixels(const image_data_t *d, const fire_image_item_t *item,
@@ -33,11 +34,17 @@ static fire_status_t read_pixels(const image_data_t *d, const fire_image_item_t 
     return st < 0 ? fire_error_prefix(st, "%s", path) : FIRE_OK;
 }
 
-static const fire_image_item_t *item_of(const image_data_t *d, uint64_t seed,
-                                        int64_t sample)
+static fire_status_t find_item(const image_data_t *d, uint64_t seed, int64_t sample,
+                               const fire_image_item_t **item_p)
 {
-    return &d->list.item[fire_order_record(seed, d->param->shuffle, d->list.count,
-                                           sample + d->skip)];
+    int64_t n = d->list.count, record;
+
+    if (d->draws != NULL)
+        FIRE_TRY(fire_caffe_draws_record(d->draws, n, sample + d->skip, &record));
+    else
+        record = fire_order_record(seed, d->param->shuffle, n, sample + d->skip);
+    *item_p = &d->list.item[record];
+    return FIRE_OK;
 }
 
 static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t *batch,
@@ -46,12 +53,13 @@ static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t
     image_data_t            *d      = arg;
     uint64_t                 seed   = batch->moment.seed;
     int64_t                  sample = batch->slice.first + row * batch->slice.stride;
-    const fire_image_item_t *item   = item_of(d, seed, sample);
+    const fire_image_item_t *item;
     fire_pixels_t            pixels;
     fire_extent_t            extent;
     float                   *out;
     fire_status_t            st;
 
+    FIRE_TRY(find_item(d, seed, sample, &item));
     FIRE_TRY(read_pixels(d, item, scratch, &pixels, &extent));
     st = fire_batch_row(batch, row, extent, &out);
     if (st < 0) return fire_error_prefix(st, "%s", item->path);
@@ -84,7 +92,8 @@ static fire_status_t choose_skip(image_data_t *d, const fire_layer_t *l)
     if (d->param->rand_skip > d->list.count)
         return FIRE_FAIL(FIRE_ERR_INVALID, "rand_skip %u for only %lld images",
                          d->param->rand_skip, (long long)d->list.count);
-    d->skip = (int64_t)fire_rng_below(key, 0, d->param->rand_skip);
+    d->skip = l->ctx->mt != NULL ? fire_mt_u32(l->ctx->mt) % d->param->rand_skip
+                                 : (int64_t)fire_rng_below(key, 0, d->param->rand_skip);
     FIRE_LOG(INFO, "Skipping first %lld data points.", (long long)d->skip);
     return FIRE_OK;
 }
@@ -93,10 +102,13 @@ static fire_status_t choose_skip(image_data_t *d, const fire_layer_t *l)
 static fire_status_t infer_extent(const image_data_t *d, uint64_t seed,
                                   fire_extent_t *extent_p)
 {
-    fire_workspace_t scratch = {0};
-    fire_pixels_t    pixels;
-    fire_status_t st = read_pixels(d, item_of(d, seed, 0), &scratch, &pixels, extent_p);
+    fire_workspace_t         scratch = {0};
+    const fire_image_item_t *item;
+    fire_pixels_t            pixels;
+    fire_status_t            st;
 
+    FIRE_TRY(find_item(d, seed, 0, &item));
+    st = read_pixels(d, item, &scratch, &pixels, extent_p);
     fire_workspace_fini(&scratch);
     return st;
 }
@@ -110,15 +122,19 @@ static fire_status_t image_data_setup(fire_layer_t *l)
     FIRE_TRY(check_param(d->param));
     FIRE_TRY(fire_transform_init(&d->transform, l->param->transform_param, l->phase,
                                  l->param->name));
+    FIRE_TRY(fire_transform_seed(&d->transform, l->ctx->mt));
     FIRE_LOG(INFO, "Opening file %s", d->param->source);
     FIRE_TRY(fire_image_list_load(d->param->source, &d->list));
     FIRE_LOG(INFO, "A total of %lld images.", (long long)d->list.count);
+    if (d->param->shuffle && l->ctx->mt != NULL)
+        FIRE_TRY(fire_caffe_draws_create(fire_mt_u32(l->ctx->mt), &d->draws));
     FIRE_TRY(choose_skip(d, l));
     *o = (fire_prefetch_options_t){.load       = load_row,
                                    .arg        = d,
                                    .batch_size = d->param->batch_size,
                                    .depth      = FIRE_FEED_DEPTH};
     FIRE_TRY(infer_extent(d, l->moment->seed, &o->extent));
+    FIRE_TRY(fire_transform_seed(&d->transform, l->ctx->mt));
     return fire_feed_setup(l);
 }
 
@@ -128,6 +144,7 @@ static void image_data_teardown(fire_layer_t *l)
 
     fire_feed_teardown(l);
     fire_image_list_fini(&d->list);
+    fire_caffe_draws_destroy(d->draws);
     fire_transform_fini(&d->transform);
 }
 

@@ -16,6 +16,7 @@ typedef struct window_data {
     fire_window_list_t                list;
     int                               crop, context_pad;
     bool                              square;
+    fire_caffe_draws_t               *draws; /* Caffe's random numbers, or NULL */
 } window_data_t;
 
 /* The part of an image that is taken, and where in the result it lies. */
@@ -24,6 +25,19 @@ typedef struct cut {
     int width, height; /* after warping */
     int left, top;     /* padding before it */
 } cut_t;
+
+/* A number below n for a sample: which window (0), and whether it is mirrored (1). Caffe
+ * asks for the second only if that is wanted. */
+static uint64_t draw(const window_data_t *d, uint64_t seed, int64_t sample, int which,
+                     uint64_t n)
+{
+    bool mirror = d->transform.mirror;
+
+    if (d->draws != NULL)
+        return fire_caffe_draws_at(d->draws, sample * (1 + mirror) + which) % n;
+    return fire_rng_below(fire_rng_key(seed, FIRE_RNG_CROP, d->transform.stream, 0),
+                          2 * (uint64_t)sample + (uint64_t)which, n);
+}
 
 /* What one sample is made of; a function of seed and sample number. */
 typedef struct choice {
@@ -38,14 +52,12 @@ static choice_t choose(const window_data_t *d, const fire_batch_t *batch, int64_
     int64_t sample     = batch->slice.first + row * batch->slice.stride;
     int64_t place =
         batch->moment.rule == FIRE_BATCH_PER_WORKER ? row : sample % batch_size;
-    uint64_t              at   = 2 * (uint64_t)sample;
+    uint64_t              seed = batch->moment.seed;
     const fire_windows_t *from = &d->list.kind[place >= batch_size - nfg];
-    fire_rng_key_t        key =
-        fire_rng_key(batch->moment.seed, FIRE_RNG_CROP, d->transform.stream, 0);
 
     return (choice_t){
-        .window = &from->item[fire_rng_below(key, at, (uint64_t)from->count)],
-        .mirror = d->transform.mirror && fire_rng_below(key, at + 1, 2) == 1};
+        .window = &from->item[draw(d, seed, sample, 0, (uint64_t)from->count)],
+        .mirror = d->transform.mirror && draw(d, seed, sample, 1, 2) == 1};
 }
 
 static int scaled(int n, float scale)
@@ -229,12 +241,16 @@ static fire_status_t window_setup(fire_layer_t *l)
     FIRE_TRY(fire_transform_init(&d->transform, l->param->transform_param, l->phase,
                                  l->param->name));
     FIRE_TRY(check_param(d));
+    FIRE_TRY(fire_transform_seed(&d->transform, l->ctx->mt));
+    if (l->ctx->mt != NULL)
+        FIRE_TRY(fire_caffe_draws_create(fire_mt_u32(l->ctx->mt), &d->draws));
     FIRE_TRY(load_list(d));
     d->feed.options = (fire_prefetch_options_t){.load       = load_row,
                                                 .arg        = d,
                                                 .batch_size = d->param->batch_size,
                                                 .extent     = {3, d->crop, d->crop},
                                                 .depth      = FIRE_FEED_DEPTH};
+    FIRE_TRY(fire_transform_seed(&d->transform, l->ctx->mt));
     return fire_feed_setup(l);
 }
 
@@ -244,6 +260,7 @@ static void window_teardown(fire_layer_t *l)
 
     fire_feed_teardown(l);
     fire_window_list_fini(&d->list);
+    fire_caffe_draws_destroy(d->draws);
     fire_transform_fini(&d->transform);
 }
 

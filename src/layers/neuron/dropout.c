@@ -12,6 +12,7 @@ fire_status_t fire_dropout_init(fire_dropout_t *s, float ratio)
                          "dropout_ratio %g; it must be at least 0 and less than 1",
                          (double)ratio);
     s->scale     = (float)(1.0 / (1.0 - ratio));
+    s->keep      = (float)(1.0 - ratio);
     s->threshold = (uint32_t)(ratio * 4294967296.0);
     return FIRE_OK;
 }
@@ -43,6 +44,15 @@ static void draw(const fire_dropout_t *s, fire_rng_key_t key, uint64_t index, in
     }
 }
 
+/* Caffe's way: the next numbers of one stream, element after element. */
+static void draw_caffe(const fire_layer_t *l, int64_t n)
+{
+    const fire_dropout_t *s = l->state;
+
+    for (int64_t i = 0; i < n; i++)
+        s->mask[i] = fire_mt_bernoulli(l->ctx->mt, s->keep);
+}
+
 static void draw_all(const fire_layer_t *l)
 {
     const fire_dropout_t *s    = l->state;
@@ -51,6 +61,10 @@ static void draw_all(const fire_layer_t *l)
     int64_t               rows = fire_blob_dim_or_1(x, 0);
     int64_t n = rows > 0 && s->unit > 0 ? fire_blob_count(x) / rows / s->unit : 0;
 
+    if (l->ctx->mt != NULL) {
+        draw_caffe(l, rows * n);
+        return;
+    }
     for (int64_t i = 0; i < rows; i++)
         draw(s, key, (uint64_t)(fire_moment_row(l->moment, rows, i) * n), n,
              s->mask + i * n);

@@ -8,6 +8,7 @@ FIRE_BEGIN_C
 /* The state of such a layer. */
 typedef struct fire_dropout {
     float    scale;
+    float    keep;      /* share of units that stay */
     uint32_t threshold; /* a unit stays if its random number is not below */
     int64_t  unit;      /* elements that share a number */
     uint8_t *mask;      /* of the last forward, one for each unit */
