@@ -15,6 +15,7 @@ endif()
 
 add_executable(firecaffe ${FIRE_TOOL_SOURCES})
 target_link_libraries(firecaffe fire)
+target_include_directories(firecaffe PRIVATE ${CMAKE_BINARY_DIR})
 if(FIRE_HAVE_MICROHTTPD)
   target_compile_definitions(firecaffe PRIVATE FIRE_HAVE_MICROHTTPD=1)
   target_include_directories(firecaffe SYSTEM PRIVATE ${MICROHTTPD_INCLUDE})

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "command.h"
+#include "coverage_table.h"
 #include "draw.h"
 #include "net_flags.h"
 #include "shapes.h"
@@ -24,7 +25,7 @@ static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, draw, STRING, "", "FILE",
                 "draw the net into this .svg or .html file"),
     FIRE_OPTION(flags_t, coverage, BOOL, "false", NULL,
-                "list all layer types and their kernels; needs no net"),
+                "list all layer types, their kernels and tests; needs no net"),
     {0},
 };
 static const fire_option_group_t groups[] = {
@@ -167,22 +168,6 @@ static fire_status_t explain(fire_net_t *net)
     return FIRE_OK;
 }
 
-static void print_coverage(void)
-{
-    int n = 0;
-
-    printf("%-24s kernels, best first\n", "layer type");
-    for (; fire_layer_at(n) != NULL; n++) {
-        const fire_layer_ops_t *ops = fire_layer_at(n);
-
-        printf("%-24s", ops->type);
-        for (const fire_kernel_t *k = ops->kernels; k != NULL && k->name != NULL; k++)
-            printf(" %s%s", k->name, k->backward == NULL ? " (forward)" : "");
-        putchar('\n');
-    }
-    printf("%d types\n", n);
-}
-
 static fire_status_t run(int narg, const char *const *arg)
 {
     shapes_t      shapes = {&flags.shape, flags.batch};
@@ -190,7 +175,7 @@ static fire_status_t run(int narg, const char *const *arg)
     fire_status_t st;
 
     if (flags.coverage) {
-        print_coverage();
+        coverage_print();
         return FIRE_OK;
     }
     if (narg > 0) net_flags.model = arg[0];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "caffe_flags.h"
 #include "command.h"
 #include "console.h"
 
@@ -197,7 +198,7 @@ static fire_status_t check_arguments(const command_t *c, int64_t narg)
 
 static fire_status_t run_command(const command_t *c, int argc, const char *const *argv)
 {
-    fire_option_group_t groups[MAX_GROUPS + 3] = {{0}};
+    fire_option_group_t groups[MAX_GROUPS + 5] = {{0}};
     fire_options_t      options                = {0};
     fire_status_t       st;
     int                 n = 0;
@@ -206,9 +207,11 @@ static fire_status_t run_command(const command_t *c, int argc, const char *const
         groups[n] = c->groups[n];
     groups[n++] = (fire_option_group_t){"Output", console_options, &console};
     groups[n++] = (fire_option_group_t){"Common", common_options, &common};
+    groups[n++] = glog_flags();
+    if (strcmp(argv[0], "caffe") == 0) groups[n++] = caffe_flags();
 
     FIRE_TRY_GOTO(st, fire_options_parse(groups, argc, argv, &options), done);
-    if (common.help) {
+    if (common.help || glog_flags_want_help()) {
         st = print_help(c, groups);
         goto done;
     }

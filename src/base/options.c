@@ -42,7 +42,8 @@ static const fire_option_t *find(const parser_t *p, const char *name, size_t n,
 static const char *name_at(const void *list, int i)
 {
     for (const fire_option_group_t *g = list; g->options != NULL; g++)
-        for (const fire_option_t *o = g->options; o->name != NULL; o++)
+        for (const fire_option_t *o = g->options; g->title != NULL && o->name != NULL;
+             o++)
             if (i-- == 0) return o->name;
     return NULL;
 }
@@ -323,6 +324,7 @@ static bool shows_default(const fire_option_t *o)
 fire_status_t fire_options_help(const fire_option_group_t *groups, fire_str_t *out)
 {
     for (const fire_option_group_t *g = groups; g->options != NULL; g++) {
+        if (g->title == NULL) continue;
         FIRE_TRY(fire_str_printf(out, "%s%s:\n", g == groups ? "" : "\n", g->title));
         for (const fire_option_t *o = g->options; o->name != NULL; o++) {
             char left[80], text[512];

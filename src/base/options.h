@@ -40,7 +40,7 @@ typedef struct fire_option {
 
 /* Tables that are looked up together; ends with a group without options. */
 typedef struct fire_option_group {
-    const char          *title; /* in --help */
+    const char          *title; /* in --help; NULL: understood, but not shown */
     const fire_option_t *options;
     void                *values;
 } fire_option_group_t;

@@ -233,6 +233,10 @@ fire_status_t fire_layer_find(const char *type, const fire_layer_ops_t **ops_p);
 /* The i-th known type, NULL after the last. */
 const fire_layer_ops_t *fire_layer_at(int i);
 
+/* Does the user's wish, "Convolution=ref,ReLU=onednn" or "all=ref", allow this kernel of
+ * this type? Yes for types that it does not mention. */
+bool fire_kernel_allowed(const fire_ctx_t *ctx, const char *type, const char *kernel);
+
 /* Choose the kernel for the layer as it is shaped now. `report` (optional) is called
  * for every kernel looked at: NULL reason for the one taken. */
 typedef void (*fire_kernel_report_t)(void *arg, const fire_layer_t *l,

@@ -4,14 +4,15 @@
 
 #include "layers/layer.h"
 
-/* `engine: CAFFE` means ref, CUDNN the GPU library; NULL where nothing is said. */
-static const char *engine_wish(const Caffe__LayerParameter *p)
+typedef enum engine { ANY, CAFFE, CUDNN } engine_t;
+
+static engine_t engine_of(const Caffe__LayerParameter *p)
 {
-#define ENGINE(field, E)                              \
-    if (p->field != NULL && p->field->has_engine)     \
-    return p->field->engine == E##__CAFFE   ? "ref"   \
-           : p->field->engine == E##__CUDNN ? "cudnn" \
-                                            : NULL
+#define ENGINE(field, E)                            \
+    if (p->field != NULL && p->field->has_engine)   \
+    return p->field->engine == E##__CAFFE   ? CAFFE \
+           : p->field->engine == E##__CUDNN ? CUDNN \
+                                            : ANY
     ENGINE(convolution_param, CAFFE__CONVOLUTION_PARAMETER__ENGINE);
     ENGINE(pooling_param, CAFFE__POOLING_PARAMETER__ENGINE);
     ENGINE(lrn_param, CAFFE__LRNPARAMETER__ENGINE);
@@ -21,14 +22,24 @@ static const char *engine_wish(const Caffe__LayerParameter *p)
     ENGINE(tanh_param, CAFFE__TAN_HPARAMETER__ENGINE);
     ENGINE(spp_param, CAFFE__SPPPARAMETER__ENGINE);
 #undef ENGINE
-    return NULL;
+    return ANY;
 }
 
-/* Does "Convolution=ref,ReLU=onednn" (or "all=ref") ask for this kernel of this type?
- * Says yes for types that are not mentioned. */
-static bool wish_allows(const char *wishes, const char *type, const char *kernel)
+/* CAFFE is Caffe's own code, here ref or, on a GPU, cuda. `direct` counts as well: it is
+ * for depthwise convolution, where nets say CAFFE because cuDNN was slow at it, and ref
+ * would be slower still. CUDNN is the library on a GPU and says nothing on the CPU. */
+static bool engine_allows(engine_t engine, const char *kernel, fire_place_t where)
 {
-    bool allowed = true;
+    if (engine == CAFFE && where == FIRE_CPU)
+        return strcmp(kernel, "ref") == 0 || strcmp(kernel, "direct") == 0;
+    if (engine == CAFFE) return strcmp(kernel, "cuda") == 0;
+    return engine == ANY || where == FIRE_CPU || strcmp(kernel, "cudnn") == 0;
+}
+
+bool fire_kernel_allowed(const fire_ctx_t *ctx, const char *type, const char *kernel)
+{
+    const char *wishes  = ctx->kernels;
+    bool        allowed = true;
 
     while (wishes != NULL && *wishes != '\0') {
         const char *eq  = strchr(wishes, '=');
@@ -50,15 +61,14 @@ static bool wish_allows(const char *wishes, const char *type, const char *kernel
 static const char *reason_against(const fire_layer_t *l, const fire_kernel_t *k,
                                   fire_place_t where)
 {
-    const char *engine = engine_wish(l->param);
+    engine_t engine = engine_of(l->param);
+    bool     free   = engine == ANY || (engine == CUDNN && where == FIRE_CPU) ||
+                strcmp(k->name, "direct") == 0;
 
     if (k->where != where) return where == FIRE_GPU ? "runs on the CPU" : "needs a GPU";
-    if (engine != NULL && where == FIRE_GPU && strcmp(engine, "ref") == 0)
-        engine = "cuda"; /* Caffe's own GPU code, not the library's */
-    if (engine != NULL && strcmp(engine, k->name) != 0 &&
-        !(strcmp(engine, "cudnn") == 0 && where == FIRE_CPU))
+    if (!engine_allows(engine, k->name, where))
         return "the prototxt asks for another engine";
-    if (engine == NULL && !wish_allows(l->ctx->kernels, l->ops->type, k->name))
+    if (free && !fire_kernel_allowed(l->ctx, l->ops->type, k->name))
         return "--kernel asks for another";
     return k->declines != NULL ? k->declines(l) : NULL;
 }

@@ -7,7 +7,8 @@
 static fire_status_t in_layer(fire_status_t st, const fire_net_layer_t *l)
 {
     return st < 0 ? fire_error_prefix(st, "layer \"%s\" (%s)", l->base.param->name,
-                                      l->base.param->type)
+                                      l->base.param->type != NULL ? l->base.param->type
+                                                                  : "no type")
                   : st;
 }
 
@@ -142,7 +143,7 @@ static fire_status_t build_layer(fire_net_t *net, fire_net_layer_t *l)
     const fire_layer_ops_t      *ops = NULL;
 
     if (p->type == NULL || p->type[0] == '\0')
-        return FIRE_FAIL(FIRE_ERR_INVALID, "has no type");
+        return FIRE_FAIL(FIRE_ERR_INVALID, "type: \"...\" is missing");
     FIRE_TRY(fire_layer_find(p->type, &ops));
     l->base.ops    = ops;
     l->base.ctx    = &net->ctx;

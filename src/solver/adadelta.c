@@ -4,5 +4,7 @@
 
 FIRE_RULE_LOOP_2(adadelta)
 
-const fire_rule_t fire_rule_adadelta = {
-    .type = "AdaDelta", .nhistory = 2, .apply = adadelta_apply};
+const fire_rule_t fire_rule_adadelta = {.type     = "AdaDelta",
+                                        .nhistory = 2,
+                                        .apply    = adadelta_apply,
+                                        .literal  = adadelta_literal};

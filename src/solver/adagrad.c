@@ -4,5 +4,8 @@
 
 FIRE_RULE_LOOP_1(adagrad)
 
-const fire_rule_t fire_rule_adagrad = {
-    .type = "AdaGrad", .nhistory = 1, .no_momentum = true, .apply = adagrad_apply};
+const fire_rule_t fire_rule_adagrad = {.type        = "AdaGrad",
+                                       .nhistory    = 1,
+                                       .no_momentum = true,
+                                       .apply       = adagrad_apply,
+                                       .literal     = adagrad_literal};

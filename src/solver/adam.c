@@ -4,4 +4,5 @@
 
 FIRE_RULE_LOOP_2(adam)
 
-const fire_rule_t fire_rule_adam = {.type = "Adam", .nhistory = 2, .apply = adam_apply};
+const fire_rule_t fire_rule_adam = {
+    .type = "Adam", .nhistory = 2, .apply = adam_apply, .literal = adam_literal};

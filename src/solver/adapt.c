@@ -33,7 +33,7 @@ fire_status_t fire_solver_adapt(const fire_solver_t *s, const fire_param_t *p,
     FIRE_TRY(fire_solver_squares(s, u->w, u->n, &w));
     FIRE_TRY(fire_solver_squares(s, u->g, u->n, &g));
     w = sqrt(w);
-    g = sqrt(g) * (double)u->scale;
+    g = sqrt(g) * (double)u->scale * (double)u->share;
     if (w == 0 || g == 0) return FIRE_OK;
     trust = (double)s->param->fire->adapt_eta * w / (g + (double)u->decay * w);
     if (s->adapt == FIRE_ADAPT_LARS)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "device/cpu/blas.h"
 #include "device/cpu/parallel.h"
 #include "solver/solver.h"
 
@@ -47,7 +48,10 @@ static fire_status_t norm_on_cpu(fire_solver_t *s, double *sum_p)
 
         if (s->net->learn[i].kind == FIRE_PARAM_STATISTIC) continue;
         FIRE_TRY(fire_blob_read(b, FIRE_DIFF, FIRE_CPU, &g));
-        sum += sum_of_squares(g, b->count);
+        if (s->literal)
+            sum = (float)sum + fire_dot(b->count, g, g);
+        else
+            sum += sum_of_squares(g, b->count);
     }
     *sum_p = sum;
     return FIRE_OK;
@@ -113,13 +117,17 @@ static fire_update_t common(const fire_solver_t *s)
 {
     const Caffe__SolverParameter *p = s->param;
 
-    return (fire_update_t){.scale      = s->clip_scale * (1.0f / (float)p->iter_size),
+    float share = 1.0f / (float)p->iter_size;
+
+    return (fire_update_t){.scale      = s->clip_scale * (s->literal ? 1 : share),
+                           .share      = s->literal ? share : 1,
                            .decay_l1   = strcmp(p->regularization_type, "L1") == 0,
                            .momentum   = p->momentum,
                            .momentum2  = p->momentum2,
                            .rms_decay  = p->rms_decay,
                            .delta      = p->delta,
-                           .correction = s->correction};
+                           .correction = s->correction,
+                           .literal    = s->literal};
 }
 
 /* Threads share long parameters; each element is on its own. */
@@ -134,7 +142,10 @@ static void apply(const fire_rule_t *rule, const fire_update_t *u)
         piece.g += i;
         for (int k = 0; k < rule->nhistory; k++)
             piece.h[k] += i;
-        rule->apply(&piece);
+        if (u->literal)
+            rule->literal(&piece);
+        else
+            rule->apply(&piece);
     }
 }
 

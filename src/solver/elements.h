@@ -2,7 +2,8 @@
  * alike. g comes in as the gradient and leaves as what was subtracted from w.
  *
  * Products that Caffe adds through BLAS axpy are fused multiply-adds there, so they are
- * here. */
+ * here. It calls powf for squares and roots and scales gradients twice: what is
+ * `literal` does so too. */
 #ifndef FIRE_SOLVER_ELEMENTS_H
 #define FIRE_SOLVER_ELEMENTS_H
 #include <math.h>
@@ -10,10 +11,25 @@
 #include "base/everywhere.h"
 #include "solver/update.h"
 
+FIRE_EVERYWHERE float fire_element_square(const fire_update_t *u, float x)
+{
+    volatile float two; /* or the compiler makes a product of it, which powf is not */
+
+    if (!u->literal) return x * x;
+    two = 2;
+    return powf(x, two);
+}
+
+FIRE_EVERYWHERE float fire_element_root(const fire_update_t *u, float x)
+{
+    return u->literal ? powf(x, 0.5f) : sqrtf(x);
+}
+
 /* Scaled (clipping, 1/iter_size) and regularised. */
 FIRE_EVERYWHERE float fire_element_gradient(const fire_update_t *u, float g, float w)
 {
     if (u->scale != 1) g *= u->scale;
+    if (u->literal && u->share != 1) g *= u->share;
     if (u->decay == 0) return g;
     return u->decay_l1 ? fmaf(u->decay, (float)((w > 0) - (w < 0)), g)
                        : fmaf(u->decay, w, g);
@@ -48,8 +64,8 @@ FIRE_EVERYWHERE void fire_element_adagrad(const fire_update_t *u, float *w, floa
     float x = fire_element_gradient(u, *g, *w);
 
     (void)unused;
-    *h = x * x + *h;
-    *g = u->rate * (x / (sqrtf(*h) + u->delta));
+    *h = fire_element_square(u, x) + *h;
+    *g = u->rate * (x / (fire_element_root(u, *h) + u->delta));
     *w -= *g;
 }
 
@@ -60,8 +76,8 @@ FIRE_EVERYWHERE void fire_element_rmsprop(const fire_update_t *u, float *w, floa
     float x = fire_element_gradient(u, *g, *w);
 
     (void)unused;
-    *h = fmaf(1 - u->rms_decay, x * x, u->rms_decay * *h);
-    *g = u->rate * (x / (sqrtf(*h) + u->delta));
+    *h = fmaf(1 - u->rms_decay, fire_element_square(u, x), u->rms_decay * *h);
+    *g = u->rate * (x / (fire_element_root(u, *h) + u->delta));
     *w -= *g;
 }
 
@@ -72,9 +88,9 @@ FIRE_EVERYWHERE void fire_element_adadelta(const fire_update_t *u, float *w, flo
 {
     float x = fire_element_gradient(u, *g, *w), keep = u->momentum;
 
-    *h0 = fmaf(1 - keep, x * x, keep * *h0);
-    x *= sqrtf((*h1 + u->delta) / (*h0 + u->delta));
-    *h1 = fmaf(1 - keep, x * x, keep * *h1);
+    *h0 = fmaf(1 - keep, fire_element_square(u, x), keep * *h0);
+    x *= fire_element_root(u, (*h1 + u->delta) / (*h0 + u->delta));
+    *h1 = fmaf(1 - keep, fire_element_square(u, x), keep * *h1);
     *g  = u->rate * x;
     *w -= *g;
 }
@@ -87,8 +103,8 @@ FIRE_EVERYWHERE void fire_element_adam(const fire_update_t *u, float *w, float *
     float x = fire_element_gradient(u, *g, *w);
 
     *m = fmaf(1 - u->momentum, x, u->momentum * *m);
-    *v = fmaf(1 - u->momentum2, x * x, u->momentum2 * *v);
-    *g = u->rate * u->correction * (*m / (sqrtf(*v) + u->delta));
+    *v = fmaf(1 - u->momentum2, fire_element_square(u, x), u->momentum2 * *v);
+    *g = u->rate * u->correction * (*m / (fire_element_root(u, *v) + u->delta));
     *w -= *g;
 }
 #endif

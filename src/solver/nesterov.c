@@ -4,5 +4,7 @@
 
 FIRE_RULE_LOOP_1(nesterov)
 
-const fire_rule_t fire_rule_nesterov = {
-    .type = "Nesterov", .nhistory = 1, .apply = nesterov_apply};
+const fire_rule_t fire_rule_nesterov = {.type     = "Nesterov",
+                                        .nhistory = 1,
+                                        .apply    = nesterov_apply,
+                                        .literal  = nesterov_literal};

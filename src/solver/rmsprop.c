@@ -4,5 +4,8 @@
 
 FIRE_RULE_LOOP_1(rmsprop)
 
-const fire_rule_t fire_rule_rmsprop = {
-    .type = "RMSProp", .nhistory = 1, .no_momentum = true, .apply = rmsprop_apply};
+const fire_rule_t fire_rule_rmsprop = {.type        = "RMSProp",
+                                       .nhistory    = 1,
+                                       .no_momentum = true,
+                                       .apply       = rmsprop_apply,
+                                       .literal     = rmsprop_literal};

@@ -16,24 +16,24 @@
 #    define FIRE_CLONES
 #endif
 
-/* noun_apply() for a rule with one history, and with two. */
-#define FIRE_RULE_LOOP_1(noun)                                            \
-    FIRE_CLONES static void noun##_apply(const fire_update_t *u)          \
-    {                                                                     \
-        const fire_update_t c = *u;                                       \
-        float *restrict w = c.w, *restrict g = c.g, *restrict h = c.h[0]; \
-                                                                          \
-        for (int64_t i = 0; i < c.n; i++)                                 \
-            fire_element_##noun(&c, w + i, g + i, h + i, NULL);           \
+/* noun_apply() and noun_literal() for a rule with one history, and with two. */
+#define FIRE_RULE_BODY(literal_, call)                    \
+    {                                                     \
+        fire_update_t c   = *u;                           \
+        float *restrict w = c.w, *restrict g = c.g;       \
+        float *restrict h = c.h[0], *restrict k = c.h[1]; \
+                                                          \
+        (void)k;                                          \
+        c.literal = literal_;                             \
+        for (int64_t i = 0; i < c.n; i++)                 \
+            call;                                         \
     }
-#define FIRE_RULE_LOOP_2(noun)                                     \
-    FIRE_CLONES static void noun##_apply(const fire_update_t *u)   \
-    {                                                              \
-        const fire_update_t c = *u;                                \
-        float *restrict w = c.w, *restrict g = c.g;                \
-        float *restrict h0 = c.h[0], *restrict h1 = c.h[1];        \
-                                                                   \
-        for (int64_t i = 0; i < c.n; i++)                          \
-            fire_element_##noun(&c, w + i, g + i, h0 + i, h1 + i); \
-    }
+#define FIRE_RULE_LOOPS(noun, call)                                                    \
+    FIRE_CLONES static void                     noun##_apply(const fire_update_t *u)   \
+        FIRE_RULE_BODY(false, call) static void noun##_literal(const fire_update_t *u) \
+            FIRE_RULE_BODY(true, call)
+#define FIRE_RULE_LOOP_1(noun) \
+    FIRE_RULE_LOOPS(noun, fire_element_##noun(&c, w + i, g + i, h + i, NULL))
+#define FIRE_RULE_LOOP_2(noun) \
+    FIRE_RULE_LOOPS(noun, fire_element_##noun(&c, w + i, g + i, h + i, k + i))
 #endif

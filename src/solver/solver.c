@@ -54,10 +54,12 @@ fire_status_t fire_solver_create(const Caffe__SolverParameter *param, fire_net_t
     FIRE_TRY(fire_rule_find(param->type, &rule));
     FIRE_TRY(check(param, rule));
     FIRE_TRY(FIRE_NEW(&s, 1));
-    s->param = param;
-    s->net   = net;
-    s->rule  = rule;
-    s->lanes = 1;
+    s->param   = param;
+    s->net     = net;
+    s->rule    = rule;
+    s->lanes   = 1;
+    s->literal = net->ctx.place == FIRE_CPU &&
+                 !fire_kernel_allowed(&net->ctx, rule->type, "fast");
     if (param->fire != NULL)
         FIRE_TRY_GOTO(st, fire_adapt_find(param->fire->adapt, &s->adapt), err_solver);
     FIRE_TRY_GOTO(st, fire_solver_rate(s, &s->rate), err_solver);

@@ -17,6 +17,7 @@ typedef struct fire_rule {
     int         nhistory;
     bool        no_momentum; /* refuses a momentum, as Caffe does */
     void (*apply)(const fire_update_t *u);
+    void (*literal)(const fire_update_t *u); /* in Caffe's own steps */
 } fire_rule_t;
 
 /* Rates per layer (adapt.c). */
@@ -31,6 +32,7 @@ struct fire_solver {
     fire_net_t                   *net;
     const fire_rule_t            *rule;
     fire_adapt_t                  adapt;
+    bool                          literal; /* `--kernel all=ref` or Adam=ref */
     int64_t                       iter;
     int                           current_step; /* of the multistep policy */
     float                         rate;         /* of this iteration */

@@ -10,10 +10,12 @@ typedef struct fire_update {
     float  *h[2];  /* history */
     float   rate;  /* of this parameter */
     float   scale; /* of the gradient: clipping and 1/iter_size */
+    float   share; /* literally: the latter, by itself */
     float   decay; /* of this parameter */
     bool    decay_l1;
     float   momentum, momentum2, rms_decay, delta;
     float   correction; /* Adam's bias correction at this iteration */
+    bool    literal;    /* Caffe's own steps, to the last bit; slower, CPU only */
 } fire_update_t;
 
 /* Many parameters at once; they may differ in n, memory, rate and decay only. `type` is

@@ -55,6 +55,8 @@ static fire_status_t open_run(const golden_case_t *c, fire_comm_t *comm, run_t *
         st = fire_message_add_message(r->param, "fire", &r->param->fire);
     if (comm != NULL && st >= 0)
         st = fire_message_add_string(r->param->fire, "batch", "per-worker");
+    if (comm != NULL && st >= 0) /* one rank after another, as in the records */
+        st = fire_message_add_string(r->param->fire, "comm", "ps");
     if (st >= 0) st = fire_trainer_create(r->param, &o, &r->trainer);
     if (st < 0) close_run(r);
     return st;

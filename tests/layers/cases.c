@@ -39,6 +39,8 @@ static void read_directive(layer_case_t *c, const char *line)
         c->fixed = true;
     else if (strcmp(word, "forward") == 0)
         c->forward_only = true;
+    else if (strcmp(word, "says") == 0)
+        snprintf(c->says, sizeof(c->says), "%s", line + 1);
     else
         test_fail(c->file, 0, "unknown directive \"%s\"", word);
 }
@@ -63,14 +65,14 @@ static void read_case(const char *file, const char *text, size_t n, layer_case_t
     free(copy);
 }
 
-static int check_file(const char *file, case_check_t f)
+static int check_file(const char *folder, const char *file, case_check_t f)
 {
     static const char mark[] = "#: case ";
     char             *text, path[256];
     size_t            n;
     int               failed = 0, found = 0;
 
-    snprintf(path, sizeof(path), "tests/layers/cases/%s", file);
+    snprintf(path, sizeof(path), "%s/%s", folder, file);
     CHECK_OK(fire_file_read(test_source(path), &text, &n));
     for (char *at = strstr(text, mark), *next; at != NULL; at = next, found++) {
         layer_case_t c;
@@ -94,19 +96,29 @@ static int is_case_file(const struct dirent *entry)
     return fire_path_has_suffix(entry->d_name, ".prototxt");
 }
 
-void cases_each(case_check_t f)
+static void each_in(const char *folder, case_check_t f)
 {
     struct dirent **entry;
     int             failed = 0;
-    int n = scandir(test_source("tests/layers/cases"), &entry, is_case_file, alphasort);
+    int             n = scandir(test_source(folder), &entry, is_case_file, alphasort);
 
     CHECK(n > 0);
     for (int i = 0; i < n; i++) {
-        failed += check_file(entry[i]->d_name, f);
+        failed += check_file(folder, entry[i]->d_name, f);
         free(entry[i]);
     }
     free(entry);
     CHECK_EQ(failed, 0);
+}
+
+void cases_each(case_check_t f)
+{
+    each_in("tests/layers/cases", f);
+}
+
+void cases_each_wrong(case_check_t f)
+{
+    each_in("tests/layers/wrong", f);
 }
 
 const Caffe__LayerParameter *case_layer(const layer_case_t *c)
@@ -187,7 +199,7 @@ fire_status_t case_create(const layer_case_t *c, const Caffe__NetParameter *para
                           const char *kernel, fire_net_t **net_p)
 {
     fire_net_options_t o = FIRE_NET_OPTIONS_INIT;
-    char               wish[128];
+    static char        wish[128]; /* the net keeps the pointer */
 
     snprintf(wish, sizeof(wish), "%s=%s", case_layer(c)->type, kernel);
     if (strcmp(kernel, "ref") != 0) o.ctx = test_ctx();

@@ -10,6 +10,8 @@
  *     #: tolerance 0.01               of the gradient, relative to its largest element
  *     #: fixed                        inputs cannot take another batch size
  *     #: forward                      there is no gradient to check
+ *     #: says no number of outputs    in tests/layers/wrong, which holds what must not
+ *                                     work: part of the message
  *
  * Kinds of inputs: `distinct` (multiples of 0.1 around 0, no two alike and none near a
  * kink at 0), `uniform LO HI`, `integers N`, `list A B C ...` (repeated). The layer under
@@ -28,7 +30,7 @@ typedef struct case_input {
 } case_input_t;
 
 typedef struct layer_case {
-    char                 file[64], name[96];
+    char                 file[64], name[96], says[160];
     Caffe__NetParameter *param;
     Caffe__Phase         phase;
     double               step, tolerance;
@@ -41,6 +43,7 @@ typedef struct layer_case {
  * printed. The test fails if anything was. */
 typedef const char *(*case_check_t)(const layer_case_t *c);
 void cases_each(case_check_t f);
+void cases_each_wrong(case_check_t f); /* the same for tests/layers/wrong */
 
 /* The layer under test. */
 const Caffe__LayerParameter *case_layer(const layer_case_t *c);

@@ -263,7 +263,11 @@ static fire_status_t check_param(const fire_layer_t *l)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "data_param needs a `source` and a positive `batch_size`");
     if (t == NULL) return FIRE_OK;
-    if (t->crop_size > 0)
+    if (t->noise_param != NULL && t->noise_param->prob > 0)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "noise_param with a prob above 0 is not supported; remove it, "
+                         "distort_param does similar things");
+    if (t->crop_size > 0 || t->crop_h > 0 || t->crop_w > 0)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                          "crop_size would cut objects; use resize_param and a "
                          "batch_sampler");

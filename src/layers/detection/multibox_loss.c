@@ -17,7 +17,7 @@ typedef struct multibox {
     fire_predictions_t p;
     fire_match_rule_t  rule;
     fire_loss_t        loss;
-    bool               mine;
+    bool               mine, hard; /* hard: matches compete as well */
 
     fire_object_t *object; /* of all images, image by image */
     int64_t        nobject, cobject;
@@ -48,10 +48,10 @@ static fire_status_t multibox_setup(fire_layer_t *l)
                                                : p->mining_type != SETTING(MINING_TYPE__NONE);
     fire_loss_init(&s->loss, l->param->loss_param,
                    CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__VALID);
-    if (s->mine && !p->has_do_neg_mining &&
-        p->mining_type == SETTING(MINING_TYPE__HARD_EXAMPLE))
-        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
-                         "mining_type must be MAX_NEGATIVE or NONE");
+    s->hard = s->mine && !p->has_do_neg_mining &&
+              p->mining_type == SETTING(MINING_TYPE__HARD_EXAMPLE);
+    if (s->hard && p->sample_size <= 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "sample_size must be positive");
     if (!p->use_prior_for_matching && !p->share_location)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                          "use_prior_for_matching: false needs share_location: true");
@@ -119,102 +119,6 @@ static fire_status_t read_objects(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static double softplus(double x)
-{
-    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-}
-
-/* Loss of one row of scores where `label` is right. */
-static double confidence_loss(const fire_layer_t *l, const float *x, int label)
-{
-    const Caffe__MultiBoxLossParameter *p   = l->param->multibox_loss_param;
-    int                                 n   = FIRE_STATE(l, multibox_t)->p.classes;
-    double                              max = (double)x[0], sum = 0;
-
-    if (p->conf_loss_type == SETTING(CONF_LOSS_TYPE__LOGISTIC)) {
-        for (int c = 0; c < n; c++)
-            sum += softplus((double)(c == label ? -x[c] : x[c]));
-        return sum;
-    }
-    for (int c = 1; c < n; c++)
-        max = (double)x[c] > max ? (double)x[c] : max;
-    for (int c = 0; c < n; c++)
-        sum += exp((double)x[c] - max);
-    return log(sum) - ((double)x[label] - max);
-}
-
-/* Of the boxes that saw nothing, the worst take part, so many for each match. */
-static void mine_negatives(const fire_layer_t *l, int64_t image, int64_t matches)
-{
-    const Caffe__MultiBoxLossParameter *p     = l->param->multibox_loss_param;
-    multibox_t                         *s     = FIRE_STATE(l, multibox_t);
-    int64_t                             first = image * s->p.priors, n = 0;
-    int64_t want = (int64_t)((float)matches * p->neg_pos_ratio);
-
-    for (int64_t i = 0; i < s->p.priors; i++)
-        if (s->index[first + i] == FIRE_MATCH_NONE && s->overlap[i] < p->neg_overlap)
-            s->list[n++] = (fire_ranked_t){
-                (float)confidence_loss(l, s->p.conf + (first + i) * s->p.classes,
-                                       (int)p->background_label_id),
-                i};
-    fire_rank(s->list, n);
-    for (int64_t i = 0; i < n && i < want; i++)
-        s->counts[first + s->list[i].index] = true;
-}
-
-/* One image's objects are object[begin ... end - 1]. */
-static fire_status_t match_image(fire_layer_t *l, int64_t image, int64_t begin,
-                                 int64_t end)
-{
-    const Caffe__MultiBoxLossParameter *p     = l->param->multibox_loss_param;
-    multibox_t                         *s     = FIRE_STATE(l, multibox_t);
-    int64_t                             first = image * s->p.priors, matches = 0;
-    const fire_bbox_t                  *box = s->p.prior;
-
-    if (!p->use_prior_for_matching) {
-        for (int64_t i = 0; i < s->p.priors; i++)
-            s->box[i] = fire_predictions_box(&s->p, image, i, 0);
-        box = s->box;
-    }
-    FIRE_TRY(fire_match(&s->rule, s->object + begin, end - begin, box, s->p.priors,
-                        &s->work, s->index + first, s->overlap));
-    for (int64_t i = first; i < first + s->p.priors; i++) {
-        bool matched = s->index[i] >= 0;
-
-        if (matched) s->index[i] += (int32_t)begin;
-        matches += matched;
-        s->counts[i] = matched || !s->mine;
-    }
-    if (s->mine) mine_negatives(l, image, matches);
-    s->matches += matches;
-    return FIRE_OK;
-}
-
-static fire_status_t match_all(fire_layer_t *l)
-{
-    multibox_t *s  = FIRE_STATE(l, multibox_t);
-    int64_t     at = 0;
-
-    FIRE_TRY(fire_predictions_read(l, &s->p));
-    FIRE_TRY(read_objects(l));
-    s->matches = 0;
-    for (int64_t image = 0; image < s->p.images; image++) {
-        int64_t begin = at;
-
-        while (at < s->nobject && s->object[at].image == image)
-            at++;
-        FIRE_TRY(match_image(l, image, begin, at));
-    }
-    return FIRE_OK;
-}
-
-/* ---- loss ---- */
-
-static float normalizer(const multibox_t *s)
-{
-    return fire_loss_normalizer(&s->loss, s->p.images, s->p.priors, s->matches);
-}
-
 static int label_of(const fire_layer_t *l, int64_t row)
 {
     const multibox_t *s = FIRE_STATE(l, multibox_t);
@@ -246,25 +150,175 @@ static int64_t location_error(const multibox_t *s, int64_t row, float error[4])
     return 4 * at;
 }
 
-static fire_status_t multibox_forward(fire_layer_t *l)
+static double location_loss(const fire_layer_t *l, int64_t row)
+{
+    const Caffe__MultiBoxLossParameter *p = l->param->multibox_loss_param;
+    bool   l2  = p->loc_loss_type == SETTING(LOC_LOSS_TYPE__L2);
+    double sum = 0;
+    float  error[4];
+
+    location_error(FIRE_STATE(l, multibox_t), row, error);
+    for (int k = 0; k < 4; k++)
+        sum += l2 || fabsf(error[k]) < 1.0f ? 0.5 * (double)error[k] * (double)error[k]
+                                            : (double)fabsf(error[k]) - 0.5;
+    return sum;
+}
+
+static double softplus(double x)
+{
+    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+}
+
+/* Loss of one row of scores where `label` is right. */
+static double confidence_loss(const fire_layer_t *l, const float *x, int label)
+{
+    const Caffe__MultiBoxLossParameter *p   = l->param->multibox_loss_param;
+    int                                 n   = FIRE_STATE(l, multibox_t)->p.classes;
+    double                              max = (double)x[0], sum = 0;
+
+    if (p->conf_loss_type == SETTING(CONF_LOSS_TYPE__LOGISTIC)) {
+        for (int c = 0; c < n; c++)
+            sum += softplus((double)(c == label ? -x[c] : x[c]));
+        return sum;
+    }
+    for (int c = 1; c < n; c++)
+        max = (double)x[c] > max ? (double)x[c] : max;
+    for (int c = 0; c < n; c++)
+        sum += exp((double)x[c] - max);
+    return log(sum) - ((double)x[label] - max);
+}
+
+/* The boxes that compete for a part in the loss, and how mistaken they are: with hard
+ * examples all of them, otherwise those that saw nothing. */
+static int64_t list_candidates(const fire_layer_t *l, int64_t first)
 {
     const Caffe__MultiBoxLossParameter *p = l->param->multibox_loss_param;
     multibox_t                         *s = FIRE_STATE(l, multibox_t);
-    bool   l2  = p->loc_loss_type == SETTING(LOC_LOSS_TYPE__L2);
-    double loc = 0, conf = 0;
-    float  error[4], *top;
+    int64_t                             n = 0;
+
+    for (int64_t i = 0; i < s->p.priors; i++) {
+        int64_t row  = first + i;
+        bool    free = s->index[row] == FIRE_MATCH_NONE;
+        double  loss;
+
+        if (!s->hard && !(free && s->overlap[i] < p->neg_overlap)) continue;
+        loss = confidence_loss(l, s->p.conf + row * s->p.classes, label_of(l, row));
+        if (s->hard && s->index[row] >= 0) loss += location_loss(l, row);
+        s->list[n++] = (fire_ranked_t){(float)loss, i};
+    }
+    fire_rank(s->list, n);
+    return n;
+}
+
+/* Of candidates that look at the same place, only the most mistaken ones. */
+static int64_t suppress(const fire_layer_t *l, int64_t image, int64_t n)
+{
+    const Caffe__MultiBoxLossParameter *p   = l->param->multibox_loss_param;
+    multibox_t                         *s   = FIRE_STATE(l, multibox_t);
+    const fire_bbox_t                  *box = s->p.prior;
+
+    if (p->nms_param == NULL || !(p->nms_param->nms_threshold > 0)) return n;
+    if (!p->use_prior_for_nms) {
+        for (int64_t i = 0; i < s->p.priors; i++)
+            s->box[i] = fire_predictions_box(&s->p, image, i, 0);
+        box = s->box;
+    }
+    if (p->nms_param->has_top_k && p->nms_param->top_k >= 0 && n > p->nms_param->top_k)
+        n = p->nms_param->top_k;
+    return fire_bbox_suppress(box, s->list, n, p->nms_param->nms_threshold,
+                              p->nms_param->eta);
+}
+
+/* The worst candidates take part: so many for each match or, with hard examples, of all
+ * alike, and matches that are not among them take no part any more. */
+static void mine(const fire_layer_t *l, int64_t image, int64_t *matches)
+{
+    const Caffe__MultiBoxLossParameter *p     = l->param->multibox_loss_param;
+    multibox_t                         *s     = FIRE_STATE(l, multibox_t);
+    int64_t                             first = image * s->p.priors;
+    int64_t                             want =
+        s->hard ? p->sample_size : (int64_t)((float)*matches * p->neg_pos_ratio);
+    int64_t n = suppress(l, image, list_candidates(l, first));
+
+    if (s->hard)
+        for (int64_t i = first; i < first + s->p.priors; i++)
+            s->counts[i] = false;
+    for (int64_t i = 0; i < n && i < want; i++)
+        s->counts[first + s->list[i].index] =
+            s->index[first + s->list[i].index] != FIRE_MATCH_IGNORED;
+    for (int64_t i = first; s->hard && i < first + s->p.priors; i++)
+        if (s->index[i] >= 0 && !s->counts[i]) {
+            s->index[i] = FIRE_MATCH_NONE;
+            --*matches;
+        }
+}
+
+/* One image's objects are object[begin ... end - 1]. */
+static fire_status_t match_image(fire_layer_t *l, int64_t image, int64_t begin,
+                                 int64_t end)
+{
+    const Caffe__MultiBoxLossParameter *p     = l->param->multibox_loss_param;
+    multibox_t                         *s     = FIRE_STATE(l, multibox_t);
+    int64_t                             first = image * s->p.priors, matches = 0;
+    const fire_bbox_t                  *box = s->p.prior;
+
+    if (!p->use_prior_for_matching) {
+        for (int64_t i = 0; i < s->p.priors; i++)
+            s->box[i] = fire_predictions_box(&s->p, image, i, 0);
+        box = s->box;
+    }
+    FIRE_TRY(fire_match(&s->rule, s->object + begin, end - begin, box, s->p.priors,
+                        &s->work, s->index + first, s->overlap));
+    for (int64_t i = first; i < first + s->p.priors; i++) {
+        bool matched = s->index[i] >= 0;
+
+        if (matched) s->index[i] += (int32_t)begin;
+        matches += matched;
+        s->counts[i] = matched || !s->mine;
+    }
+    if (s->mine) mine(l, image, &matches);
+    s->matches += matches;
+    return FIRE_OK;
+}
+
+static fire_status_t match_all(fire_layer_t *l)
+{
+    multibox_t *s  = FIRE_STATE(l, multibox_t);
+    int64_t     at = 0;
+
+    FIRE_TRY(fire_predictions_read(l, &s->p));
+    FIRE_TRY(read_objects(l));
+    s->matches = 0;
+    for (int64_t image = 0; image < s->p.images; image++) {
+        int64_t begin = at;
+
+        while (at < s->nobject && s->object[at].image == image)
+            at++;
+        FIRE_TRY(match_image(l, image, begin, at));
+    }
+    return FIRE_OK;
+}
+
+/* ---- loss ---- */
+
+static float normalizer(const multibox_t *s)
+{
+    return fire_loss_normalizer(&s->loss, s->p.images, s->p.priors, s->matches);
+}
+
+static fire_status_t multibox_forward(fire_layer_t *l)
+{
+    const Caffe__MultiBoxLossParameter *p   = l->param->multibox_loss_param;
+    multibox_t                         *s   = FIRE_STATE(l, multibox_t);
+    double                              loc = 0, conf = 0;
+    float                              *top;
 
     FIRE_TRY(match_all(l));
     for (int64_t row = 0; row < s->p.images * s->p.priors; row++) {
         if (s->counts[row])
             conf +=
                 confidence_loss(l, s->p.conf + row * s->p.classes, label_of(l, row));
-        if (s->index[row] < 0) continue;
-        location_error(s, row, error);
-        for (int k = 0; k < 4; k++)
-            loc += l2 || fabsf(error[k]) < 1.0f
-                       ? 0.5 * (double)error[k] * (double)error[k]
-                       : (double)fabsf(error[k]) - 0.5;
+        if (s->index[row] >= 0) loc += location_loss(l, row);
     }
     FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
     top[0] = (float)((double)p->loc_weight * loc + conf) / normalizer(s);

@@ -5,7 +5,8 @@ static fire_status_t check_param(const fire_layer_t *l, int64_t channels, int64_
     const Caffe__ConvolutionParameter *p = l->param->convolution_param;
 
     if (p->num_output == 0 || p->num_output > INT32_MAX)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "num_output must be given and at least 1");
+        return FIRE_FAIL(FIRE_ERR_INVALID, "num_output must be given, from 1 to %d",
+                         INT32_MAX);
     if (channels == 0) return FIRE_FAIL(FIRE_ERR_INVALID, "the input has no channels");
     if (group == 0 || channels % group != 0)
         return FIRE_FAIL(FIRE_ERR_INVALID,

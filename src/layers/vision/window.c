@@ -1,9 +1,9 @@
 #include "layers/vision/window.h"
 
-/* The fields of one property: name_h/name_w (2-D only) or a list of 0, 1 or `axes`
+/* The fields of one property: stem_h/stem_w (2-D only) or a list of 0, 1 or `axes`
  * values; `otherwise` where nothing is given (-1: something must be). */
 typedef struct setting {
-    const char     *name;
+    const char     *name, *stem;
     bool            has_hw;
     uint32_t        h, w;
     size_t          n;
@@ -17,10 +17,10 @@ static fire_status_t read_setting(const setting_t *s, int axes, int64_t *value)
         if (axes != 2)
             return FIRE_FAIL(FIRE_ERR_INVALID,
                              "%s_h and %s_w are for 2 spatial axes, here are %d",
-                             s->name, s->name, axes);
+                             s->stem, s->stem, axes);
         if (s->n > 0)
             return FIRE_FAIL(FIRE_ERR_INVALID, "give %s or %s_h and %s_w, not both",
-                             s->name, s->name, s->name);
+                             s->name, s->stem, s->stem);
         value[0] = s->h;
         value[1] = s->w;
     } else if (s->n == 0 && s->otherwise < 0 && axes > 0) {
@@ -36,8 +36,8 @@ static fire_status_t read_setting(const setting_t *s, int axes, int64_t *value)
     }
     for (int i = 0; i < axes; i++)
         if (value[i] < s->least || value[i] > INT32_MAX)
-            return FIRE_FAIL(FIRE_ERR_INVALID, "%s %lld is out of range (at least %d)",
-                             s->name, (long long)value[i], (int)s->least);
+            return FIRE_FAIL(FIRE_ERR_INVALID, "%s %lld is out of the range %d to %d",
+                             s->name, (long long)value[i], (int)s->least, INT32_MAX);
     return FIRE_OK;
 }
 
@@ -45,21 +45,17 @@ fire_status_t fire_window_read(const Caffe__ConvolutionParameter *p, int axes,
                                fire_window_t *w_p)
 {
     fire_window_t   w      = {.axes = axes};
-    const setting_t kernel = {"kernel_size",
-                              p->has_kernel_h || p->has_kernel_w,
-                              p->kernel_h,
-                              p->kernel_w,
-                              p->n_kernel_size,
-                              p->kernel_size,
-                              -1,
-                              1};
-    const setting_t stride = {"stride",    p->has_stride_h || p->has_stride_w,
-                              p->stride_h, p->stride_w,
-                              p->n_stride, p->stride,
-                              1,           1};
-    const setting_t pad    = {
-           "pad", p->has_pad_h || p->has_pad_w, p->pad_h, p->pad_w, p->n_pad, p->pad, 0,
-           0};
+    const setting_t kernel = {
+        "kernel_size",  "kernel",    p->has_kernel_h || p->has_kernel_w,
+        p->kernel_h,    p->kernel_w, p->n_kernel_size,
+        p->kernel_size, -1,          1};
+    const setting_t stride = {
+        "stride",    "stride",    p->has_stride_h || p->has_stride_w,
+        p->stride_h, p->stride_w, p->n_stride,
+        p->stride,   1,           1};
+    const setting_t pad      = {"pad",    "pad",    p->has_pad_h || p->has_pad_w,
+                                p->pad_h, p->pad_w, p->n_pad,
+                                p->pad,   0,        0};
     const setting_t dilation = {.name      = "dilation",
                                 .n         = p->n_dilation,
                                 .list      = p->dilation,

@@ -125,4 +125,31 @@ TEST(the_prototxt_can_ask_for_ref)
                 CONV("it", "in", "num_output: 4 kernel_size: 3 engine: CAFFE"), "ref",
                 0);
 }
+
+TEST(depthwise_convolution_is_direct_also_with_caffes_engine)
+{
+    const char *net =
+        CONV("it", "in", "num_output: 4 kernel_size: 3 group: 4 engine: CAFFE");
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+    twins_t    t;
+
+    twins_check("2 4 5 5", net, "direct", 2e-5);
+    ctx.kernels = "Convolution=ref";
+    t           = twins_make("2 4 5 5", net, CAFFE__PHASE__TEST, &ctx);
+    twins_kernel_is(&t, "it", "ref");
+    twins_end(&t);
+}
+
+TEST(wishes_count_on_the_cpu_where_the_prototxt_says_cudnn)
+{
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+    twins_t    t;
+
+    ctx.kernels = "all=ref";
+    t           = twins_make("2 4 5 5",
+                             CONV("it", "in", "num_output: 4 kernel_size: 3 engine: CUDNN"),
+                             CAFFE__PHASE__TEST, &ctx);
+    twins_kernel_is(&t, "it", "ref");
+    twins_end(&t);
+}
 #endif

@@ -1,0 +1,62 @@
+/* What must not work: each layer type has at least one net in tests/layers/wrong whose
+ * failure names the layer and the reason. */
+#include <unistd.h>
+
+#include "cases.h"
+
+static char wrong[1024];
+
+/* Build the net and run it both ways; the first failure. */
+static fire_status_t run(const layer_case_t *c)
+{
+    fire_net_t   *net;
+    fire_status_t st;
+
+    FIRE_TRY(case_create(c, c->param, "ref", &net));
+    case_fill_inputs(c, net);
+    st = fire_net_forward(net, 0, -1, NULL);
+    if (st >= 0) st = fire_net_backward(net, -1, 0);
+    fire_net_destroy(net);
+    return st;
+}
+
+static const char *fails_as_it_says(const layer_case_t *c)
+{
+    char layer[128];
+
+    snprintf(layer, sizeof(layer), "layer \"%s\" (%s): ", case_layer(c)->name,
+             case_layer(c)->type);
+    if (run(c) >= 0) return "works, but should not";
+    if (strstr(fire_last_error(), layer) != NULL && c->says[0] != '\0' &&
+        strstr(fire_last_error(), c->says) != NULL)
+        return NULL;
+    snprintf(wrong, sizeof(wrong), "should say \"%s...%s\", but says \"%s\"", layer,
+             c->says, fire_last_error());
+    return wrong;
+}
+
+TEST(wrong_use_of_a_layer_names_the_layer_and_the_reason)
+{
+    cases_each_wrong(fails_as_it_says);
+}
+
+static const char *tests_its_own_type(const layer_case_t *c)
+{
+    const char *type = case_layer(c)->type;
+
+    return strncmp(c->file, type, strlen(type)) == 0 && c->file[strlen(type)] == '.'
+               ? NULL
+               : "its last layer is of another type";
+}
+
+TEST(every_layer_type_has_a_case_of_wrong_use)
+{
+    for (int i = 0; fire_layer_at(i) != NULL; i++) {
+        char path[128];
+
+        snprintf(path, sizeof(path), "tests/layers/wrong/%s.prototxt",
+                 fire_layer_at(i)->type);
+        if (access(test_source(path), R_OK) != 0) test_fail(path, 0, "is missing");
+    }
+    cases_each_wrong(tests_its_own_type);
+}

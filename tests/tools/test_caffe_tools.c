@@ -1,0 +1,68 @@
+/* Caffe's own tools: every one, and every flag of each. */
+#include "fixture.h"
+
+/* Each line: a tool, then its flags as Caffe documents them. */
+static const char tools[] =
+    "caffe train: gpu solver level stage snapshot weights sigint_effect sighup_effect\n"
+    "caffe test: gpu model level stage weights iterations\n"
+    "caffe time: gpu model phase level stage iterations\n"
+    "caffe device_query: gpu\n"
+    "convert_imageset: gray shuffle backend resize_width resize_height check_size "
+    "encoded encode_type\n"
+    "compute_image_mean: backend\n"
+    "convert_mnist_data: backend\n";
+
+TEST(every_flag_of_caffes_tools_is_explained)
+{
+    SH_OK("cat >tools.txt <<'END'\n%sEND\n"
+          "while IFS=: read -r tool flags; do\n"
+          "  $tool --help >help || exit 1\n"
+          "  for f in $flags; do grep -q -- \"--$f\" help ||"
+          " { echo \"$tool: no --$f\"; exit 1; }; done\n"
+          "done <tools.txt",
+          tools);
+}
+
+TEST(caffe_takes_all_of_its_flags_with_every_command)
+{
+    SH_OK("caffe time -model $SRC/models/lenet/deploy.prototxt -iterations=1 "
+          "-solver unused -sigint_effect none -snapshot unused 2>&1");
+    CHECK_HAS(ran.out, "*** Benchmark ends ***");
+    SH_FAILS("unknown flag --snapshot",
+             "firecaffe time --model $SRC/models/lenet/deploy.prototxt --snapshot x");
+}
+
+TEST(flags_of_the_logging_library_are_accepted)
+{
+    SH_OK("caffe time -model $SRC/models/lenet/deploy.prototxt -iterations=1 "
+          "-logtostderr=1 -stderrthreshold 0 -colorlogtostderr -vmodule=a=1 "
+          "-max_log_size 10 -nolog_prefix -logbufsecs=0 2>&1");
+    CHECK_HAS(ran.out, "*** Benchmark ends ***");
+}
+
+TEST(the_family_of_help_flags_gives_help)
+{
+    SH_OK(
+        "for f in help helpshort helpfull helppackage helpxml helpon=x helpmatch=x; do "
+        "caffe train --$f | grep -q '^usage:' || { echo $f; exit 1; }; done");
+}
+
+TEST(flags_can_come_from_files_and_variables)
+{
+    SH_OK("printf -- '--model=%%s\\n# a comment\\n--iterations=1\\n' "
+          "$SRC/models/lenet/deploy.prototxt >flags; "
+          "FLAGS_phase=TEST caffe time --flagfile=flags --fromenv=phase 2>&1");
+    CHECK_HAS(ran.out, "*** Benchmark ends ***");
+    SH_FAILS("--phase is TRAIN or TEST",
+             "FLAGS_phase=WRONG caffe time --flagfile=flags --fromenv=phase");
+}
+
+TEST(tools_refuse_too_few_arguments_with_their_usage)
+{
+    SH_OK("for t in classification compute_image_mean convert_cifar_data "
+          "convert_imageset convert_mnist_data convert_mnist_siamese_data "
+          "extract_features upgrade_net_proto_binary upgrade_net_proto_text "
+          "upgrade_solver_proto_text; do "
+          "$t >out 2>&1 && { echo $t; exit 1; }; "
+          "grep -q 'usage: firecaffe' out || { echo $t; cat out; exit 1; }; done");
+}
