@@ -23,7 +23,7 @@ static const fire_option_group_t groups[] = {
 /* Sums over batches of every element of every output, in order. */
 typedef struct scores {
     double *sum;
-    int64_t n, cap;
+    int64_t cap;
     double  loss;
 } scores_t;
 
@@ -32,19 +32,19 @@ static fire_status_t add_batch(const fire_net_t *net, int64_t batch, scores_t *s
     int64_t at = 0;
 
     for (int i = 0; i < net->noutput; i++) {
-        const fire_net_blob_t *b = &net->blob[net->output[i]];
-        const float           *x;
-        int64_t                n = fire_blob_count(b->blob);
+        const fire_net_blob_t *b    = &net->blob[net->output[i]];
+        int64_t                size = net->output_size[i];
+        const float           *x, *steady;
 
+        FIRE_TRY(fire_net_read_output(net, i, FIRE_CPU, &steady));
         FIRE_TRY(fire_blob_read(b->blob, FIRE_DATA, FIRE_CPU, &x));
-        FIRE_TRY(fire_grow(&s->sum, &s->cap, at + n, sizeof(*s->sum)));
-        for (int64_t k = 0; k < n; k++) {
-            s->sum[at++] += (double)x[k];
+        FIRE_TRY(fire_grow(&s->sum, &s->cap, at + size, sizeof(*s->sum)));
+        for (int64_t k = 0; k < fire_blob_count(b->blob); k++)
             FIRE_LOG(INFO, "Batch %lld, %s = %g", (long long)batch, b->name,
                      (double)x[k]);
-        }
+        for (int64_t k = 0; k < size; k++, at++)
+            if (steady != NULL) s->sum[at] += (double)x[k];
     }
-    s->n = at;
     return FIRE_OK;
 }
 
@@ -57,10 +57,12 @@ static void report(const fire_net_t *net, const scores_t *s)
         const fire_net_blob_t *b = &net->blob[net->output[i]];
         double weight            = (double)fire_net_loss_weight(net, net->output[i]);
 
-        for (int64_t k = 0; k < fire_blob_count(b->blob) && at < s->n; k++, at++) {
+        for (int64_t k = 0; k < net->output_size[i] && flags.iterations > 0;
+             k++, at++) {
             double mean     = s->sum[at] / (double)flags.iterations;
             char   loss[64] = "";
 
+            if (fire_blob_count(b->blob) != net->output_size[i]) continue;
             if (weight != 0)
                 snprintf(loss, sizeof(loss), " (* %g = %g loss)", weight,
                          weight * mean);

@@ -200,6 +200,9 @@ static fire_status_t find_outputs(fire_net_t *net)
         net->noutput++;
     }
     fire_free(used);
+    FIRE_TRY(FIRE_NEW(&net->output_size, net->noutput));
+    for (int i = 0; i < net->noutput; i++)
+        net->output_size[i] = fire_blob_count(net->blob[net->output[i]].blob);
     return FIRE_OK;
 }
 

@@ -97,6 +97,7 @@ void fire_net_destroy(fire_net_t *net)
     fire_free(net->blob);
     fire_free(net->learn);
     fire_free(net->output);
+    fire_free(net->output_size);
     fire_free(net->drop);
     fire_pool_release(net->ctx.pool);
     fire_message_free(net->param);
@@ -116,6 +117,16 @@ fire_layer_t *fire_net_find_layer(const fire_net_t *net, const char *name)
         if (strcmp(net->layer[i].base.param->name, name) == 0)
             return &net->layer[i].base;
     return NULL;
+}
+
+fire_status_t fire_net_read_output(const fire_net_t *net, int i, fire_place_t where,
+                                   const float **x_p)
+{
+    fire_blob_t *b = net->blob[net->output[i]].blob;
+
+    *x_p = NULL;
+    return b->count == net->output_size[i] ? fire_blob_read(b, FIRE_DATA, where, x_p)
+                                           : FIRE_OK;
 }
 
 float fire_net_loss_weight(const fire_net_t *net, int blob)

@@ -63,8 +63,9 @@ typedef struct fire_net {
     int               nlayer, nblob, nparam, noutput;
     fire_net_layer_t *layer;
     fire_net_blob_t  *blob;
-    fire_param_t     *learn;  /* [nparam] */
-    int              *output; /* blob numbers, in order of their names */
+    fire_param_t     *learn;       /* [nparam] */
+    int              *output;      /* blob numbers, in order of their names */
+    int64_t          *output_size; /* elements of each when the net was built */
 
     int          ndrop;
     fire_drop_t *drop; /* by step */
@@ -104,6 +105,11 @@ fire_status_t fire_net_clear_diffs(fire_net_t *net); /* of parameters */
 fire_blob_t  *fire_net_find_blob(const fire_net_t *net, const char *name); /* or NULL */
 fire_layer_t *fire_net_find_layer(const fire_net_t *net,
                                   const char       *name); /* or NULL */
+
+/* Elements of output i that can be added up over passes: as many as there were at first,
+ * or NULL if it has another size by now (detections, filtered items). */
+fire_status_t fire_net_read_output(const fire_net_t *net, int i, fire_place_t where,
+                                   const float **x_p);
 
 /* What a blob counts in the objective; 0 for most. */
 float fire_net_loss_weight(const fire_net_t *net, int blob);

@@ -28,7 +28,7 @@ static int64_t count_scalars(const fire_net_t *net)
     int64_t n = FIRE_SCALAR_OUTPUTS;
 
     for (int i = 0; i < net->noutput; i++)
-        n += fire_blob_count(net->blob[net->output[i]].blob);
+        n += net->output_size[i];
     return n > FIRE_MAX_SCALARS ? FIRE_SCALAR_OUTPUTS : n;
 }
 

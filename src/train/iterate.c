@@ -31,12 +31,11 @@ static fire_status_t add_scalars(fire_trainer_t *t, float loss)
 
     g->sum[FIRE_SCALAR_LOSS] += share * loss;
     for (int i = 0; i < t->net->noutput && g->nscalar > FIRE_SCALAR_OUTPUTS; i++) {
-        fire_blob_t *b = t->net->blob[t->net->output[i]].blob;
         const float *x;
 
-        FIRE_TRY(fire_blob_read(b, FIRE_DATA, FIRE_CPU, &x));
-        for (int64_t k = 0; k < b->count; k++)
-            *at++ += share * x[k];
+        FIRE_TRY(fire_net_read_output(t->net, i, FIRE_CPU, &x));
+        for (int64_t k = 0; k < t->net->output_size[i]; k++, at++)
+            if (x != NULL) *at += share * x[k];
     }
     return FIRE_OK;
 }
@@ -62,11 +61,10 @@ static fire_status_t add_scalars_on_gpu(fire_trainer_t *t)
         }
     }
     for (int i = 0; i < net->noutput && t->grads->nscalar > FIRE_SCALAR_OUTPUTS; i++) {
-        fire_blob_t *b = net->blob[net->output[i]].blob;
-
-        FIRE_TRY(fire_blob_read(b, FIRE_DATA, FIRE_GPU, &x));
-        FIRE_TRY(d->add_scaled(at, share, x, b->count, false));
-        at += b->count;
+        FIRE_TRY(fire_net_read_output(net, i, FIRE_GPU, &x));
+        if (x != NULL)
+            FIRE_TRY(d->add_scaled(at, share, x, net->output_size[i], false));
+        at += net->output_size[i];
     }
     return FIRE_OK;
 }

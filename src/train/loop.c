@@ -34,9 +34,10 @@ static int display_outputs(const fire_trainer_t *t,
         const fire_net_blob_t *b      = &net->blob[net->output[i]];
         float                  weight = fire_net_loss_weight(net, net->output[i]);
 
-        for (int64_t j = 0; j < fire_blob_count(b->blob); j++, value++) {
+        for (int64_t j = 0; j < net->output_size[i]; j++, value++) {
             char loss[64] = "";
 
+            if (fire_blob_count(b->blob) != net->output_size[i]) continue;
             if (weight != 0)
                 snprintf(loss, sizeof(loss), " (* %g = %g loss)", (double)weight,
                          (double)(weight * *value));
