@@ -35,7 +35,27 @@ static void close_run(run_t *r)
     fire_gpu_close(r->stream);
 }
 
-/* comm: one of several workers, each with a whole batch and a GPU queue of its own. */
+/* Traces are from scratch: Caffe had this seed, and filled the weights in `init`. */
+enum { TRACE_SEED = 20160601 };
+
+static fire_status_t add_settings(const golden_case_t *c, bool parallel,
+                                  Caffe__SolverParameter *p)
+{
+    bool traced = strcmp(fire_json_string_or(c->json, "kind", ""), "trace") == 0;
+
+    if (!parallel && !traced) return FIRE_OK;
+    FIRE_TRY(fire_message_add_message(p, "fire", &p->fire));
+    if (traced) {
+        p->has_random_seed = true;
+        p->random_seed     = TRACE_SEED;
+        return fire_message_add_string(p->fire, "rng", "caffe");
+    }
+    /* A whole batch for each worker, and one rank after another in the sum. */
+    FIRE_TRY(fire_message_add_string(p->fire, "batch", "per-worker"));
+    return fire_message_add_string(p->fire, "comm", "ps");
+}
+
+/* comm: one of several workers, each with a GPU queue of its own. */
 static fire_status_t open_run(const golden_case_t *c, fire_comm_t *comm, run_t *r)
 {
     fire_trainer_options_t o = FIRE_TRAINER_OPTIONS_INIT;
@@ -51,12 +71,7 @@ static fire_status_t open_run(const golden_case_t *c, fire_comm_t *comm, run_t *
     st      = FIRE_OK;
     if (comm != NULL && o.ctx.place == FIRE_GPU) st = fire_gpu_open(0, &r->stream);
     if (r->stream != NULL) o.ctx.stream = r->stream;
-    if (comm != NULL && st >= 0)
-        st = fire_message_add_message(r->param, "fire", &r->param->fire);
-    if (comm != NULL && st >= 0)
-        st = fire_message_add_string(r->param->fire, "batch", "per-worker");
-    if (comm != NULL && st >= 0) /* one rank after another, as in the records */
-        st = fire_message_add_string(r->param->fire, "comm", "ps");
+    if (st >= 0) st = add_settings(c, comm != NULL, r->param);
     if (st >= 0) st = fire_trainer_create(r->param, &o, &r->trainer);
     if (st < 0) close_run(r);
     return st;
@@ -256,8 +271,8 @@ static fire_status_t trace(golden_case_t *c, run_t *r)
     float              got, want;
 
     if (n > MAX_ITERATIONS) return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "too long");
-    FIRE_TRY(fire_trainer_load_weights(r->trainer,
-                                       fire_json_string_or(c->json, "init", "")));
+    FIRE_TRY(
+        compare_model(c, r->trainer->net, fire_json_string_or(c->json, "init", "")));
     FIRE_TRY(iterate(c, r, n, loss, NULL, NULL));
     FIRE_TRY(golden_compare_file(c, fire_json_string_or(c->json, "losses", ""), -1,
                                  NULL, n, loss));

@@ -152,6 +152,21 @@ static void train_and_signal(const char *flags, const char *signals)
        flags, signals);
 }
 
+TEST(random_numbers_can_be_those_of_caffe)
+{
+    make_training();
+    SH_OK(
+        "firecaffe train --solver solver.prototxt && mv snap_iter_20.caffemodel ours &&"
+        "firecaffe train --solver solver.prototxt --rng caffe &&"
+        "mv snap_iter_20.caffemodel caffes &&"
+        "firecaffe train --solver solver.prototxt --rng caffe &&"
+        "cmp snap_iter_20.caffemodel caffes && ! cmp -s ours caffes");
+    SH_FAILS("rng: \"caffe\" needs one worker with one lane, not 2 lanes",
+             "firecaffe train --solver solver.prototxt --rng caffe --lanes 2");
+    SH_FAILS("rng must be \"fire\" or \"caffe\", not \"dice\"",
+             "firecaffe train --solver solver.prototxt --rng dice");
+}
+
 TEST(ctrl_c_writes_a_snapshot_and_stops)
 {
     train_and_signal("", "kill -INT $pid");
