@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "train/detection.h"
 #include "train/trainer.h"
 
 static int64_t count_outputs(const fire_net_t *net)
@@ -27,6 +28,21 @@ static fire_status_t read_outputs(const fire_net_t *net, float *out)
     return FIRE_OK;
 }
 
+/* The mean of output `name`, which is output number `k` of all. */
+static void tell(fire_trainer_t *t, int which, int k, const char *name, double weight,
+                 double mean)
+{
+    char loss[64] = "";
+
+    if (weight != 0)
+        snprintf(loss, sizeof(loss), " (* %g = %g loss)", weight, weight * mean);
+    FIRE_LOG(INFO, "    Test net output #%d: %s = %g%s", k, name, mean, loss);
+    fire_trainer_emit(t, (fire_train_event_t){.kind     = FIRE_TRAIN_TEST,
+                                              .test_net = which,
+                                              .name     = name,
+                                              .value    = mean});
+}
+
 static void report(fire_trainer_t *t, int which, const float *sum)
 {
     const fire_net_t *net = t->test[which].net;
@@ -42,20 +58,9 @@ static void report(fire_trainer_t *t, int which, const float *sum)
             sum += net->output_size[i];
             continue;
         }
-        for (int64_t j = 0; j < net->output_size[i]; j++, sum++) {
-            float mean     = *sum / (float)t->test[which].iterations;
-            char  loss[64] = "";
-
-            if (weight != 0)
-                snprintf(loss, sizeof(loss), " (* %g = %g loss)", (double)weight,
-                         (double)(weight * mean));
-            FIRE_LOG(INFO, "    Test net output #%d: %s = %g%s", k++, b->name,
-                     (double)mean, loss);
-            fire_trainer_emit(t, (fire_train_event_t){.kind     = FIRE_TRAIN_TEST,
-                                                      .test_net = which,
-                                                      .name     = b->name,
-                                                      .value    = (double)mean});
-        }
+        for (int64_t j = 0; j < net->output_size[i]; j++, sum++)
+            tell(t, which, k++, b->name, (double)weight,
+                 (double)(*sum / (float)t->test[which].iterations));
     }
 }
 
@@ -119,6 +124,51 @@ static fire_status_t test(fire_trainer_t *t, int which, float *row, int64_t widt
     return FIRE_OK;
 }
 
+/* ---- detection ---- */
+
+static fire_status_t add_detections(fire_trainer_t *t, int which, fire_detection_t **d)
+{
+    fire_net_t *net = t->test[which].net;
+
+    net->hooks = (fire_net_hooks_t){.arg = t, .before_forward = beat};
+    for (int i = 0; i < t->test[which].iterations; i++) {
+        net->moment.step = first_step(t, which) + i;
+        FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
+        for (int k = 0; k < net->noutput; k++) {
+            fire_blob_t *b = net->blob[net->output[k]].blob;
+            const float *x;
+
+            FIRE_TRY(fire_blob_read(b, FIRE_DATA, FIRE_CPU, &x));
+            FIRE_TRY(fire_detection_add(d[k], b->count, x));
+        }
+    }
+    return FIRE_OK;
+}
+
+/* Precision is no mean over batches, so every worker looks at all of them. */
+static fire_status_t test_detection(fire_trainer_t *t, int which)
+{
+    fire_net_t        *net = t->test[which].net;
+    fire_precision_t   how;
+    fire_detection_t **d;
+    fire_status_t      st = FIRE_OK;
+
+    FIRE_TRY(fire_precision_find(t->param->ap_version, &how));
+    FIRE_TRY(FIRE_NEW(&d, net->noutput));
+    for (int k = 0; k < net->noutput && st >= 0; k++)
+        st = fire_detection_create(how, &d[k]);
+    if (st >= 0) st = add_detections(t, which, d);
+    for (int k = 0; k < net->noutput; k++) {
+        double mean = 0;
+
+        if (st >= 0) st = fire_detection_mean(d[k], &mean);
+        if (st >= 0) tell(t, which, k, net->blob[net->output[k]].name, 0, mean);
+        fire_detection_destroy(d[k]);
+    }
+    fire_free(d);
+    return st;
+}
+
 fire_status_t fire_trainer_test(fire_trainer_t *t, int which)
 {
     int64_t       width = count_outputs(t->test[which].net) + 1;
@@ -128,6 +178,7 @@ fire_status_t fire_trainer_test(fire_trainer_t *t, int which)
     FIRE_LOG(INFO, "Iteration %lld, Testing net (#%d)", (long long)t->solver->iter,
              which);
     FIRE_TRY(fire_trainer_sync(t));
+    if (strcmp(t->param->eval_type, "detection") == 0) return test_detection(t, which);
     FIRE_TRY(FIRE_NEW(&row, (t->test[which].iterations + 1) * width));
     st = test(t, which, row, width);
     fire_free(row);

@@ -136,6 +136,10 @@ static void train(const char *path)
     if (memcmp(before, w, (size_t)first->count * sizeof(*before)) == 0)
         test_fail(path, 0, "its first layer has not learned");
     CHECK_OK(fire_trainer_test(t, 0));
+    if (strcmp(t->test[0].net->param->name, "VGG_VOC0712_SSD_300x300") == 0) {
+        CHECK_OK(fire_message_add_string(solver, "eval_type", "detection"));
+        CHECK_OK(fire_trainer_test(t, 0));
+    }
     free(before);
     fire_trainer_destroy(t);
     fire_message_free(solver);
