@@ -3,11 +3,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "comm/comm_state.h"
 #include "comm/select.h"
 
-enum { DEFAULT_COLORS = 4, FEW_LANES = 16 };
+enum { DEFAULT_COLORS = 4 };
 
 struct fire_collective {
     fire_comm_t       *comm;
@@ -82,8 +81,7 @@ static fire_status_t build(fire_collective_t *x, const fire_collective_options_t
     FIRE_TRY(fire_select(x->comm, o, setup.codec, &d, &x->algo));
     x->piece = d.piece * sizeof(float);
     FIRE_TRY(fire_sched_plan(&x->sched, x->algo, &d));
-    /* In a pipeline, messages that run ahead only stand in the way of others. */
-    if (x->algo->lanes <= FEW_LANES) setup.window = x->comm->tp->window;
+    if (!fire_algo_is_pipeline(x->algo)) setup.window = x->comm->tp->window;
     return fire_exec_create(&setup, &x->exec);
 }
 
@@ -132,17 +130,14 @@ fire_status_t fire_collective_test(fire_collective_t *x)
 
 fire_status_t fire_collective_wait(fire_collective_t *x)
 {
-    fire_transport_t *tp    = x->comm->tp;
-    fire_pause_t      pause = {0};
-    fire_status_t     st;
+    fire_pause_t  pause = {0};
+    fire_status_t st;
 
     while ((st = fire_collective_test(x)) == FIRE_IN_PROGRESS) {
         if (fire_exec_moved(x->exec))
             pause = (fire_pause_t){0};
-        else if (tp->ops->wait != NULL)
-            FIRE_TRY(tp->ops->wait(tp));
         else
-            fire_pause(&pause);
+            FIRE_TRY(fire_comm_idle(x->comm, &pause));
     }
     return st;
 }

@@ -65,6 +65,13 @@ fire_status_t fire_comm_poll(fire_comm_t *c)
     return st;
 }
 
+fire_status_t fire_comm_idle(fire_comm_t *c, fire_pause_t *pause)
+{
+    if (c->tp->ops->wait != NULL) return c->tp->ops->wait(c->tp);
+    fire_pause(pause);
+    return FIRE_OK;
+}
+
 void fire_comm_fail(fire_comm_t *c)
 {
     c->tp->ops->fail(c->tp, fire_last_error());

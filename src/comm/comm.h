@@ -5,6 +5,7 @@
  * make, start and end collectives in the same order. */
 #ifndef FIRE_COMM_H
 #define FIRE_COMM_H
+#include "base/clock.h"
 #include "comm/algo/algo.h"
 #include "comm/codec/codec.h"
 #include "comm/transport/cluster.h"
@@ -96,6 +97,10 @@ fire_status_t fire_comm_allgather(fire_comm_t *c, const void *mine, size_t bytes
  * now and then. FIRE_ERR_PEER if one of them gave up. Another thread than the one that
  * uses the communicator may call it while no collective is under way. */
 fire_status_t fire_comm_poll(fire_comm_t *c);
+
+/* Nothing moved: pause a little, or until something happens where the transport can
+ * tell. */
+fire_status_t fire_comm_idle(fire_comm_t *c, fire_pause_t *pause);
 
 /* Tell the other ranks that this one gives up, with its last error: their waits
  * end with FIRE_ERR_PEER and that text instead of running into their deadline. */

@@ -114,20 +114,16 @@ static size_t round_up(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Two messages keep a link busy, more of them make up for ranks that lose their core
- * now and then. But a channel shall not take up too much memory. */
 static void choose_window(const fire_exec_t *x, fire_channel_t *ch)
 {
-    size_t most = 1, room = 2 << 20;
+    size_t most = 1;
 
     for (int64_t k = ch->first; k < ch->end; k++) {
         size_t bytes = fire_exec_step(x, x->order[k])->span.len * sizeof(float);
 
         if (bytes > most) most = bytes;
     }
-    ch->window = FIRE_WINDOW;
-    while (ch->window < x->s.window && (size_t)ch->window * most < room)
-        ch->window++;
+    ch->window = fire_window_of(x->s.window, most);
 }
 
 /* How much memory beside the buffer one message of the channel needs. */

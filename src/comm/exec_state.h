@@ -70,6 +70,18 @@ static inline bool fire_step_is_held(fire_step_kind_t kind)
     return kind == FIRE_HOLD || kind == FIRE_BORROW;
 }
 
+/* Two messages of a channel keep a link busy, more of them make up for ranks that lose
+ * their core now and then. But a channel shall not take up too much memory. */
+static inline int fire_window_of(int wish, size_t longest_bytes)
+{
+    const size_t room   = 2 << 20;
+    int          window = FIRE_WINDOW;
+
+    while (window < wish && (size_t)window * longest_bytes < room)
+        window++;
+    return window;
+}
+
 /* How many HOLDs and BORROWs the SUM at i adds. */
 static inline int fire_exec_holds(const fire_exec_t *x, int64_t i)
 {

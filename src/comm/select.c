@@ -20,9 +20,7 @@ static size_t fitting_piece(int fan)
     return piece < least ? least : piece;
 }
 
-/* As many lanes as the algorithm wants; but short messages cost too many waits. Inside
- * a node, where nothing flows, pieces are four times as long. */
-static size_t good_piece(const fire_algo_t *algo, const fire_coll_t *d)
+size_t fire_piece_of(const fire_algo_t *algo, const fire_coll_t *d)
 {
     bool   inside = fire_coll_on_one_node(d);
     size_t scale = inside ? 4 : 1, bytes = d->span.len * sizeof(float);
@@ -38,7 +36,7 @@ static size_t good_piece(const fire_algo_t *algo, const fire_coll_t *d)
 
 static size_t piece_for(const fire_algo_t *algo, const fire_coll_t *d, size_t wish)
 {
-    return ((wish > 0 ? wish : good_piece(algo, d)) + sizeof(float) - 1) /
+    return ((wish > 0 ? wish : fire_piece_of(algo, d)) + sizeof(float) - 1) /
            sizeof(float);
 }
 

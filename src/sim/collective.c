@@ -14,7 +14,8 @@ typedef struct sim {
     fire_traffic_t t;
     fire_network_t net;
     fire_events_t  events;
-    double        *busy; /* [rank] until when it handles and adds messages */
+    double        *busy;  /* [rank] until when it handles and adds messages */
+    double         crowd; /* times as long as on cores of its own */
     double         now;
 } sim_t;
 
@@ -45,7 +46,7 @@ static double work(sim_t *s, int rank, double seconds)
     double begin = s->now > s->busy[rank] ? s->now : s->busy[rank];
 
     if (seconds <= 0) return s->now;
-    return s->busy[rank] = begin + seconds;
+    return s->busy[rank] = begin + s->crowd * seconds;
 }
 
 static fire_path_t path_of(const sim_t *s, const fire_sim_message_t *m)
@@ -69,7 +70,7 @@ static fire_status_t depart_if_ready(sim_t *s, int64_t message)
 
 static fire_status_t post_out(sim_t *s, fire_sim_pipe_t *p)
 {
-    while (p->out_posted < p->end && p->out_posted - p->out_done < FIRE_WINDOW &&
+    while (p->out_posted < p->end && p->out_posted - p->out_done < p->window &&
            is_its_round(s, end_of(s, p->out_posted, true)) &&
            is_open(s, end_of(s, p->out_posted, true))) {
         fire_sim_message_t *m = &s->t.message[p->out_posted];
@@ -84,7 +85,7 @@ static fire_status_t post_out(sim_t *s, fire_sim_pipe_t *p)
 /* What goes straight into the buffer has to wait for its round. */
 static fire_status_t post_in(sim_t *s, fire_sim_pipe_t *p)
 {
-    while (p->in_posted < p->end && p->in_posted - p->in_done < FIRE_WINDOW) {
+    while (p->in_posted < p->end && p->in_posted - p->in_done < p->window) {
         const fire_sim_step_t *st = end_of(s, p->in_posted, false);
 
         if (!is_open(s, st) || (st->kind == FIRE_RECV && !is_its_round(s, st))) break;
@@ -97,13 +98,14 @@ static fire_status_t post_in(sim_t *s, fire_sim_pipe_t *p)
 static fire_status_t take(sim_t *s, fire_sim_pipe_t *p)
 {
     while (p->in_taken < p->in_posted && s->t.message[p->in_taken].arrived) {
-        const fire_sim_step_t    *st   = end_of(s, p->in_taken, false);
-        const fire_sim_message_t *m    = &s->t.message[p->in_taken];
-        const fire_wire_t        *wire = path_of(s, m).wire;
-        double                    cost = wire->overhead;
+        const fire_sim_step_t *st   = end_of(s, p->in_taken, false);
+        const fire_path_t      path = path_of(s, &s->t.message[p->in_taken]);
+        double                 cost = path.wire->overhead;
 
         if (!is_its_round(s, st)) break;
-        if (st->kind == FIRE_RECV_ADD) cost += st->bytes / wire->reduce;
+        if (st->kind == FIRE_RECV_ADD) cost += st->bytes / path.wire->reduce;
+        if (st->kind == FIRE_RECV && path.lent)
+            cost += st->bytes / path.wire->bandwidth;
         FIRE_TRY(fire_events_push(&s->events, work(s, st->rank, cost), 0, TAKEN,
                                   p->in_taken++));
     }
@@ -197,7 +199,7 @@ static fire_status_t on_hop(sim_t *s, int64_t message)
 {
     fire_sim_message_t *m     = &s->t.message[message];
     fire_path_t         path  = path_of(s, m);
-    double              bytes = s->t.step[m->out].bytes, begin, end;
+    double              bytes = path.lent ? 0 : s->t.step[m->out].bytes, begin, end;
 
     fire_network_serve(&s->net, path.port[m->hop++], s->now, bytes, &begin, &end);
     if (end > m->end) m->end = end;
@@ -289,7 +291,7 @@ fire_status_t fire_simulate(const fire_cluster_t *cluster, const fire_algo_t *al
                             const fire_coll_t *c, const fire_codec_t *codec,
                             fire_price_t *price_p)
 {
-    sim_t         s = {0};
+    sim_t         s = {.crowd = fire_cluster_crowd(cluster, c->size)};
     fire_status_t st;
 
     if (algo->flags & FIRE_ALGO_NATIVE)

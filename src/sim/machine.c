@@ -96,6 +96,17 @@ static fire_status_t check_names(const place_t *p, const fire_json_t *json,
     return FIRE_OK;
 }
 
+static fire_status_t read_count(const place_t *p, const fire_json_t *json,
+                                const char *name, int preset, int *count_p)
+{
+    const field_t f = {name, 0, 1, preset, preset};
+    double        n;
+
+    FIRE_TRY(read_number(p, json, &f, &n));
+    *count_p = n < 65536 ? (int)n : 65536;
+    return FIRE_OK;
+}
+
 static fire_status_t read_object(const place_t *top, const fire_json_t *json,
                                  const char *name, const field_t *fields, void *out)
 {
@@ -153,26 +164,45 @@ static fire_status_t read_topology(const place_t *top, const fire_json_t *json,
     return FIRE_OK;
 }
 
+/* How workers sit on nodes, and what they share there. */
+static fire_status_t read_sharing(const place_t *top, const fire_json_t *json,
+                                  fire_cluster_t *c)
+{
+    const fire_json_t *shared;
+
+    FIRE_TRY(read_count(top, json, "workers_per_node", 1, &c->per_node));
+    FIRE_TRY(read_count(top, json, "cores_per_node", 0, &c->cores));
+    FIRE_TRY(read_count(top, json, "cores_per_worker", 1, &c->cores_each));
+    if (fire_json_get(json, "shared_memory") == NULL) return FIRE_OK;
+    FIRE_TRY(get(top, json, "shared_memory", FIRE_JSON_BOOL, &shared));
+    c->shared = shared->boolean;
+    return FIRE_OK;
+}
+
 fire_status_t fire_cluster_parse(const fire_json_t *json, const char *file,
                                  fire_cluster_t *cluster_p)
 {
-    static const field_t known[]  = {{.name = "name"},     {.name = "note"},
-                                     {.name = "topology"}, {.name = "workers_per_node"},
-                                     {.name = "net"},      {.name = "node"},
-                                     {.name = "compute"},  {0}};
-    const field_t        per_node = {"workers_per_node", 0, 1, 1, 1};
-    const place_t        top      = {file, ""};
+    static const field_t known[] = {{.name = "name"},
+                                    {.name = "note"},
+                                    {.name = "topology"},
+                                    {.name = "workers_per_node"},
+                                    {.name = "cores_per_node"},
+                                    {.name = "cores_per_worker"},
+                                    {.name = "shared_memory"},
+                                    {.name = "net"},
+                                    {.name = "node"},
+                                    {.name = "compute"},
+                                    {0}};
+    const place_t        top     = {file, ""};
     const fire_json_t   *name;
     fire_cluster_t       c = {0};
-    double               n;
 
     if (json->kind != FIRE_JSON_OBJECT)
         return FIRE_FAIL(FIRE_ERR_PARSE, "%s: a machine file holds one object", file);
     FIRE_TRY(check_names(&top, json, known));
     FIRE_TRY(get(&top, json, "name", FIRE_JSON_STRING, &name));
     snprintf(c.name, sizeof(c.name), "%s", name->string);
-    FIRE_TRY(read_number(&top, json, &per_node, &n));
-    c.per_node = n < 65536 ? (int)n : 65536;
+    FIRE_TRY(read_sharing(&top, json, &c));
     FIRE_TRY(read_topology(&top, json, &c));
     FIRE_TRY(read_object(&top, json, "net", link_fields, &c.net));
     c.node = c.net;
@@ -192,4 +222,23 @@ fire_status_t fire_cluster_load(const char *path, fire_cluster_t *cluster_p)
     st = fire_cluster_parse(json, path, cluster_p);
     fire_json_free(json);
     return st;
+}
+
+static double cores_wanted(const fire_cluster_t *c, int workers)
+{
+    int here = workers < c->per_node ? workers : c->per_node;
+
+    return (double)here * c->cores_each;
+}
+
+double fire_cluster_crowd(const fire_cluster_t *c, int workers)
+{
+    double wanted = cores_wanted(c, workers);
+
+    return c->cores > 0 && wanted > c->cores ? wanted / c->cores : 1;
+}
+
+bool fire_cluster_is_full(const fire_cluster_t *c, int workers)
+{
+    return c->cores > 0 && cores_wanted(c, workers) >= c->cores;
 }

@@ -33,7 +33,10 @@ typedef struct fire_cluster {
     int             leaf;
     double          oversubscription;
     int             dims[FIRE_TORUS_DIMS];
-    int             per_node; /* workers that share a node and its network card */
+    int             per_node;   /* workers that share a node and its network card */
+    int             cores;      /* of a node, that workers share; 0: each has its own */
+    int             cores_each; /* that a worker keeps busy */
+    bool            shared;     /* workers of a node reach each other's memory */
     fire_wire_t     node, net;
     fire_compute_t  compute;
 } fire_cluster_t;
@@ -42,4 +45,9 @@ typedef struct fire_cluster {
 fire_status_t fire_cluster_parse(const fire_json_t *json, const char *file,
                                  fire_cluster_t *cluster_p);
 fire_status_t fire_cluster_load(const char *path, fire_cluster_t *cluster_p);
+
+/* How many times as long does a worker take because others want its cores too? */
+double fire_cluster_crowd(const fire_cluster_t *c, int workers);
+/* Does every core of the fullest node compute? */
+bool fire_cluster_is_full(const fire_cluster_t *c, int workers);
 #endif

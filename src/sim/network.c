@@ -9,11 +9,20 @@ static int first_switch_port(const fire_network_t *net)
     return 2 * net->nnode + 2 * net->nrank;
 }
 
+/* Of a leaf switch. */
+static int uplinks(const fire_cluster_t *c)
+{
+    int n = (int)(c->leaf / c->oversubscription);
+
+    return n > 1 ? n : 1;
+}
+
 static int switch_ports(const fire_network_t *net)
 {
     const fire_cluster_t *c = net->cluster;
 
-    if (c->topology == FIRE_FAT_TREE) return 2 * ((net->nnode - 1) / c->leaf + 1);
+    if (c->topology == FIRE_FAT_TREE)
+        return 2 * uplinks(c) * ((net->nnode - 1) / c->leaf + 1);
     if (c->topology == FIRE_TORUS)
         return 2 * FIRE_TORUS_DIMS * c->dims[0] * c->dims[1] * c->dims[2];
     return 0;
@@ -33,7 +42,7 @@ fire_status_t fire_network_init(fire_network_t *net, const fire_cluster_t *clust
                          c->name, n.nnode, c->dims[0], c->dims[1], c->dims[2]);
     n.nport = first_switch_port(&n) + switch_ports(&n);
     FIRE_TRY(FIRE_NEW(&n.port, n.nport));
-    up = c->topology == FIRE_FAT_TREE ? c->oversubscription / c->leaf : 1;
+    up = c->topology == FIRE_FAT_TREE ? c->oversubscription * uplinks(c) / c->leaf : 1;
     for (int i = 0; i < n.nport; i++)
         n.port[i].per_byte = i < 2 * n.nnode             ? 1 / c->net.bandwidth
                              : i < first_switch_port(&n) ? 1 / c->node.bandwidth
@@ -79,13 +88,16 @@ void fire_network_path(const fire_network_t *net, int from, int to, fire_path_t 
     if (here == there) {
         int worker = 2 * net->nnode;
 
-        *path_p = (fire_path_t){&c->node, 2, {worker + 2 * from, worker + 2 * to + 1}};
+        *path_p = (fire_path_t){
+            &c->node, c->shared, 2, {worker + 2 * from, worker + 2 * to + 1}};
         return;
     }
     p.port[p.n++] = 2 * here;
     if (c->topology == FIRE_FAT_TREE && here / c->leaf != there / c->leaf) {
-        p.port[p.n++] = above + 2 * (here / c->leaf);
-        p.port[p.n++] = above + 2 * (there / c->leaf) + 1;
+        int up = uplinks(c), by = there % up; /* the spine that its target goes by */
+
+        p.port[p.n++] = above + 2 * (here / c->leaf * up + by);
+        p.port[p.n++] = above + 2 * (there / c->leaf * up + by) + 1;
     }
     if (c->topology == FIRE_TORUS) add_torus_hops(net, here, there, &p);
     p.port[p.n++] = 2 * there + 1;

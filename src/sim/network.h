@@ -3,9 +3,11 @@
  * theirs. Messages cut through: the next port begins when the one before begins.
  *
  *   star       card out -> card in
- *   fat tree   card out -> leaf's uplinks -> other leaf's downlinks -> card in
+ *   fat tree   card out -> leaf's uplink -> other leaf's downlink -> card in; which of
+ *              them is settled by the receiver (d-mod-k), so that some meet
  *   torus      card out -> a link a hop, dimension by dimension -> card in
- *   one node   worker out -> worker in, on the node's own wires               */
+ *   one node   worker out -> worker in, on the node's own wires; where memory is
+ *              shared, only the word that something is there goes that way     */
 #ifndef FIRE_SIM_NETWORK_H
 #define FIRE_SIM_NETWORK_H
 #include "sim/machine.h"
@@ -25,6 +27,7 @@ typedef struct fire_network {
 
 typedef struct fire_path {
     const fire_wire_t *wire;
+    bool               lent; /* bytes stay where they are; who wants them copies */
     int                n, port[FIRE_PATH_MAX];
 } fire_path_t;
 

@@ -11,25 +11,54 @@ typedef struct bucket {
 
 typedef struct replay {
     const fire_step_setup_t *s;
-    double                  *forward; /* [nlayer] seconds; backward is twice that */
+    double                   crowd; /* times as long as on cores of its own */
+    double                   pause; /* seconds of a pass between layers */
+    double                  *forward, *backward; /* [nlayer] seconds */
     bucket_t                *bucket;
     int                      nbucket;
 } replay_t;
 
-/* A small batch does not fill the processor: time is that of half_batch samples more. */
-static double layer_seconds(const fire_cluster_t *c, const fire_work_t *w, int batch)
+/* Between two measured batches time is a straight line, and beyond them the same line
+ * goes on; one batch alone tells the time of a sample. */
+static double measured(const fire_load_t *l, bool backward, int layer, int batch)
 {
-    return (w->flops / c->compute.flops + w->bytes / c->compute.bandwidth) *
+    const fire_timing_t *a = l->timing, *b;
+    double               at_a, at_b, t;
+
+    while (a + 2 < l->timing + l->ntiming && batch > a[1].batch)
+        a++;
+    b    = l->ntiming > 1 ? a + 1 : a;
+    at_a = layer < 0 ? a->other : (backward ? a->backward : a->forward)[layer];
+    at_b = layer < 0 ? b->other : (backward ? b->backward : b->forward)[layer];
+    if (a == b) return layer < 0 ? at_a : at_a * batch / a->batch;
+    t = at_a + (at_b - at_a) * (batch - a->batch) / (b->batch - a->batch);
+    return t > 0 ? t : 0;
+}
+
+/* A small batch does not fill the processor: time is that of half_batch samples more. */
+double fire_step_layer(const fire_cluster_t *c, const fire_load_t *l, bool backward,
+                       int layer, int batch)
+{
+    const fire_work_t *w = &l->work[layer];
+
+    if (l->ntiming > 0) return measured(l, backward, layer, batch);
+    return (backward ? 2 : 1) *
+           (w->flops / c->compute.flops + w->bytes / c->compute.bandwidth) *
            (batch + c->compute.half_batch);
 }
 
-double fire_step_compute(const fire_cluster_t *c, const fire_work_t *work, int nlayer,
-                         int batch)
+static double between_layers(const fire_load_t *l, int batch)
 {
-    double sum = 0;
+    return l->ntiming > 0 ? measured(l, false, -1, batch) : 0;
+}
 
-    for (int i = 0; i < nlayer; i++)
-        sum += 3 * layer_seconds(c, &work[i], batch);
+double fire_step_compute(const fire_cluster_t *c, const fire_load_t *load, int batch)
+{
+    double sum = between_layers(load, batch);
+
+    for (int i = 0; i < load->nlayer; i++)
+        sum += fire_step_layer(c, load, false, i, batch) +
+               fire_step_layer(c, load, true, i, batch);
     return sum;
 }
 
@@ -42,14 +71,14 @@ static void add_bucket(replay_t *r, int first, int last, double bytes)
                    .last    = last,
                    .bytes   = price.bytes,
                    .seconds = price.seconds,
-                   .update  = bytes / r->s->cluster->compute.update};
+                   .update  = r->crowd * bytes / r->s->cluster->compute.update};
 }
 
 /* From the last layer down, as the trainer cuts them (train/exchange.c). */
 static void cut_buckets(replay_t *r)
 {
-    const fire_work_t *w     = r->s->work;
-    int                last  = r->s->nlayer - 1;
+    const fire_work_t *w     = r->s->load.work;
+    int                last  = r->s->load.nlayer - 1;
     double             bytes = 0;
 
     for (int i = last; i >= 0; i--) {
@@ -69,7 +98,7 @@ static double run_forward(const replay_t *r, double now)
 {
     int b = r->nbucket - 1; /* holds the first layer */
 
-    for (int i = 0; i < r->s->nlayer; i++) {
+    for (int i = 0; i < r->s->load.nlayer; i++) {
         while (b > 0 && i > r->bucket[b].last)
             b--;
         if (r->nbucket > 0 && now < r->bucket[b].done) now = r->bucket[b].done;
@@ -82,28 +111,39 @@ static double run_backward(replay_t *r, double now)
 {
     int b = 0;
 
-    for (int i = r->s->nlayer - 1; i >= 0; i--) {
-        now += 2 * r->forward[i];
+    for (int i = r->s->load.nlayer - 1; i >= 0; i--) {
+        now += r->backward[i];
         if (b < r->nbucket && i == r->bucket[b].first) r->bucket[b++].ready = now;
     }
     return now;
 }
 
+/* Sums inside a node are work for its cores: behind what shall they hide, if all of
+ * these compute? */
+static bool overlaps(const fire_step_setup_t *s)
+{
+    const fire_cluster_t *c = s->cluster;
+
+    return s->overlap &&
+           !(s->workers <= c->per_node && fire_cluster_is_full(c, s->workers));
+}
+
 /* Buckets go one after the other, each followed by its update. */
 static void run_exchange(replay_t *r, double backward_end)
 {
+    bool   overlap = overlaps(r->s);
     double net = 0, last = 0;
 
     for (int b = 0; b < r->nbucket; b++) {
         bucket_t *k     = &r->bucket[b];
-        double    ready = r->s->overlap ? k->ready : backward_end;
+        double    ready = overlap ? k->ready : backward_end;
 
         net     = (net > ready ? net : ready) + k->seconds;
         k->done = net + k->update;
         if (k->done < last + k->update) k->done = last + k->update;
         last = k->done;
     }
-    for (int b = 0; !r->s->overlap && b < r->nbucket; b++)
+    for (int b = 0; !overlap && b < r->nbucket; b++)
         r->bucket[b].done = last;
 }
 
@@ -114,7 +154,7 @@ static double period(replay_t *r)
 
     for (int i = 0; i < 3; i++) {
         begin = end;
-        end   = run_backward(r, run_forward(r, end));
+        end   = run_backward(r, run_forward(r, end + r->pause));
         run_exchange(r, end);
     }
     return end - begin;
@@ -124,9 +164,9 @@ static double memory(const fire_step_setup_t *s, int batch)
 {
     double weights = 0, kept = 0;
 
-    for (int i = 0; i < s->nlayer; i++) {
-        weights += s->work[i].weights;
-        kept += s->work[i].kept;
+    for (int i = 0; i < s->load.nlayer; i++) {
+        weights += s->load.work[i].weights;
+        kept += s->load.work[i].kept;
     }
     /* Value, gradient and history of weights; error feedback has two more. Outputs
      * have a value and a gradient. */
@@ -140,7 +180,7 @@ static void account(const replay_t *r, double total, fire_step_times_t *t)
     double                   input = s->cluster->compute.input;
 
     t->total   = total;
-    t->compute = fire_step_compute(s->cluster, s->work, s->nlayer, batch);
+    t->compute = r->crowd * fire_step_compute(s->cluster, &s->load, batch);
     for (int b = 0; b < r->nbucket; b++) {
         t->update += r->bucket[b].update;
         t->comm += r->bucket[b].seconds;
@@ -156,6 +196,20 @@ static void account(const replay_t *r, double total, fire_step_times_t *t)
     t->memory = memory(s, batch);
 }
 
+static void fill_layers(replay_t *r, int batch)
+{
+    const fire_step_setup_t *s = r->s;
+
+    r->crowd = fire_cluster_crowd(s->cluster, s->workers);
+    r->pause = r->crowd * between_layers(&s->load, batch);
+    for (int i = 0; i < s->load.nlayer; i++) {
+        r->forward[i] =
+            r->crowd * fire_step_layer(s->cluster, &s->load, false, i, batch);
+        r->backward[i] =
+            r->crowd * fire_step_layer(s->cluster, &s->load, true, i, batch);
+    }
+}
+
 fire_status_t fire_step_replay(const fire_step_setup_t *setup,
                                fire_step_times_t       *times_p)
 {
@@ -168,16 +222,17 @@ fire_status_t fire_step_replay(const fire_step_setup_t *setup,
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "a batch of %d leaves some of %d workers without a sample",
                          setup->batch, setup->workers);
-    st = FIRE_NEW(&r.forward, setup->nlayer);
-    if (st >= 0) st = FIRE_NEW(&r.bucket, setup->nlayer);
+    st = FIRE_NEW(&r.forward, setup->load.nlayer);
+    if (st >= 0) st = FIRE_NEW(&r.backward, setup->load.nlayer);
+    if (st >= 0) st = FIRE_NEW(&r.bucket, setup->load.nlayer);
     if (st >= 0) {
-        for (int i = 0; i < setup->nlayer; i++)
-            r.forward[i] = layer_seconds(setup->cluster, &setup->work[i], batch);
+        fill_layers(&r, batch);
         cut_buckets(&r);
         account(&r, period(&r), &t);
         *times_p = t;
     }
     fire_free(r.forward);
+    fire_free(r.backward);
     fire_free(r.bucket);
     return st;
 }

@@ -11,12 +11,27 @@ typedef struct fire_work {
     double weights;      /* bytes of parameters whose gradients it finishes */
 } fire_work_t;
 
+/* Measured seconds of every layer with a batch of so many. */
+typedef struct fire_timing {
+    int           batch;
+    const double *forward, *backward; /* [nlayer] */
+    double        other;              /* of a pass, between layers */
+} fire_timing_t;
+
+/* A net as a worker computes it. */
+typedef struct fire_load {
+    const fire_work_t   *work;
+    int                  nlayer;
+    const fire_timing_t *timing;  /* by batch, ascending */
+    int                  ntiming; /* 0: none; arithmetic and rates tell the time */
+} fire_load_t;
+
 typedef struct fire_step_setup {
     const fire_cluster_t *cluster;
     const fire_tariff_t  *tariff; /* for so many workers */
-    const fire_work_t    *work;
-    int                   nlayer, workers, batch; /* the global batch */
-    double                bucket;                 /* bytes; 0: all in one */
+    fire_load_t           load;
+    int                   workers, batch; /* the global batch */
+    double                bucket;         /* bytes; 0: all in one */
     bool                  overlap, compressed;
 } fire_step_setup_t;
 
@@ -31,7 +46,10 @@ typedef struct fire_step_times {
 
 fire_status_t fire_step_replay(const fire_step_setup_t *setup,
                                fire_step_times_t       *times_p);
-/* Seconds of forward and backward for a worker with a batch of its own of this size. */
-double fire_step_compute(const fire_cluster_t *c, const fire_work_t *work, int nlayer,
-                         int batch);
+/* Seconds of one layer, forward or backward. */
+double fire_step_layer(const fire_cluster_t *c, const fire_load_t *load, bool backward,
+                       int layer, int batch);
+/* Seconds of forward and backward with a batch of its own of this size, for a worker
+ * that has its cores for itself. */
+double fire_step_compute(const fire_cluster_t *c, const fire_load_t *load, int batch);
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "comm/select.h"
 
 enum { COLORS = 4, GRAIN = 16 };
 enum { MANY = 100 };        /* workers: short pipelines have to do */
@@ -24,32 +25,43 @@ static int parts_of(const fire_mode_t *m, int workers)
     return m->algo->parts != NULL ? m->algo->parts(workers) : 1;
 }
 
-/* As comm chooses it (comm/select.c). */
-static size_t piece_of(const fire_cluster_t *c, const fire_mode_t *m, int workers)
+/* Everything but the length of messages; c->node is the caller's. */
+static fire_coll_t describe(const fire_cluster_t *cluster, const fire_mode_t *m,
+                            int workers, double bytes, const int *node)
 {
-    size_t least = workers <= c->per_node ? 256 << 10 : 64 << 10;
+    return (fire_coll_t){.op     = FIRE_ALLREDUCE,
+                         .size   = workers,
+                         .node   = node,
+                         .lend   = cluster->shared && m->codec == NULL,
+                         .ncolor = colors_of(m),
+                         .grain  = m->codec != NULL ? m->codec->grain : GRAIN,
+                         .span   = {0, (size_t)(bytes / sizeof(float))}};
+}
 
-    if (m->piece > 0) return m->piece;
-    return m->algo->parts != NULL ? 4 * least : least;
+static size_t piece_of(const fire_mode_t *m, const fire_coll_t *c)
+{
+    return m->piece > 0 ? m->piece : fire_piece_of(m->algo, c);
+}
+
+static fire_status_t seat(const fire_cluster_t *cluster, int workers, int **node_p)
+{
+    FIRE_TRY(FIRE_NEW(node_p, workers));
+    for (int r = 0; r < workers; r++)
+        (*node_p)[r] = r / cluster->per_node;
+    return FIRE_OK;
 }
 
 fire_status_t fire_mode_simulate(const fire_cluster_t *cluster, const fire_mode_t *mode,
                                  int workers, double bytes, fire_price_t *price_p)
 {
-    fire_coll_t   c = {.op     = FIRE_ALLREDUCE,
-                       .size   = workers,
-                       .ncolor = colors_of(mode),
-                       .piece  = piece_of(cluster, mode, workers) / sizeof(float),
-                       .grain  = mode->codec != NULL ? mode->codec->grain : GRAIN,
-                       .span   = {0, (size_t)(bytes / sizeof(float))}};
+    fire_coll_t   c;
     int          *node;
     fire_status_t st;
 
-    FIRE_TRY(FIRE_NEW(&node, workers));
-    for (int r = 0; r < workers; r++)
-        node[r] = r / cluster->per_node;
-    c.node = node;
-    st     = fire_simulate(cluster, mode->algo, &c, mode->codec, price_p);
+    FIRE_TRY(seat(cluster, workers, &node));
+    c       = describe(cluster, mode, workers, bytes, node);
+    c.piece = piece_of(mode, &c) / sizeof(float);
+    st      = fire_simulate(cluster, mode->algo, &c, mode->codec, price_p);
     fire_free(node);
     return st;
 }
@@ -79,13 +91,13 @@ static double crowding(const fire_cluster_t *c)
 /* Every worker sends workers-1 parts of x bytes twice: around the ring, each after
  * the one before has arrived; or all at once, through a card that its node shares. */
 static fire_price_t by_formula(const fire_cluster_t *c, const fire_mode_t *mode,
-                               int workers, double bytes)
+                               int workers, double bytes, double piece)
 {
     const fire_wire_t *w = c->net.bandwidth < c->node.bandwidth ? &c->net : &c->node;
     double             lanes = 1, others = workers - 1, x, pass, cpu, add;
     fire_price_t       p;
 
-    while (lanes * (double)piece_of(c, mode, workers) * workers < bytes)
+    while (lanes * piece * workers < bytes)
         lanes++;
     x = bytes / lanes / workers;
     if (mode->codec != NULL) x = (double)mode->codec->bound((size_t)(x / 4));
@@ -107,26 +119,46 @@ static fire_price_t by_formula(const fire_cluster_t *c, const fire_mode_t *mode,
     return p;
 }
 
+static fire_status_t price_at(const fire_cluster_t *cluster, const fire_mode_t *mode,
+                              int workers, double bytes, double least,
+                              fire_price_t *price_p)
+{
+    if (!has_formula(mode, workers))
+        return fire_mode_simulate(cluster, mode, workers, bytes, price_p);
+    *price_p = by_formula(cluster, mode, workers, bytes, least);
+    return FIRE_OK;
+}
+
+/* How long its shortest pieces are. */
+static fire_status_t least_piece(const fire_cluster_t *cluster, const fire_mode_t *mode,
+                                 int workers, double *bytes_p)
+{
+    int        *node;
+    fire_coll_t c;
+
+    FIRE_TRY(seat(cluster, workers, &node));
+    c        = describe(cluster, mode, workers, 0, node);
+    *bytes_p = (double)piece_of(mode, &c);
+    fire_free(node);
+    return FIRE_OK;
+}
+
 fire_status_t fire_tariff_make(const fire_cluster_t *cluster, const fire_mode_t *mode,
                                int workers, fire_tariff_t *tariff_p)
 {
     static const double piped[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 16, 64};
     static const double large[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 6, 16};
     static const double whole[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 2, 3};
-    double unit = (double)piece_of(cluster, mode, workers) * parts_of(mode, workers) *
-                  colors_of(mode);
-    const double *points = workers > MANY ? large : piped;
-    fire_tariff_t t      = {0};
+    const double       *points                    = workers > MANY ? large : piped;
+    fire_tariff_t       t                         = {0};
+    double              least;
 
+    FIRE_TRY(least_piece(cluster, mode, workers, &least));
     if (mode->algo->parts != NULL) points = whole;
     for (int i = 0; i < FIRE_TARIFF_POINTS; i++) {
-        t.bytes[i] = unit * points[i];
-        if (workers == 1) continue;
-        if (has_formula(mode, workers))
-            t.price[i] = by_formula(cluster, mode, workers, t.bytes[i]);
-        else
-            FIRE_TRY(
-                fire_mode_simulate(cluster, mode, workers, t.bytes[i], &t.price[i]));
+        t.bytes[i] = least * parts_of(mode, workers) * colors_of(mode) * points[i];
+        if (workers > 1)
+            FIRE_TRY(price_at(cluster, mode, workers, t.bytes[i], least, &t.price[i]));
     }
     *tariff_p = t;
     return FIRE_OK;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "comm/exec_state.h"
 
 /* One end of a message: sorted by pipe, then in the executor's order, the sending
  * ends and the receiving ends of all ranks match one to one. */
@@ -20,11 +21,6 @@ typedef struct ends {
 static bool is_local(fire_step_kind_t kind)
 {
     return kind == FIRE_SUM || kind == FIRE_FINAL || kind == FIRE_NATIVE;
-}
-
-static bool is_out(fire_step_kind_t kind)
-{
-    return kind == FIRE_SEND || kind == FIRE_LEND;
 }
 
 static int compare_pipes(const end_t *a, const end_t *b)
@@ -90,7 +86,7 @@ static fire_status_t add_step(fire_traffic_t *t, int rank, const fire_step_t *s,
                                             .message = -1,
                                             .bytes   = wire_bytes(codec, s)};
     t->lane[t->nlane - 1].end++;
-    if (is_out(s->kind)) return add_end(out, end);
+    if (fire_step_is_out(s->kind)) return add_end(out, end);
     end.from = s->peer;
     end.to   = rank;
     return is_local(s->kind) ? FIRE_OK : add_end(in, end);
@@ -129,7 +125,7 @@ static fire_status_t match(fire_traffic_t *t, const fire_algo_t *algo,
                              "algorithm %s: rank %d sends what rank %d does not await",
                              algo->name, o->from, o->to);
         if (i == 0 || compare_pipes(o, o - 1) != 0)
-            t->pipe[t->npipe++] = (fire_sim_pipe_t){i, i, i, i, i, i, i};
+            t->pipe[t->npipe++] = (fire_sim_pipe_t){i, i, 0, i, i, i, i, i};
         t->pipe[t->npipe - 1].end++;
         t->message[i] = (fire_sim_message_t){
             .out = o->step, .in = in->end[i].step, .pipe = t->npipe - 1};
@@ -137,6 +133,21 @@ static fire_status_t match(fire_traffic_t *t, const fire_algo_t *algo,
     }
     t->nmessage = out->n;
     return FIRE_OK;
+}
+
+/* As the executor chooses them. */
+static void choose_windows(fire_traffic_t *t, const fire_algo_t *algo)
+{
+    for (int64_t i = 0; i < t->npipe; i++) {
+        fire_sim_pipe_t *p    = &t->pipe[i];
+        double           most = 1;
+
+        for (int64_t k = p->first; k < p->end; k++)
+            if (t->step[t->message[k].out].bytes > most)
+                most = t->step[t->message[k].out].bytes;
+        p->window = fire_window_of(
+            fire_algo_is_pipeline(algo) ? FIRE_WINDOW : FIRE_WINDOW_MOST, (size_t)most);
+    }
 }
 
 fire_status_t fire_traffic_plan(const fire_algo_t *algo, const fire_coll_t *c,
@@ -153,6 +164,7 @@ fire_status_t fire_traffic_plan(const fire_algo_t *algo, const fire_coll_t *c,
         qsort(in.end, (size_t)in.n, sizeof(*in.end), compare_ends);
     }
     if (st >= 0) st = match(t, algo, &out, &in);
+    if (st >= 0) choose_windows(t, algo);
     fire_free(out.end);
     fire_free(in.end);
     return st;

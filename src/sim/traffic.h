@@ -26,6 +26,7 @@ typedef struct fire_sim_message {
  * Of those, each side has so many done with and posted. */
 typedef struct fire_sim_pipe {
     int64_t first, end;
+    int     window; /* how many may be under way */
     int64_t out_done, out_posted, in_done, in_taken, in_posted;
 } fire_sim_pipe_t;
 

@@ -275,7 +275,7 @@ static fire_status_t drive(fire_exchange_t *x, int64_t first, int64_t n)
         if (moved)
             idle = (fire_pause_t){0};
         else
-            fire_pause(&idle);
+            FIRE_TRY(fire_comm_idle(x->comm, &idle));
     }
     return FIRE_OK;
 }

@@ -2,6 +2,8 @@
  * with the same algorithms: a star of 5 GB/s links each way, 2 x 1.5 us a path, ideal
  * factors, all but multicolor in whole messages. */
 #include "sim/collective.h"
+
+#include "sim/network.h"
 #include "test.h"
 
 static const fire_cluster_t star = {
@@ -174,6 +176,44 @@ TEST(latency_overhead_and_additions_are_paid_for)
     slow.net = (fire_wire_t){1, 4, 10, 2};
     CHECK_NEAR(price(&slow, "ring", 2, 128, 0).seconds,
                (10 + 16 + 1 + 10 + 32) + (10 + 16 + 1 + 10), 1e-9);
+}
+
+/* Memory that both reach is added from where it lies: 64 bytes each way in half of the
+ * array, and the sum is copied back. */
+TEST(shared_memory_is_not_sent)
+{
+    fire_cluster_t node = star;
+
+    node.per_node = 2;
+    node.shared   = true;
+    node.node     = (fire_wire_t){1, 4, 0, 2};
+    CHECK_NEAR(price(&node, "ring", 2, 128, 0).seconds, (1 + 32) + (1 + 16), 1e-9);
+    node.cores      = 1;
+    node.cores_each = 1;
+    CHECK_NEAR(price(&node, "ring", 2, 128, 0).seconds, (1 + 64) + (1 + 32), 1e-9);
+}
+
+/* Receivers 16 and 32 go by the same spine, 16 and 33 do not. */
+TEST(messages_to_receivers_of_one_spine_meet_on_the_uplink)
+{
+    fire_cluster_t fat = star;
+    fire_network_t net;
+    fire_path_t    a, b;
+
+    fat.topology         = FIRE_FAT_TREE;
+    fat.leaf             = 16;
+    fat.oversubscription = 1;
+    CHECK_OK(fire_network_init(&net, &fat, 48));
+    fire_network_path(&net, 0, 16, &a);
+    fire_network_path(&net, 1, 32, &b);
+    CHECK_EQ(a.n, 4);
+    CHECK_EQ(a.port[1], b.port[1]);
+    CHECK(a.port[2] != b.port[2]);
+    fire_network_path(&net, 1, 33, &b);
+    CHECK(a.port[1] != b.port[1]);
+    fire_network_path(&net, 1, 2, &b);
+    CHECK_EQ(b.n, 2);
+    fire_network_fini(&net);
 }
 
 TEST(a_codec_sends_fewer_bytes)

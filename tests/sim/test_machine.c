@@ -84,3 +84,27 @@ TEST(wrong_fields_are_named_with_their_line)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         CHECK_FAILS(parse(cases[i].text, &c), FIRE_ERR_PARSE, cases[i].message);
 }
+
+TEST(workers_of_a_node_may_share_cores_and_memory)
+{
+    fire_cluster_t c;
+
+    CHECK_OK(parse("{\"name\": \"m\", " STAR ", " NET ", " COMPUTE
+                   ", \"workers_per_node\": 4, \"cores_per_node\": 8,"
+                   " \"cores_per_worker\": 3, \"shared_memory\": true,"
+                   " \"node\": {\"latency_us\": 1, \"bandwidth_gb_s\": 1}}",
+                   &c));
+    CHECK(c.shared);
+    CHECK_NEAR(fire_cluster_crowd(&c, 2), 1, 0);
+    CHECK_NEAR(fire_cluster_crowd(&c, 4), 1.5, 0);
+    CHECK_NEAR(fire_cluster_crowd(&c, 64), 1.5, 0); /* four a node */
+    CHECK(!fire_cluster_is_full(&c, 2));
+    CHECK(fire_cluster_is_full(&c, 3));
+    c.cores = 0;
+    CHECK_NEAR(fire_cluster_crowd(&c, 4), 1, 0);
+    CHECK(!fire_cluster_is_full(&c, 4));
+    CHECK_FAILS(parse("{\"name\": \"m\", " STAR ", " NET ", " COMPUTE
+                      ", \"shared_memory\": 1}",
+                      &c),
+                FIRE_ERR_PARSE, "\"shared_memory\" must be true or false");
+}

@@ -3,7 +3,9 @@
 
 /* Two layers of 1 s forward and 2 s backward each; a bucket takes `wire` seconds. */
 static fire_cluster_t machine = {
-    .per_node = 1, .compute = {.flops = 1, .bandwidth = 1, .update = 1e9}};
+    .per_node   = 1,
+    .cores_each = 1,
+    .compute    = {.flops = 1, .bandwidth = 1, .update = 1e9}};
 static fire_work_t work[2] = {{.flops = 1, .weights = 8}, {.flops = 1, .weights = 8}};
 
 static fire_tariff_t constant(double wire)
@@ -20,8 +22,7 @@ static fire_step_times_t replay(double wire, double bucket, bool overlap)
     fire_tariff_t     t = constant(wire);
     fire_step_setup_t s = {.cluster = &machine,
                            .tariff  = &t,
-                           .work    = work,
-                           .nlayer  = 2,
+                           .load    = {.work = work, .nlayer = 2},
                            .workers = 2,
                            .batch   = 2,
                            .bucket  = bucket,
@@ -69,17 +70,55 @@ TEST(input_that_comes_too_slowly_sets_the_pace)
 
 TEST(a_small_batch_runs_below_the_full_rate)
 {
+    fire_load_t load = {.work = work, .nlayer = 2};
+
     machine.compute.half_batch = 8;
-    CHECK_NEAR(fire_step_compute(&machine, work, 2, 8),
-               2 * 8 * fire_step_compute(&machine, work, 2, 1) / 9, 1e-9);
+    CHECK_NEAR(fire_step_compute(&machine, &load, 8),
+               2 * 8 * fire_step_compute(&machine, &load, 1) / 9, 1e-9);
     machine.compute.half_batch = 0;
 }
 
 TEST(more_workers_than_samples_are_refused)
 {
     fire_tariff_t     t = constant(1);
-    fire_step_setup_t s = {&machine, &t, work, 2, 4, 2, 0, false, false};
+    fire_step_setup_t s = {.cluster = &machine,
+                           .tariff  = &t,
+                           .load    = {.work = work, .nlayer = 2},
+                           .workers = 4,
+                           .batch   = 2};
     fire_step_times_t times;
 
     CHECK_FAILS(fire_step_replay(&s, &times), FIRE_ERR_INVALID, "without a sample");
+}
+
+/* Measured at 4 samples: 5 s forward and 7 s backward a layer; at 8: 9 s and 13 s; and
+ * a second between layers. */
+TEST(measured_times_replace_arithmetic_and_lie_on_a_line)
+{
+    static const double few[] = {5, 5}, few_back[] = {7, 7};
+    static const double many[] = {9, 9}, many_back[] = {13, 13};
+    fire_timing_t       timing[] = {{4, few, few_back, 1}, {8, many, many_back, 1}};
+    fire_load_t         load     = {work, 2, timing, 2};
+
+    CHECK_NEAR(fire_step_compute(&machine, &load, 4), 2 * 12 + 1, 1e-9);
+    CHECK_NEAR(fire_step_compute(&machine, &load, 6), 2 * 17 + 1, 1e-9);
+    CHECK_NEAR(fire_step_compute(&machine, &load, 12), 2 * 32 + 1, 1e-9);
+    load.ntiming = 1;
+    CHECK_NEAR(fire_step_compute(&machine, &load, 8), 2 * 24 + 1, 1e-9);
+}
+
+TEST(workers_that_share_cores_take_longer_and_hide_nothing)
+{
+    fire_step_times_t t;
+
+    machine.per_node = 2;
+    machine.cores    = 2; /* enough, but none is left for the exchange */
+    t                = replay(1, 8, true);
+    CHECK_NEAR(t.total, 6 + 2, 1e-6);
+    machine.cores = 1;
+    t             = replay(1, 8, true);
+    CHECK_NEAR(t.compute, 12, 1e-6);
+    CHECK_NEAR(t.total, 12 + 2, 1e-6);
+    machine.cores    = 0;
+    machine.per_node = 1;
 }

@@ -38,6 +38,12 @@ typedef struct fire_algo {
     double (*cost)(const fire_coll_t *c, const fire_machine_t *m);
 } fire_algo_t;
 
+/* In a pipeline, messages that run ahead only stand in the way of others. */
+static inline bool fire_algo_is_pipeline(const fire_algo_t *algo)
+{
+    return algo->lanes > 16;
+}
+
 const fire_algo_t *fire_algo_at(int i); /* NULL past the end */
 fire_status_t      fire_algo_find(const char *name, const fire_algo_t **algo_p);
 
