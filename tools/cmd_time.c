@@ -1,25 +1,43 @@
 /* firecaffe time - forward and backward of every layer, in the words of
  * `caffe time`. */
+#include <stdio.h>
+#include <string.h>
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "command.h"
 #include "console.h"
+#include "lists.h"
 #include "net_flags.h"
+#include "shapes.h"
+#include "workers.h"
 
 typedef struct flags {
-    int64_t iterations;
+    int64_t            iterations;
+    const char        *batch;
+    bool               json;
+    fire_option_list_t shape;
 } flags_t;
 
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, iterations, INT, "50", "N", "passes to average over"),
+    FIRE_OPTION(flags_t, batch, STRING, "", "LIST",
+                "batch sizes to measure, instead of the net's own"),
+    FIRE_OPTION(flags_t, json, BOOL, "false", NULL,
+                "print the times as JSON, for `plan --times`"),
+    FIRE_OPTION(flags_t, shape, LIST, NULL, "BLOB=N,C,H,W",
+                "take this shape instead of reading the layer's data"),
     {0},
 };
 static const fire_option_group_t groups[] = {
     {"Flags", options, &flags},
+    {"Workers", workers_options, &workers_flags},
     {"Net", net_options, &net_flags},
     {0},
 };
+
+/* ---- measuring ---- */
 
 /* Seconds, summed over passes; the hooks of the net take them. */
 typedef struct stopwatch {
@@ -67,35 +85,14 @@ static fire_status_t pass(fire_net_t *net, stopwatch_t *w, float *loss_p)
     return FIRE_OK;
 }
 
-static double ms_per_pass(double seconds)
-{
-    return seconds * 1000 / (double)flags.iterations;
-}
-
-static void report(const fire_net_t *net, const stopwatch_t *w)
-{
-    FIRE_LOG(INFO, "Average time per layer: ");
-    for (int i = 0; i < net->nlayer; i++) {
-        const char *name = net->layer[i].base.param->name;
-
-        FIRE_LOG(INFO, "%10s\tforward: %g ms.", name, ms_per_pass(w->layer_forward[i]));
-        FIRE_LOG(INFO, "%10s\tbackward: %g ms.", name,
-                 ms_per_pass(w->layer_backward[i]));
-    }
-    FIRE_LOG(INFO, "Average Forward pass: %g ms.", ms_per_pass(w->forward));
-    FIRE_LOG(INFO, "Average Backward pass: %g ms.", ms_per_pass(w->backward));
-    FIRE_LOG(INFO, "Average Forward-Backward: %g ms.",
-             ms_per_pass(w->forward + w->backward));
-    FIRE_LOG(INFO, "Total Time: %g ms.", (w->forward + w->backward) * 1000);
-}
-
-static fire_status_t measure(fire_net_t *net, stopwatch_t *w)
+static fire_status_t measure(fire_net_t *net, const worker_t *worker, stopwatch_t *w)
 {
     float loss;
 
     FIRE_LOG(INFO, "Performing Forward");
     FIRE_TRY(pass(net, w, &loss));
     FIRE_LOG(INFO, "Initial loss: %g", (double)loss);
+    if (worker->comm != NULL) FIRE_TRY(fire_comm_barrier(worker->comm));
     FIRE_LOG(INFO, "*** Benchmark begins ***");
     FIRE_LOG(INFO, "Testing for %lld iterations.", (long long)flags.iterations);
     w->forward = w->backward = 0; /* the first pass allocates and warms up */
@@ -106,32 +103,143 @@ static fire_status_t measure(fire_net_t *net, stopwatch_t *w)
         FIRE_TRY(pass(net, w, &loss));
         FIRE_LOG(INFO, "Iteration: %lld forward-backward time: %g ms.",
                  (long long)i + 1, (w->forward + w->backward - before) * 1000);
-        console_progress("Timing", i + 1, flags.iterations, "");
+        if (worker->rank == 0) console_progress("Timing", i + 1, flags.iterations, "");
     }
-    console_progress_end();
-    report(net, w);
-    FIRE_LOG(INFO, "*** Benchmark ends ***");
+    if (worker->rank == 0) console_progress_end();
     return FIRE_OK;
 }
 
-static fire_status_t run(int narg, const char *const *arg)
+/* ---- what is shown ---- */
+
+static double per_pass(double seconds)
 {
+    return seconds / (double)flags.iterations;
+}
+
+static void report(const fire_net_t *net, const stopwatch_t *w)
+{
+    FIRE_LOG(INFO, "Average time per layer: ");
+    for (int i = 0; i < net->nlayer; i++) {
+        const char *name = net->layer[i].base.param->name;
+
+        FIRE_LOG(INFO, "%10s\tforward: %g ms.", name,
+                 1000 * per_pass(w->layer_forward[i]));
+        FIRE_LOG(INFO, "%10s\tbackward: %g ms.", name,
+                 1000 * per_pass(w->layer_backward[i]));
+    }
+    FIRE_LOG(INFO, "Average Forward pass: %g ms.", 1000 * per_pass(w->forward));
+    FIRE_LOG(INFO, "Average Backward pass: %g ms.", 1000 * per_pass(w->backward));
+    FIRE_LOG(INFO, "Average Forward-Backward: %g ms.",
+             1000 * per_pass(w->forward + w->backward));
+    FIRE_LOG(INFO, "Total Time: %g ms.", (w->forward + w->backward) * 1000);
+    FIRE_LOG(INFO, "*** Benchmark ends ***");
+}
+
+/* The batch of a net is the first length of the first blob that comes in. */
+static int64_t batch_of(const fire_net_t *net)
+{
+    for (int i = 0; i < net->nlayer; i++) {
+        const fire_layer_t *l = &net->layer[i].base;
+
+        if (l->nbottom == 0 && l->ntop > 0 && fire_blob_ndim(l->top[0]) > 0)
+            return fire_blob_dims(l->top[0])[0];
+    }
+    return 1;
+}
+
+static void write_times(fire_json_writer_t *out, const fire_net_t *net,
+                        const stopwatch_t *w)
+{
+    fire_json_open(out, NULL, '{');
+    fire_json_add_int(out, "batch", batch_of(net));
+    fire_json_add_rounded(out, "forward_s", per_pass(w->forward), 6);
+    fire_json_add_rounded(out, "backward_s", per_pass(w->backward), 6);
+    fire_json_open(out, "layers", '[');
+    for (int i = 0; i < net->nlayer; i++) {
+        const fire_layer_t *l = &net->layer[i].base;
+
+        fire_json_open(out, NULL, '{');
+        fire_json_add_string(out, "name", l->param->name);
+        fire_json_add_string(out, "type", l->ops->type);
+        fire_json_add_rounded(out, "forward_s", per_pass(w->layer_forward[i]), 6);
+        fire_json_add_rounded(out, "backward_s", per_pass(w->layer_backward[i]), 6);
+        fire_json_close(out, '}');
+    }
+    fire_json_close(out, ']');
+    fire_json_close(out, '}');
+}
+
+/* ---- the command ---- */
+
+static fire_status_t time_batch(int64_t batch, const worker_t *worker,
+                                fire_json_writer_t *out)
+{
+    shapes_t      shapes = {&flags.shape, batch};
     fire_net_t   *net;
     stopwatch_t   w = {0};
     fire_status_t st;
 
-    (void)narg, (void)arg;
-    if (flags.iterations < 1)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "--iterations must be at least 1");
-    net_flags.lean = true;
-    FIRE_TRY(net_flags_open(CAFFE__PHASE__TRAIN, NULL, NULL, &net));
+    FIRE_TRY(net_flags_open(CAFFE__PHASE__TRAIN, shapes_apply, &shapes, &net));
+    if (worker->threads > 0) net->ctx.threads = worker->threads;
     FIRE_TRY_GOTO(st, FIRE_NEW(&w.layer_forward, net->nlayer), done);
     FIRE_TRY_GOTO(st, FIRE_NEW(&w.layer_backward, net->nlayer), done);
-    st = measure(net, &w);
+    FIRE_TRY_GOTO(st, measure(net, worker, &w), done);
+    report(net, &w);
+    write_times(out, net, &w);
 done:
     fire_free(w.layer_forward);
     fire_free(w.layer_backward);
     net_flags_close(net);
+    return st;
+}
+
+static fire_status_t time_batches(const list_t *batches, const worker_t *worker,
+                                  fire_json_writer_t *out)
+{
+    fire_json_open(out, NULL, '{');
+    fire_json_add_string(out, "model", net_flags.model);
+    fire_json_add_int(out, "workers",
+                      worker->comm != NULL ? fire_comm_size(worker->comm) : 1);
+    fire_json_open(out, "times", '[');
+    if (batches->n == 0) FIRE_TRY(time_batch(0, worker, out));
+    for (int i = 0; i < batches->n; i++) {
+        int n;
+
+        FIRE_TRY(list_count("batch", batches->word[i], &n));
+        FIRE_TRY(time_batch(n, worker, out));
+    }
+    fire_json_close(out, ']');
+    fire_json_close(out, '}');
+    return out->status;
+}
+
+/* Every worker does the same at the same time, so that they share the machine as they
+ * would in training; the first one tells. */
+static fire_status_t work(void *arg, const worker_t *worker)
+{
+    fire_json_writer_t out = {.indent = 1};
+    fire_status_t      st  = time_batches(arg, worker, &out);
+
+    if (st >= 0 && flags.json && worker->rank == 0) puts(out.out.text);
+    fire_json_writer_fini(&out);
+    return st;
+}
+
+static fire_status_t run(int narg, const char *const *arg)
+{
+    workers_t     workers = {.threads = (int)net_flags.threads,
+                             .comm    = FIRE_COMM_OPTIONS_INIT};
+    list_t        batches = {0};
+    fire_status_t st      = FIRE_OK;
+
+    (void)narg, (void)arg;
+    if (flags.iterations < 1)
+        st = FIRE_FAIL(FIRE_ERR_INVALID, "--iterations must be at least 1");
+    if (st >= 0 && flags.batch[0] != '\0')
+        st = list_cut("batch", flags.batch, &batches);
+    net_flags.lean = true;
+    st             = workers_run(&workers, st, work, &batches);
+    fire_free(batches.text);
     return st;
 }
 
@@ -143,11 +251,15 @@ const command_t command_time = {
         "Runs the net --iterations times forward and backward, after one pass that is\n"
         "not counted, and gives the mean time of every layer. The phase is TRAIN "
         "unless\n"
-        "--phase=TEST. A net without a loss has no backward pass.\n"
+        "--phase=TEST. A net without a loss has no backward pass. Several workers do "
+        "so\n"
+        "at the same time. Where data are not there, --shape or crop_size stands in.\n"
         "\n"
         "Examples:\n"
         "  firecaffe time --model models/alexnet/deploy.prototxt --iterations 10\n"
-        "  firecaffe time --model net.prototxt --kernel Convolution=ref --threads 1\n",
+        "  firecaffe time --model net.prototxt --kernel Convolution=ref --threads 1\n"
+        "  mpirun -np 2 firecaffe time --model net.prototxt --batch 16,32 --json > "
+        "times.json\n",
     .groups = groups,
     .run    = run,
 };
