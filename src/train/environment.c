@@ -7,6 +7,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "comm/transport/cluster.h"
+#include "device/gpu.h"
+
 static const char *const libraries[] = {
     "protobuf-c", "LMDB", "BLAS",
 #ifdef FIRE_HAVE_LEVELDB
@@ -70,6 +73,30 @@ static void add_threads(fire_json_writer_t *w)
     fire_json_close(w, '}');
 }
 
+/* Of the job, if it is one; else MPI has no part in it. */
+static void add_mpi(fire_json_writer_t *w)
+{
+    char text[256];
+
+    if (!fire_cluster_launched()) return;
+    fire_cluster_library(text, sizeof(text));
+    if (text[0] != '\0') fire_json_add_string(w, "mpi", text);
+}
+
+static void add_gpus(fire_json_writer_t *w)
+{
+    const char *why;
+    char        text[256];
+    int         n = fire_gpu_count(&why);
+
+    if (n == 0) return;
+    fire_json_open(w, "gpus", '[');
+    for (int i = 0; i < n; i++)
+        if (fire_gpu_describe(i, text, sizeof(text)) >= 0)
+            fire_json_add_string(w, NULL, text);
+    fire_json_close(w, ']');
+}
+
 void fire_environment_write(fire_json_writer_t *w)
 {
     char directory[PATH_MAX];
@@ -88,4 +115,6 @@ void fire_environment_write(fire_json_writer_t *w)
     if (getcwd(directory, sizeof(directory)) != NULL)
         fire_json_add_string(w, "directory", directory);
     add_threads(w);
+    add_mpi(w);
+    add_gpus(w);
 }

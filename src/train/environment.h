@@ -4,6 +4,6 @@
 #include "base/json.h"
 
 /* Add members to the open object: program, built_with, host, pid, os, cpu, cores,
- * memory, directory, threads (variables that set their number). */
+ * memory, directory, threads (variables that set their number), mpi, gpus. */
 void fire_environment_write(fire_json_writer_t *w);
 #endif

@@ -21,7 +21,6 @@ typedef struct fire_runlog_options {
     const char        *kind;        /* "train", "bench", ... */
     int                argc;        /* the command line */
     const char *const *argv;
-    const char        *mpi; /* name and version, or NULL */
 } fire_runlog_options_t;
 
 /* When the nets are built and weights or a state are loaded; writes what is known

@@ -62,7 +62,6 @@ void fire_runlog_write_run(fire_runlog_t *log, const fire_runlog_options_t *o)
     fire_json_add_int(w, "max_iter", t->param->max_iter);
     fire_json_add_int(w, "seed", (int64_t)t->net->moment.seed);
     fire_environment_write(w);
-    if (o->mpi != NULL) fire_json_add_string(w, "mpi", o->mpi);
     add_command(w, o);
     add_texts(w, t->param);
     fire_runlog_end_line(log);

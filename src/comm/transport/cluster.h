@@ -5,6 +5,8 @@
 
 /* Was this process started by mpirun, mpiexec or srun? Needs no MPI. */
 bool fire_cluster_launched(void);
+/* Name and version of the MPI that this build uses; "" without one. */
+void fire_cluster_library(char *text, size_t size);
 
 /* All processes of the job; starts MPI if nobody has, and then ends it when the
  * transport is closed. Two-sided messages; inside a node bytes stay where they are

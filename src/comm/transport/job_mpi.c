@@ -1,8 +1,10 @@
 #include "comm/transport/job_mpi.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "comm/transport/cluster.h"
 
 fire_status_t fire_mpi_status(int code, const char *call, const char *file, int line)
 {
@@ -14,6 +16,18 @@ fire_status_t fire_mpi_status(int code, const char *call, const char *file, int 
     fire_error_set(FIRE_ERR_COMM, file, line, "%.*s: %s", (int)strcspn(call, "("), call,
                    text);
     return FIRE_ERR_COMM;
+}
+
+/* "Open MPI v4.1.4", "MPICH Version: 4.0.2": up to where details begin. */
+void fire_cluster_library(char *text, size_t size)
+{
+    char all[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int  n;
+
+    if (MPI_Get_library_version(all, &n) != MPI_SUCCESS) all[0] = '\0';
+    for (char *c = all; *c != '\0'; c++)
+        if (*c == '\t') *c = ' ';
+    snprintf(text, size, "%.*s", (int)strcspn(all, ",\n"), all);
 }
 
 static fire_status_t start_mpi(fire_job_t *job, int threads)

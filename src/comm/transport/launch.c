@@ -2,6 +2,13 @@
 
 #include "comm/transport/cluster.h"
 
+#ifndef FIRE_HAVE_MPI
+void fire_cluster_library(char *text, size_t size)
+{
+    if (size > 0) text[0] = '\0';
+}
+#endif
+
 bool fire_cluster_launched(void)
 {
     /* Open MPI, MPICH and its kin (also under srun --mpi=pmi2), PMIx. */
