@@ -20,6 +20,7 @@ fire_status_t fire_rows_open(const char *list, char *const *name, int nset,
 void          fire_rows_close(fire_rows_t *r); /* NULL is allowed */
 
 const fire_rows_set_t *fire_rows_set(const fire_rows_t *r, int set);
+int64_t                fire_rows_count(const fire_rows_t *r); /* of all files */
 
 /* Row of a sample (counted over all epochs): file after file, wrapping at the end;
  * shuffled, files and the rows inside each come in another order every epoch. The

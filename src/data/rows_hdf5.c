@@ -133,6 +133,11 @@ void fire_rows_close(fire_rows_t *r)
     fire_free(r);
 }
 
+int64_t fire_rows_count(const fire_rows_t *r)
+{
+    return r->total;
+}
+
 const fire_rows_set_t *fire_rows_set(const fire_rows_t *r, int set)
 {
     return &r->set[set];

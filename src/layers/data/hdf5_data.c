@@ -24,6 +24,7 @@ static fire_status_t hdf5_setup(fire_layer_t *l)
             "hdf5_data_param needs a `source` and a positive `batch_size`");
     FIRE_LOG(INFO, "Loading list of HDF5 filenames from: %s", p->source);
     FIRE_TRY(fire_rows_open(p->source, l->param->top, l->ntop, &d->rows));
+    l->records = fire_rows_count(d->rows);
     return FIRE_NEW(&d->row, l->ntop);
 }
 

@@ -126,6 +126,7 @@ static fire_status_t image_data_setup(fire_layer_t *l)
     FIRE_LOG(INFO, "Opening file %s", d->param->source);
     FIRE_TRY(fire_image_list_load(d->param->source, &d->list));
     FIRE_LOG(INFO, "A total of %lld images.", (long long)d->list.count);
+    l->records = d->list.count;
     if (d->param->shuffle && l->ctx->mt != NULL)
         FIRE_TRY(fire_caffe_draws_create(fire_mt_u32(l->ctx->mt), &d->draws));
     FIRE_TRY(choose_skip(d, l));
