@@ -52,6 +52,7 @@ function fellFar(series) {
 const zooming = 'Drag across a plot to look closer, double-click to go back.';
 
 function showCurves() {
+  if (!state.data.runs.some(isTraining)) return;
   const grid = section('learning', 'Learning', several()
     ? 'The same measure of all runs in one plot. A name in a legend hides its curve. ' + zooming
     : 'How loss and accuracy went. The pale band holds every single iteration. ' + zooming);

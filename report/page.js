@@ -39,6 +39,7 @@ const facts = {
   Iterations: h => h.max_iter, Seed: h => h.seed, 'Training images': h => h.epoch && whole(h.epoch),
   Program: h => h.program, 'Built with': h => (h.built_with || []).join(', '), Host: h => h.host, System: h => h.os,
   CPU: h => h.cpu, Cores: h => h.cores, Memory: h => h.memory && bytes(h.memory), MPI: h => h.mpi,
+  GPUs: h => h.gpus && h.gpus.join(', '),
   Directory: h => h.directory, Threads: h => Object.entries(h.threads || {}).map(e => e.join('=')).join(' '),
 };
 
@@ -87,6 +88,8 @@ function render() {
   showCurves();
   showTimes();
   showScaling();
+  showSteps();
+  showSums();
   showNet();
   showLearned();
   showRun();

@@ -3,6 +3,8 @@
 const state = {data: null, axis: 'iter', smooth: 0.8, hiddenRuns: new Set(), detail: 0};
 
 const headOf = run => run.head || {};
+/* Did it train, or does it hold results of another kind? */
+const isTraining = run => !['plan', 'sim', 'bench'].includes(headOf(run).kind);
 const batchOf = run => headOf(run).batch || 0;
 const workersOf = run => headOf(run).workers || 1;
 const hasEpochs = run => headOf(run).epoch > 0 && batchOf(run) > 0;
@@ -26,7 +28,8 @@ function finalLoss(run) {
 }
 
 const several = () => state.data.runs.length > 1;
-const visibleRuns = () => state.data.runs.map((run, i) => ({run, i})).filter(r => !state.hiddenRuns.has(r.i));
+const shownRuns = () => state.data.runs.map((run, i) => ({run, i})).filter(r => !state.hiddenRuns.has(r.i));
+const visibleRuns = () => shownRuns().filter(r => isTraining(r.run));
 
 // ---- the horizontal axis ----
 

@@ -15,7 +15,7 @@ function showTop() {
   document.title = title + ' – training report';
   byId('title').replaceChildren(title + ' ', ...(one ? [pill(one)] : []));
   byId('subtitle').textContent = one && one.head
-    ? [one.name, `${plural(workersOf(one), 'worker')}, batch ${whole(batchOf(one))}`, one.head.host,
+    ? [one.name, isTraining(one) && `${plural(workersOf(one), 'worker')}, batch ${whole(batchOf(one))}`, one.head.host,
       'started ' + clock(one.head.started)].filter(Boolean).join(' · ')
     : runs.map(r => r.name).join(' · ');
   byId('footer').textContent = [state.data.program, (state.data.live ? 'live, as of ' : 'made ') + clock(state.data.made),
@@ -24,7 +24,8 @@ function showTop() {
 
 function showControls() {
   const runs = state.data.runs;
-  const names = {iter: 'Iterations', ...(runs.every(hasEpochs) ? {epoch: 'Epochs'} : {}), time: 'Time'};
+  const trainings = runs.filter(isTraining);
+  const names = {iter: 'Iterations', ...(trainings.every(hasEpochs) ? {epoch: 'Epochs'} : {}), time: 'Time'};
   const axis = segments('Horizontal axis', names, state.axis, chosen => {
     state.axis = chosen;
     for (const c of choices.values()) c.zoom = null;
@@ -38,9 +39,8 @@ function showControls() {
     if (!state.hiddenRuns.delete(i)) state.hiddenRuns.add(i);
     render();
   }));
-  byId('controls').replaceChildren(el('span', {class: 'group'}, 'Against', axis),
-    el('label', {class: 'group'}, 'Smoothing', slider),
-    ...(several() ? [el('span', {class: 'group chips', role: 'group', 'aria-label': 'Runs'}, chips)] : []));
+  byId('controls').replaceChildren(...(trainings.length ? [el('span', {class: 'group'}, 'Against', axis),
+    el('label', {class: 'group'}, 'Smoothing', slider)] : []), ...(several() ? [el('span', {class: 'group chips', role: 'group', 'aria-label': 'Runs'}, chips)] : []));
 }
 
 /* Made once, found again by its id. */
@@ -60,7 +60,8 @@ function showNotes() {
 }
 
 function showSummary() {
-  part('summary').replaceChildren(several() ? comparison() : keyFigures(state.data.runs[0]));
+  const runs = state.data.runs.filter(isTraining);
+  part('summary').replaceChildren(...(runs.length ? [several() ? comparison(runs) : keyFigures(runs[0])] : []));
 }
 
 // ---- one run: a few large numbers ----
@@ -98,11 +99,10 @@ const columns = [
   {name: 'Best accuracy', get: bestAccuracy, show: percent, best: Math.max},
 ];
 
-function comparison() {
-  const runs = state.data.runs;
+function comparison(runs) {
   const best = columns.map(c => c.best ? c.best(...runs.map(c.get).filter(isNumber)) : NaN);
-  const row = (run, i) => el('tr', {},
-    el('th', {scope: 'row', class: 'words'}, swatch(runColor(i), 'box'), ' ' + run.name),
+  const row = run => el('tr', {},
+    el('th', {scope: 'row', class: 'words'}, swatch(runColor(state.data.runs.indexOf(run)), 'box'), ' ' + run.name),
     el('td', {class: 'words'}, pill(run)),
     columns.map((c, k) => el('td', {class: c.get(run) === best[k] ? 'differs' : ''}, c.show(c.get(run)))));
   return el('div', {class: 'scroll free card', tabindex: 0, role: 'region', 'aria-label': 'Runs compared'},

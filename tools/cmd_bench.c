@@ -8,13 +8,13 @@
 #include "command.h"
 #include "comm/bench.h"
 #include "comm/select.h"
+#include "lists.h"
+#include "results.h"
 #include "sim/tariff.h"
 #include "workers.h"
 
-enum { MOST = 32 }; /* entries of a list */
-
 typedef struct flags {
-    const char *bytes, *algo, *tune, *tuning, *machine;
+    const char *bytes, *algo, *tune, *tuning, *machine, *run_dir;
     int64_t     repeats;
     bool        canonical, onesided;
 } flags_t;
@@ -35,6 +35,8 @@ static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, tuning, STRING, NULL, "FILE", "such a table, for auto"),
     FIRE_OPTION(flags_t, machine, STRING, NULL, "FILE",
                 "also print what the simulator predicts for this cluster"),
+    FIRE_OPTION(flags_t, run_dir, STRING, "", "DIR",
+                "write the results there too, for `report`"),
     {0},
 };
 static const fire_option_group_t groups[] = {
@@ -61,31 +63,13 @@ static fire_status_t parse_size(const char *word, size_t *bytes_p)
     return FIRE_OK;
 }
 
-typedef struct list {
-    char       *text; /* the flag, cut at its commas */
-    const char *word[MOST];
-    int         n;
-} list_t;
-
-static fire_status_t cut(const char *flag, const char *value, list_t *list)
-{
-    char *rest;
-
-    FIRE_TRY(fire_strdup(value, &list->text));
-    rest = list->text;
-    while (rest != NULL && list->n < MOST)
-        list->word[list->n++] = strsep(&rest, ",");
-    if (rest == NULL) return FIRE_OK;
-    return FIRE_FAIL(FIRE_ERR_INVALID, "--%s: more than %d entries", flag, MOST);
-}
-
 /* Everything that can run on this transport. */
 static void take_all(const fire_comm_t *comm, list_t *list)
 {
     bool has_mpi = strcmp(fire_comm_transport(comm), "threads") != 0;
 
     if (flags.tune == NULL) list->word[list->n++] = "auto";
-    for (int i = 0; fire_algo_at(i) != NULL && list->n < MOST; i++) {
+    for (int i = 0; fire_algo_at(i) != NULL && list->n < LIST_MOST; i++) {
         unsigned f = fire_algo_at(i)->flags;
 
         if (f & FIRE_ALGO_NATIVE && !has_mpi) continue;
@@ -98,7 +82,9 @@ static void take_all(const fire_comm_t *comm, list_t *list)
 
 typedef struct printer {
     int                   workers;
+    bool                  first;
     const fire_cluster_t *machine; /* NULL: nothing is predicted */
+    results_t            *log;
     fire_status_t         st;
 } printer_t;
 
@@ -131,11 +117,10 @@ static fire_status_t print_prediction(const printer_t *p, const fire_bench_resul
     return FIRE_OK;
 }
 
-static void print_result(void *arg, const fire_bench_result_t *r)
+static void print_result(printer_t *p, const fire_bench_result_t *r)
 {
-    printer_t *p         = arg;
-    char       ratio[32] = "-", name[64];
-    bool       chosen    = strcmp(r->algo, "auto") == 0;
+    char ratio[32] = "-", name[64];
+    bool chosen    = strcmp(r->algo, "auto") == 0;
 
     snprintf(name, sizeof(name), "%s%s%s", r->algo, chosen ? ": " : "",
              chosen ? r->chosen : "");
@@ -147,15 +132,45 @@ static void print_result(void *arg, const fire_bench_result_t *r)
     fflush(stdout);
 }
 
+static fire_status_t log_result(const printer_t *p, const fire_bench_result_t *r)
+{
+    fire_json_writer_t *w = results_begin_line(p->log, "allreduce");
+
+    if (w == NULL) return FIRE_OK;
+    fire_json_add_int(w, "workers", p->workers);
+    fire_json_add_string(w, "algo", r->algo);
+    fire_json_add_int(w, "bytes", (int64_t)r->bytes);
+    fire_json_add_rounded(w, "seconds", r->seconds, 6);
+    fire_json_add_rounded(w, "best", r->best, 6);
+    fire_json_add_rounded(w, "bus", r->bus, 6);
+    if (r->library > 0) fire_json_add_rounded(w, "library", r->library, 4);
+    return results_end_line(p->log);
+}
+
+static void take_result(void *arg, const fire_bench_result_t *r)
+{
+    printer_t *p = arg;
+
+    print_result(p, r);
+    if (p->st >= 0) p->st = log_result(p, r);
+}
+
 static void be_silent(void *arg, const fire_bench_result_t *r)
 {
     (void)arg, (void)r;
 }
 
+static fire_status_t open_log(printer_t *p)
+{
+    const results_head_t head = {.kind = "bench", .net = "", .workers = p->workers};
+
+    return p->first ? results_open(flags.run_dir, &head, &p->log) : FIRE_OK;
+}
+
+/* The first worker prints and keeps the results. */
 static fire_status_t measure(fire_comm_t *comm, const fire_bench_t *b)
 {
-    bool           first = fire_comm_rank(comm) == 0;
-    printer_t      p     = {.workers = fire_comm_size(comm)};
+    printer_t p = {.workers = fire_comm_size(comm), .first = fire_comm_rank(comm) == 0};
     fire_cluster_t machine;
     fire_status_t  st;
 
@@ -163,9 +178,10 @@ static fire_status_t measure(fire_comm_t *comm, const fire_bench_t *b)
         FIRE_TRY(fire_cluster_load(flags.machine, &machine));
         p.machine = &machine;
     }
-    if (first) print_head(comm);
-    st = fire_comm_bench(comm, b, first ? print_result : be_silent, &p);
-    return st >= 0 ? p.st : st;
+    FIRE_TRY(fire_comm_agree(comm, open_log(&p)));
+    if (p.first) print_head(comm);
+    st = fire_comm_bench(comm, b, p.first ? take_result : be_silent, &p);
+    return results_close(p.log, st >= 0 ? p.st : st);
 }
 
 static fire_status_t tune(fire_comm_t *comm, const fire_bench_t *b)
@@ -184,15 +200,15 @@ static fire_status_t tune(fire_comm_t *comm, const fire_bench_t *b)
 
 static fire_status_t bench(fire_comm_t *comm, list_t *sizes, list_t *algos)
 {
-    size_t       bytes[MOST];
+    size_t       bytes[LIST_MOST];
     fire_bench_t b = {.bytes     = bytes,
                       .algo      = algos->word,
                       .repeats   = (int)flags.repeats,
                       .canonical = flags.canonical};
 
-    FIRE_TRY(cut("bytes", flags.bytes, sizes));
+    FIRE_TRY(list_cut("bytes", flags.bytes, sizes));
     if (flags.algo != NULL)
-        FIRE_TRY(cut("algo", flags.algo, algos));
+        FIRE_TRY(list_cut("algo", flags.algo, algos));
     else
         take_all(comm, algos);
     for (; b.nbytes < sizes->n; b.nbytes++)

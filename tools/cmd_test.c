@@ -4,14 +4,18 @@
 #include "command.h"
 #include "console.h"
 #include "net_flags.h"
+#include "results.h"
 
 typedef struct flags {
-    int64_t iterations;
+    int64_t     iterations;
+    const char *run_dir;
 } flags_t;
 
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, iterations, INT, "50", "N", "batches to run"),
+    FIRE_OPTION(flags_t, run_dir, STRING, "", "DIR",
+                "write the scores there too, for `report`"),
     {0},
 };
 static const fire_option_group_t groups[] = {
@@ -48,7 +52,19 @@ static fire_status_t add_batch(const fire_net_t *net, int64_t batch, scores_t *s
     return FIRE_OK;
 }
 
-static void report(const fire_net_t *net, const scores_t *s)
+static fire_status_t log_score(results_t *log, const char *name, double value)
+{
+    fire_json_writer_t *w = results_begin_line(log, "test");
+
+    if (w == NULL) return FIRE_OK;
+    fire_json_add_int(w, "iter", 0);
+    fire_json_add_int(w, "net", 0);
+    fire_json_add_string(w, "name", name);
+    fire_json_add_float(w, "value", (float)value);
+    return results_end_line(log);
+}
+
+static fire_status_t report(const fire_net_t *net, const scores_t *s, results_t *log)
 {
     int64_t at = 0;
 
@@ -67,11 +83,13 @@ static void report(const fire_net_t *net, const scores_t *s)
                 snprintf(loss, sizeof(loss), " (* %g = %g loss)", weight,
                          weight * mean);
             FIRE_LOG(INFO, "%s = %g%s", b->name, mean, loss);
+            FIRE_TRY(log_score(log, b->name, mean));
         }
     }
+    return FIRE_OK;
 }
 
-static fire_status_t run_batches(fire_net_t *net, scores_t *s)
+static fire_status_t run_batches(fire_net_t *net, scores_t *s, results_t *log)
 {
     FIRE_LOG(INFO, "Running for %lld iterations.", (long long)flags.iterations);
     for (int64_t i = 0; i < flags.iterations; i++) {
@@ -84,14 +102,26 @@ static fire_status_t run_batches(fire_net_t *net, scores_t *s)
         console_progress("Testing", i + 1, flags.iterations, "");
     }
     console_progress_end();
-    report(net, s);
-    return FIRE_OK;
+    return report(net, s, log);
+}
+
+static fire_status_t score(fire_net_t *net)
+{
+    const results_head_t head = {
+        .kind = "test", .net = net->param->name ? net->param->name : "", .workers = 1};
+    results_t    *log;
+    scores_t      s = {0};
+    fire_status_t st;
+
+    FIRE_TRY(results_open(flags.run_dir, &head, &log));
+    st = run_batches(net, &s, log);
+    fire_free(s.sum);
+    return results_close(log, st);
 }
 
 static fire_status_t run(int narg, const char *const *arg)
 {
     fire_net_t   *net;
-    scores_t      s = {0};
     fire_status_t st;
 
     (void)narg, (void)arg;
@@ -103,8 +133,7 @@ static fire_status_t run(int narg, const char *const *arg)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--iterations must be at least 1");
     net_flags.lean = true;
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, NULL, NULL, &net));
-    st = run_batches(net, &s);
-    fire_free(s.sum);
+    st = score(net);
     net_flags_close(net);
     return st;
 }

@@ -10,7 +10,7 @@
 
 enum { MOST_WORKERS = 1024 };
 
-workers_flags_t workers_flags;
+workers_flags_t workers_flags = {.workers = 1};
 
 const fire_option_t workers_options[] = {
     FIRE_OPTION(workers_flags_t, workers, INT, "1", "N",

@@ -135,6 +135,14 @@ static void write_snapshots(fire_json_writer_t *w, const fire_run_t *run)
     fire_json_close(w, ']');
 }
 
+static void write_results(fire_json_writer_t *w, const fire_run_t *run)
+{
+    fire_json_open(w, "results", '[');
+    for (int64_t i = 0; i < run->nresult; i++)
+        write_json(w, NULL, run->result[i]);
+    fire_json_close(w, ']');
+}
+
 static void write_extra(fire_json_writer_t *w, const fire_run_extra_t *x)
 {
     if (x->filters != NULL) fire_json_add_raw(w, "filters", x->filters);
@@ -159,6 +167,7 @@ static void write_run(fire_json_writer_t *w, const fire_run_t *run,
     write_times(w, run);
     write_workers(w, run);
     write_snapshots(w, run);
+    write_results(w, run);
     write_member(w, "layers", run->net, "layers");
     write_member(w, "layerTimes", run->layers, NULL);
     write_member(w, "timeline", run->timeline, NULL);

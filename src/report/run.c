@@ -63,6 +63,9 @@ static void forget(fire_run_t *run)
     fire_json_free(run->net);
     fire_json_free(run->layers);
     fire_json_free(run->timeline);
+    for (int64_t i = 0; i < run->nresult; i++)
+        fire_json_free(run->result[i]);
+    fire_free(run->result);
     fire_points_fini(&run->loss);
     fire_points_fini(&run->smoothed);
     fire_points_fini(&run->lr);

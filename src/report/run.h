@@ -48,6 +48,10 @@ typedef struct fire_run {
     fire_json_t *layers;   /* newest `layers` line */
     fire_json_t *timeline; /* newest `timeline` line */
 
+    /* Lines of results, whole: predicted or simulated steps, timed sums. */
+    fire_json_t **result;
+    int64_t       nresult, result_cap;
+
     fire_points_t        loss, smoothed, lr, speed;
     fire_curve_t        *curve;
     int64_t              ncurve, curve_cap;

@@ -200,6 +200,19 @@ static fire_status_t take_end(fire_run_t *run, const fire_json_t *line)
     return fire_strdup(fire_json_string_or(line, "message", ""), &run->message);
 }
 
+static bool is_result(const char *type)
+{
+    return strcmp(type, "step") == 0 || strcmp(type, "allreduce") == 0;
+}
+
+static fire_status_t keep_result(fire_run_t *run, fire_json_t *line)
+{
+    FIRE_TRY(fire_grow(&run->result, &run->result_cap, run->nresult + 1,
+                       sizeof(*run->result)));
+    run->result[run->nresult++] = line;
+    return FIRE_OK;
+}
+
 /* Lines that are kept whole, where; NULL for others. */
 static fire_json_t **slot_of(fire_run_t *run, const char *type)
 {
@@ -217,7 +230,7 @@ static const struct {
     {"run", take_run},         {"net", NULL},       {"iterations", take_iterations},
     {"display", take_display}, {"test", take_test}, {"times", take_times},
     {"layers", NULL},          {"timeline", NULL},  {"snapshot", take_snapshot},
-    {"end", take_end},
+    {"end", take_end},         {"step", NULL},      {"allreduce", NULL},
 };
 
 fire_status_t fire_run_take(fire_run_t *run, fire_json_t *line, bool *kept_p)
@@ -232,6 +245,10 @@ fire_status_t fire_run_take(fire_run_t *run, fire_json_t *line, bool *kept_p)
     if (slot != &run->head)
         run->time = run->time_offset + fire_json_number_or(line, "time", 0);
     if (types[i].take != NULL) FIRE_TRY(types[i].take(run, line));
+    if (is_result(type)) {
+        FIRE_TRY(keep_result(run, line));
+        *kept_p = true;
+    }
     if (slot == NULL) return FIRE_OK;
     fire_json_free(*slot);
     *slot   = line;

@@ -86,6 +86,19 @@ TEST(every_line_adds_to_the_run)
     fire_run_close(run);
 }
 
+TEST(results_that_are_no_training_are_kept_whole)
+{
+    fire_run_t *run = open_text(
+        HEAD "{\"type\":\"step\",\"comm\":\"rhd\",\"workers\":8,\"step_s\":0.5}\n"
+             "{\"type\":\"allreduce\",\"algo\":\"tree\",\"bytes\":1000}\n");
+
+    CHECK_EQ(run->nresult, 2);
+    CHECK_NEAR(fire_json_number_or(run->result[0], "step_s", 0), 0.5, 0);
+    CHECK_STR(fire_json_string_or(run->result[1], "algo", ""), "tree");
+    CHECK_EQ(run->skipped, 0);
+    fire_run_close(run);
+}
+
 TEST(a_run_that_was_taken_up_again_replaces_what_was_done_twice)
 {
     fire_run_t *run = open_text(

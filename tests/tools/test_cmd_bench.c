@@ -26,3 +26,12 @@ TEST(bench_refuses_what_it_cannot_measure)
     SH_FAILS("unknown collective algorithm", BENCH "--algo oak");
     SH_FAILS("--repeats", "firecaffe bench allreduce --workers 2 --repeats 0");
 }
+
+TEST(results_are_kept_for_the_report)
+{
+    SH_OK(BENCH "--bytes 1K --algo tree --run_dir sums");
+    CHECK_HAS(read_file("sums/run.jsonl"), "\"kind\":\"bench\"");
+    CHECK_HAS(read_file("sums/run.jsonl"), "\"type\":\"allreduce\"");
+    CHECK_HAS(read_file("sums/run.jsonl"), "\"algo\":\"tree\",\"bytes\":1000");
+    SH_OK("firecaffe report sums -o sums.html");
+}

@@ -107,7 +107,9 @@ TEST(a_trained_net_scores_the_same_in_test)
     make_training();
     SH_OK(TRAIN);
     SH_OK("firecaffe test --model net.prototxt --weights snap_iter_20.caffemodel "
-          "--iterations 8");
+          "--iterations 8 --run_dir scores");
+    CHECK_HAS(read_file("scores/run.jsonl"), "\"kind\":\"test\"");
+    CHECK_HAS(read_file("scores/run.jsonl"), "\"name\":\"accuracy\",\"value\":1}");
     CHECK_HAS(ran.err, "] Running for 8 iterations.\n");
     CHECK_HAS(ran.err, "] Batch 7, accuracy = 1\n");
     CHECK_HAS(ran.err, "] Loss: ");

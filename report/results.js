@@ -1,0 +1,99 @@
+// results.js - what plan predicted, the simulator or a benchmark found: steps on many workers, sums of gradients.
+
+const resultsOf = type => shownRuns().flatMap(({run}) => run.results.filter(r => r.type === type).map(r => ({...r, run: run.name})));
+
+/* Lines of one setting belong together. Only what differs between them is in their name. */
+function families(rows, keys) {
+  const differing = keys.filter(k => new Set(rows.map(r => r[k])).size > 1), found = new Map();
+  const word = (k, v) => ({batch: `batch ${whole(v)}`, batch_each: `${whole(v)} a worker`, overlap: `overlap ${v}`}[k] ?? v);
+  for (const r of rows) {
+    const name = differing.map(k => r[k] === undefined ? '' : word(k, r[k])).filter(Boolean).join(' · ') || r[keys[0]];
+    (found.get(name) || found.set(name, []).get(name)).push(r);
+  }
+  return [...found].map(([name, list]) => ({name, list}));
+}
+
+/* A batch that is the same for every worker is one setting, not one for each of their numbers. */
+function stepFamilies() {
+  const rows = resultsOf('step'), batches = new Map();
+  for (const r of rows) (batches.get(r.workers) || batches.set(r.workers, new Set()).get(r.workers)).add(r.batch);
+  const grows = batches.size > 1 && new Set([...batches.values()].map(s => Math.min(...s))).size > 1;
+  const keyed = rows.map(r => grows ? {...r, batch_each: r.batch / r.workers} : r);
+  const list = families(keyed.filter(r => r.workers > 1), ['comm', 'net', grows ? 'batch_each' : 'batch', 'overlap', 'machine', 'run']);
+  return list.map(f => ({...f, list: f.list.sort((a, b) => a.workers - b.workers)}));
+}
+
+const stepColumns = [['net', 'net'], ['machine', 'machine'], ['comm', 'comm'], ['overlap', 'overlap'], ['batch', 'batch'],
+  ['workers', 'workers'], ['step_s', 'step_s'], ['speedup', 'speedup'], ['efficiency', 'efficiency'],
+  ['compute_s', 'compute_s'], ['exposed_s', 'exposed_s'], ['hidden_s', 'hidden_s'], ['update_s', 'update_s'],
+  ['bytes', 'wire_bytes'], ['memory', 'memory_bytes'], ['run', 'run']];
+
+function stepTable(title, rows) {
+  const used = stepColumns.filter(([k]) => rows.some(r => r[k] !== undefined && r[k] !== ''));
+  return {name: 'steps', title, head: used.map(c => c[1]), rows: rows.map(r => used.map(([k]) => r[k] ?? ''))};
+}
+
+function showSteps() {
+  const found = stepFamilies(), rows = resultsOf('step');
+  byId('steps')?.toggleAttribute('hidden', !found.length);
+  if (!found.length) return;
+  const grid = section('steps', 'Steps on many workers',
+    'Predicted by firecaffe plan or simulated, not measured. A name in a legend hides its curve.');
+  const ticks = [...new Set(rows.map(r => r.workers))].sort((a, b) => a - b);
+  const xAxis = {label: 'workers', kind: 'number', log: last(ticks) / ticks[0] > 8, ticks};
+  const ideal = y => ({name: 'ideal', color: 'var(--faint)', ideal: true, dash: '4 4', x: ticks, y});
+  const plot = (id, title, get, format, extra = [], yAxis = {}) => {
+    const series = found.map((f, i) => ({name: f.name, color: runColor(i), dash: i < 8 ? '' : '5 3', dots: true,
+      x: f.list.map(r => r.workers), y: f.list.map(get)}));
+    const able = series.filter(s => s.y.some(isNumber));
+    if (!able.length) return;
+    const frame = figure(grid, id, {title});
+    linePlot(frame, {series: [...able, ...extra], xAxis, xLabel: x => plural(x, 'worker'), yAxis: {format, zero: true, ...yAxis}});
+    dataTable(frame, () => stepTable(title, rows));
+  };
+  plot('step-speedup', 'Speed-up', r => r.speedup, x => num(x, 3) + '×', [ideal(ticks)]);
+  plot('step-efficiency', 'Efficiency', r => r.efficiency, x => num(100 * x, 3) + ' %', [ideal(ticks.map(() => 1))], {most: 1});
+  plot('step-time', 'Time of a step', r => r.step_s, duration, [], {canLog: true, log: true});
+  plot('step-exposed', 'Waiting for gradients', r => r.exposed_s, duration, [], {canLog: true});
+  showSplit(grid, found);
+  plot('step-bytes', 'Bytes that a worker sends in a step', r => r.bytes, bytes, [], {canLog: true});
+  plot('step-memory', 'Memory of a worker', r => r.memory, bytes, [], {canLog: true});
+}
+
+/* Computing and communication for every number of workers, as in the FireCaffe supplement. */
+function showSplit(grid, found) {
+  const able = found.filter(f => f.list.some(r => isNumber(r.compute_s)));
+  if (!able.length) return;
+  const frame = figure(grid, 'step-split', {title: 'Where a step goes', width: 'whole', note: ' '}), choice = choiceOf('step-split');
+  const chosen = able.find(f => f.name === choice.family) || able[0];
+  const pick = el('select', {'aria-label': 'Setting', onchange: e => { choice.family = e.target.value; render(); }},
+    able.map(f => el('option', {value: f.name, selected: f === chosen}, f.name)));
+  if (able.length > 1) control(frame, 'family', () => el('span', {}, pick));
+  frame.node.querySelector('figcaption p').textContent =
+    `${chosen.name}: hidden communication runs beside computing and is not part of the step.`;
+  const part = (name, color, value) => ({name, color: `var(--${color})`, value: value || 0});
+  stackedBars(frame, {format: duration, rows: chosen.list.map(r => ({name: plural(r.workers, 'worker'), label: duration(r.step_s),
+    parts: [part('computing', 'forward', r.compute_s), part('exposed communication', 'exposed', r.exposed_s),
+      part('update', 'update', r.update_s)]}))});
+  dataTable(frame, () => stepTable('Where a step goes', chosen.list));
+}
+
+function showSums() {
+  const rows = resultsOf('allreduce'), found = families(rows, ['algo', 'workers', 'run']);
+  byId('sums')?.toggleAttribute('hidden', !found.length);
+  if (!found.length) return;
+  const grid = section('sums', 'Sums of gradients', 'Measured: the median time of the slowest worker, and what a link carried.');
+  const ticks = [...new Set(rows.map(r => r.bytes))].sort((a, b) => a - b);
+  const xAxis = {label: 'bytes', kind: 'number', log: last(ticks) / ticks[0] > 8, ticks: ticks.length > 8 ? undefined : ticks};
+  const plot = (id, title, get, format, yAxis) => {
+    const frame = figure(grid, id, {title});
+    linePlot(frame, {xAxis, xLabel: bytes, yAxis: {format, canLog: true, ...yAxis}, series: found.map((f, i) => {
+      const list = f.list.sort((a, b) => a.bytes - b.bytes);
+      return {name: f.name, color: runColor(i), dash: i < 8 ? '' : '5 3', dots: true, x: list.map(r => r.bytes), y: list.map(get)};
+    })});
+    dataTable(frame, () => ({name: 'sums', title, head: ['algorithm', 'workers', 'bytes', 'seconds', 'best_s', 'bus_bytes_per_s', 'x_library'],
+      rows: rows.map(r => [r.algo, r.workers, r.bytes, r.seconds, r.best, r.bus, r.library])}));
+  };
+  plot('sum-time', 'Time of a sum', r => r.seconds, duration, {log: true});
+  plot('sum-rate', 'Rate of a link', r => r.bus, x => bytes(x) + '/s', {zero: true});
+}
