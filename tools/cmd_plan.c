@@ -2,26 +2,32 @@
  * worker counts and ways to sum gradients, and what to use. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/log.h"
 #include "command.h"
 #include "comm/select.h"
+#include "lists.h"
 #include "plan.h"
+#include "results.h"
 #include "shapes.h"
 
 typedef struct flags {
-    const char        *machine, *batch, *workers, *comm, *compress, *overlap;
+    const char *machine, *save, *times, *batch, *workers, *comm, *compress, *overlap,
+        *run_dir;
     double             bucket_mb;
-    bool               json;
+    bool               json, layers;
     fire_option_list_t shape;
 } flags_t;
 
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, machine, STRING, "", "FILE",
-                "the cluster; machines/ has some"),
+                "the cluster; machines/ has some; \"measure\": this one, under mpirun"),
+    FIRE_OPTION(flags_t, save, STRING, "machine.json", "FILE",
+                "where what was measured is written"),
+    FIRE_OPTION(flags_t, times, STRING, "", "FILE",
+                "measured times of the layers, from `time --json`"),
     FIRE_OPTION(flags_t, batch, STRING, "1024", "LIST",
                 "samples of a step; N/worker: each"),
     FIRE_OPTION(flags_t, workers, STRING, "1,2,4,8,16,32,64,128,256,512,1024", "LIST",
@@ -33,7 +39,11 @@ static const fire_option_t options[] = {
                 "gradients that travel together; 0: all"),
     FIRE_OPTION(flags_t, overlap, STRING, "thread", "HOW",
                 "sum gradients during backward: thread, poll, off"),
+    FIRE_OPTION(flags_t, run_dir, STRING, "", "DIR",
+                "write the predictions there too, for `report`"),
     FIRE_OPTION(flags_t, json, BOOL, "false", NULL, "JSON instead of tables"),
+    FIRE_OPTION(flags_t, layers, BOOL, "false", NULL,
+                "print what a worker does in each layer instead, for bench/sim"),
     FIRE_OPTION(flags_t, shape, LIST, NULL, "BLOB=N,C,H,W",
                 "take this shape instead of reading the layer's data"),
     {0},
@@ -46,38 +56,16 @@ static const fire_option_group_t groups[] = {
 
 /* ---- lists ---- */
 
-enum { MAX_ITEMS = 64 };
-
-typedef struct items {
-    char *text;
-    char *item[MAX_ITEMS];
-    int   n;
-} items_t;
-
-static fire_status_t cut(const char *flag, const char *list, items_t *out)
+/* N, or N/worker. */
+static fire_status_t parse_batch(const char *word, int workers, int *batch_p)
 {
-    char *rest;
+    const char *each  = strstr(word, "/worker");
+    bool        mine  = each != NULL && each[strlen("/worker")] == '\0';
+    char        n[16] = "";
 
-    FIRE_TRY(fire_strdup(list, &out->text));
-    for (char *w = strtok_r(out->text, ",", &rest); w != NULL;
-         w       = strtok_r(NULL, ",", &rest)) {
-        if (out->n == MAX_ITEMS)
-            return FIRE_FAIL(FIRE_ERR_INVALID, "--%s: more than %d", flag, MAX_ITEMS);
-        out->item[out->n++] = w;
-    }
-    return FIRE_OK;
-}
-
-static fire_status_t parse_count(const char *flag, const char *text, int *n_p,
-                                 bool *each_p)
-{
-    char *end;
-    long  n = strtol(text, &end, 10);
-
-    *each_p = strcmp(end, "/worker") == 0;
-    if (end == text || n < 1 || n > 1 << 24 || (*end != '\0' && !*each_p))
-        return FIRE_FAIL(FIRE_ERR_INVALID, "--%s: no number like \"%s\"", flag, text);
-    *n_p = (int)n;
+    snprintf(n, sizeof(n), "%.*s", mine ? (int)(each - word) : 15, word);
+    FIRE_TRY(list_count("batch", n, batch_p));
+    if (mine) *batch_p *= workers;
     return FIRE_OK;
 }
 
@@ -122,32 +110,28 @@ static fire_status_t add_row(plan_t *p, const plan_row_t *wanted)
     return FIRE_OK;
 }
 
-static fire_status_t add_rows(plan_t *p, const items_t *batches, plan_row_t *r)
+static fire_status_t add_rows(plan_t *p, const list_t *batches, plan_row_t *r)
 {
     float arg;
 
     FIRE_TRY(fire_codec_find(flags.compress, &r->mode.codec, &arg));
     FIRE_TRY(fire_tariff_make(&p->cluster, &r->mode, r->workers, &r->tariff));
     for (int b = 0; b < batches->n; b++) {
-        bool each;
-
-        FIRE_TRY(parse_count("batch", batches->item[b], &r->batch, &each));
-        if (each) r->batch *= r->workers;
+        FIRE_TRY(parse_batch(batches->word[b], r->workers, &r->batch));
         FIRE_TRY(add_row(p, r));
     }
     return FIRE_OK;
 }
 
-static fire_status_t fill(plan_t *p, const items_t *batches, const items_t *workers,
-                          const items_t *comms)
+static fire_status_t fill(plan_t *p, const list_t *batches, const list_t *workers,
+                          const list_t *comms)
 {
     for (int w = 0; w < workers->n; w++)
         for (int a = 0; a < comms->n; a++) {
-            plan_row_t    r = {.comm = comms->item[a]};
+            plan_row_t    r = {.comm = comms->word[a]};
             fire_choice_t choice;
-            bool          each;
 
-            FIRE_TRY(parse_count("workers", workers->item[w], &r.workers, &each));
+            FIRE_TRY(list_count("workers", workers->word[w], &r.workers));
             FIRE_TRY(fire_choice_parse(r.comm, &choice));
             r.mode = (fire_mode_t){
                 .algo = choice.algo, .colors = choice.colors, .piece = choice.piece};
@@ -172,29 +156,32 @@ static void print_rows(const plan_t *p)
 {
     double bw = p->cluster.net.bandwidth;
 
-    printf("\n%8s %7s  %-14s %10s %10s %8s %6s %9s %9s %9s %8s | %9s %9s\n", "batch",
-           "workers", "comm", "step ms", "samples/s", "speed-up", "eff.", "compute",
-           "exposed", "hidden", "mem GB", "|W|p/BW", "|W|lg/BW");
+    printf("\n%8s %7s  %-14s %10s %10s %8s %6s %9s %9s %9s %8s %8s | %9s %9s\n",
+           "batch", "workers", "comm", "step ms", "samples/s", "speed-up", "eff.",
+           "compute", "exposed", "hidden", "wire MB", "mem GB", "|W|p/BW", "|W|lg/BW");
     for (int64_t i = 0; i < p->nrow; i++) {
         const plan_row_t *r    = &p->row[i];
         bool              best = r == plan_best(p, r->batch, r->workers);
 
-        printf("%8d %7d%c %-14s %10.4g %10.4g %8.4g %5.0f%% %9.4g %9.4g %9.4g %8.3g | "
-               "%9.4g %9.4g\n",
+        printf("%8d %7d%c %-14s %10.4g %10.4g %8.4g %5.0f%% %9.4g %9.4g %9.4g %8.4g "
+               "%8.3g | %9.4g %9.4g\n",
                r->batch, r->workers, best ? '*' : ' ', r->comm, 1e3 * r->t.total,
                r->batch / r->t.total, r->speedup, 100 * r->speedup / r->workers,
                1e3 * r->t.compute, 1e3 * r->t.exposed, 1e3 * (r->t.comm - r->t.exposed),
-               r->t.memory / 1e9, 1e3 * p->net.w_bytes * r->workers / bw,
+               r->t.bytes / 1e6, r->t.memory / 1e9,
+               1e3 * p->net.w_bytes * r->workers / bw,
                1e3 * p->net.w_bytes * log2(r->workers) / bw);
     }
-    printf(
-        "\nTimes in ms. * is the fastest for that many workers. Right of the bar: the\n"
-        "FireCaffe paper's equations for a parameter server and a reduction tree.\n");
+    printf("\nTimes in ms. * is the fastest for that many workers. wire MB: what the "
+           "worker\n"
+           "that sends most sends in a step; mem GB: weights, gradients, history and\n"
+           "activations of a worker. Right of the bar: the FireCaffe paper's equations "
+           "for\n"
+           "a parameter server and a reduction tree.\n");
 }
 
-static void write_row(fire_json_writer_t *w, const plan_row_t *r)
+static void add_row_members(fire_json_writer_t *w, const plan_row_t *r)
 {
-    fire_json_open(w, NULL, '{');
     fire_json_add_int(w, "batch", r->batch);
     fire_json_add_int(w, "workers", r->workers);
     fire_json_add_string(w, "comm", r->comm);
@@ -204,10 +191,36 @@ static void write_row(fire_json_writer_t *w, const plan_row_t *r)
     fire_json_add_rounded(w, "efficiency", r->speedup / r->workers, 6);
     fire_json_add_rounded(w, "compute_s", r->t.compute, 6);
     fire_json_add_rounded(w, "update_s", r->t.update, 6);
-    fire_json_add_rounded(w, "comm_s", r->t.comm, 6);
     fire_json_add_rounded(w, "exposed_s", r->t.exposed, 6);
-    fire_json_add_rounded(w, "wire_bytes", r->t.bytes, 9);
-    fire_json_add_rounded(w, "memory_bytes", r->t.memory, 9);
+    fire_json_add_rounded(w, "hidden_s", r->t.comm - r->t.exposed, 6);
+    fire_json_add_rounded(w, "bytes", r->t.bytes, 9);
+    fire_json_add_rounded(w, "memory", r->t.memory, 9);
+}
+
+/* run.jsonl: every row as a `step`. */
+static fire_status_t log_rows(const plan_t *p)
+{
+    const results_head_t head = {.kind = "plan", .net = p->name, .workers = 1};
+    results_t           *log;
+    fire_status_t        st = FIRE_OK;
+
+    FIRE_TRY(results_open(flags.run_dir, &head, &log));
+    for (int64_t i = 0; log != NULL && st >= 0 && i < p->nrow; i++) {
+        fire_json_writer_t *w = results_begin_line(log, "step");
+
+        fire_json_add_string(w, "net", p->name);
+        fire_json_add_string(w, "machine", p->cluster.name);
+        fire_json_add_string(w, "overlap", p->overlap ? "on" : "off");
+        add_row_members(w, &p->row[i]);
+        st = results_end_line(log);
+    }
+    return results_close(log, st);
+}
+
+static void write_row(fire_json_writer_t *w, const plan_row_t *r)
+{
+    fire_json_open(w, NULL, '{');
+    add_row_members(w, r);
     fire_json_close(w, '}');
 }
 
@@ -240,6 +253,18 @@ static bool is_new_batch(const plan_t *p, int64_t row)
     return true;
 }
 
+/* Bytes of gradients, seconds forward and backward, name; for the first row. */
+static void print_layers(const plan_t *p)
+{
+    fire_load_t load = plan_net_load(&p->net);
+    int         each = p->nrow > 0 ? (p->row[0].batch - 1) / p->row[0].workers + 1 : 1;
+
+    for (int i = 0; i < load.nlayer; i++)
+        printf("%.0f %.9g %.9g %s\n", load.work[i].weights,
+               fire_step_layer(&p->cluster, &load, false, i, each),
+               fire_step_layer(&p->cluster, &load, true, i, each), p->net.name[i]);
+}
+
 /* Per-worker batches differ for every number of workers: no one can be advised. */
 static fire_status_t show(const plan_t *p)
 {
@@ -249,7 +274,9 @@ static fire_status_t show(const plan_t *p)
     for (int64_t i = 0; st >= 0 && i < p->nrow; i++)
         if (is_new_batch(p, i) && strstr(flags.batch, "/worker") == NULL)
             st = plan_advise(p, p->row[i].batch, &advice);
-    if (st >= 0 && flags.json) {
+    if (st >= 0 && flags.layers) {
+        print_layers(p);
+    } else if (st >= 0 && flags.json) {
         st = print_json(p, advice.n > 0 ? advice.text : "");
     } else if (st >= 0) {
         print_head(p);
@@ -264,18 +291,19 @@ static fire_status_t show(const plan_t *p)
 
 static fire_status_t make(plan_t *p)
 {
-    items_t       batches = {0}, workers = {0}, comms = {0};
+    list_t        batches = {0}, workers = {0}, comms = {0};
     fire_str_t    all = {0};
     fire_status_t st;
 
     st = all_algorithms(p, &all);
-    if (st >= 0) st = cut("batch", flags.batch, &batches);
-    if (st >= 0) st = cut("workers", flags.workers, &workers);
+    if (st >= 0) st = list_cut("batch", flags.batch, &batches);
+    if (st >= 0) st = list_cut("workers", flags.workers, &workers);
     if (st >= 0)
-        st =
-            cut("comm", strcmp(flags.comm, "all") == 0 ? all.text : flags.comm, &comms);
+        st = list_cut("comm", strcmp(flags.comm, "all") == 0 ? all.text : flags.comm,
+                      &comms);
     if (st >= 0) st = fill(p, &batches, &workers, &comms);
     if (st >= 0) st = show(p);
+    if (st >= 0) st = log_rows(p);
     fire_free(batches.text);
     fire_free(workers.text);
     fire_free(comms.text);
@@ -303,7 +331,7 @@ static fire_status_t prepare(void *arg, Caffe__NetParameter *param)
     return shapes_apply(arg, param);
 }
 
-static fire_status_t run(int narg, const char *const *arg)
+static fire_status_t plan(const char *machine)
 {
     shapes_t      shapes = {&flags.shape, 1};
     plan_t        p      = {.bucket  = 1e6 * flags.bucket_mb,
@@ -311,17 +339,40 @@ static fire_status_t run(int narg, const char *const *arg)
     fire_net_t   *net;
     fire_status_t st;
 
-    (void)narg, (void)arg;
-    if (flags.machine[0] == '\0')
-        return FIRE_FAIL(FIRE_ERR_INVALID, "Need a cluster: --machine FILE");
-    FIRE_TRY(fire_cluster_load(flags.machine, &p.cluster));
+    FIRE_TRY(fire_cluster_load(machine, &p.cluster));
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TRAIN, prepare, &shapes, &net));
-    st = plan_net_read(net, &p.net);
+    p.name = net->param->name != NULL ? net->param->name : "";
+    st     = plan_net_read(net, &p.net);
+    if (st >= 0 && flags.times[0] != '\0')
+        st = plan_net_time(&p.net, &p.cluster, flags.times);
     if (st >= 0) st = make(&p);
     plan_net_fini(&p.net);
     fire_free(p.row);
     fire_net_destroy(net);
     return st;
+}
+
+/* All measure; the first one plans, if it was given a net. */
+static fire_status_t measure(void *arg, const worker_t *worker)
+{
+    (void)arg;
+    FIRE_TRY(plan_measure(worker, flags.save));
+    return worker->rank == 0 && net_flags.model[0] != '\0' ? plan(flags.save) : FIRE_OK;
+}
+
+static fire_status_t run(int narg, const char *const *arg)
+{
+    workers_t workers = {.threads = (int)net_flags.threads,
+                         .comm    = FIRE_COMM_OPTIONS_INIT};
+
+    (void)narg, (void)arg;
+    if (flags.machine[0] == '\0')
+        return FIRE_FAIL(FIRE_ERR_INVALID, "Need a cluster: --machine FILE");
+    if (strcmp(flags.machine, "measure") != 0) return plan(flags.machine);
+    if (!fire_cluster_launched())
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--machine measure wants several workers: "
+                                           "mpirun -np 2 firecaffe plan ...");
+    return workers_run(&workers, FIRE_OK, measure, NULL);
 }
 
 const command_t command_plan = {
@@ -334,7 +385,9 @@ const command_t command_plan = {
         "memory\n"
         "traffic, sums by simulating the very messages that would be sent. Data need "
         "not\n"
-        "be there. The batch is that of all workers together.\n"
+        "be there. The batch is that of all workers together. With --run_dir, "
+        "`report`\n"
+        "draws the predictions.\n"
         "\n"
         "Examples:\n"
         "  firecaffe plan --model models/resnet50/train_val.prototxt "
@@ -342,6 +395,7 @@ const command_t command_plan = {
         "  firecaffe plan --model models/googlenet/train_val.prototxt "
         "--machine machines/titan_k20x.json --workers 32,128 --comm tree,ps "
         "--overlap off\n"
+        "  mpirun -np 2 firecaffe plan --machine measure --save here.json\n"
         "  firecaffe plan --model models/vgg19/train_val.prototxt "
         "--machine machines/ethernet10.json --batch 32/worker --compress fp16\n",
     .groups = groups,

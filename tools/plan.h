@@ -4,6 +4,7 @@
 #define FIRE_TOOLS_PLAN_H
 #include "net/net.h"
 #include "sim/step.h"
+#include "workers.h"
 
 /* A net, for one sample; |W| and |D| as in the FireCaffe paper. */
 typedef struct plan_net {
@@ -12,6 +13,9 @@ typedef struct plan_net {
     double      *w, *d;
     int          nlayer;
     double       w_bytes, d_bytes, flops, moved, weights;
+
+    fire_timing_t *timing; /* measured, by batch, ascending */
+    int            ntiming;
 } plan_net_t;
 
 typedef struct plan_row {
@@ -24,9 +28,9 @@ typedef struct plan_row {
 } plan_row_t;
 
 typedef struct plan {
+    const char    *name; /* of the net */
     fire_cluster_t cluster;
     plan_net_t     net;
-    const char    *codec_name;
     double         bucket; /* bytes */
     bool           overlap;
     plan_row_t    *row;
@@ -35,6 +39,13 @@ typedef struct plan {
 
 fire_status_t plan_net_read(const fire_net_t *net, plan_net_t *out);
 void          plan_net_fini(plan_net_t *n);
+/* Take the seconds of layers from a file of `firecaffe time --json`, which its workers
+ * may have measured on shared cores. */
+fire_status_t plan_net_time(plan_net_t *n, const fire_cluster_t *c, const char *path);
+fire_load_t   plan_net_load(const plan_net_t *n);
+
+/* Measure the present machine and write its file; every worker calls it. */
+fire_status_t plan_measure(const worker_t *worker, const char *path);
 
 /* The step of a row with other settings than the plan's. */
 fire_status_t plan_replay(const plan_t *p, const plan_row_t *row,

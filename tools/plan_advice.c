@@ -20,8 +20,7 @@ fire_status_t plan_replay(const plan_t *p, const plan_row_t *row,
 {
     fire_step_setup_t s = {.cluster    = &p->cluster,
                            .tariff     = tariff,
-                           .work       = p->net.work,
-                           .nlayer     = p->net.nlayer,
+                           .load       = plan_net_load(&p->net),
                            .workers    = row->workers,
                            .batch      = row->batch,
                            .bucket     = bucket,
@@ -54,10 +53,11 @@ static const plan_row_t *last_worth(const plan_t *p, int batch)
 static fire_status_t say_bottleneck(const plan_t *p, const plan_row_t *r,
                                     fire_str_t *out)
 {
-    double samples = (double)r->batch / r->workers;
-    double full    = fire_step_compute(&p->cluster, p->net.work, p->net.nlayer, 1) /
-                  (1 + p->cluster.compute.half_batch) * samples;
-    double small = r->t.compute - full;
+    double      samples = (double)r->batch / r->workers;
+    fire_load_t load    = plan_net_load(&p->net);
+    double      full    = fire_step_compute(&p->cluster, &load, r->batch) / r->workers;
+    double      small   = r->t.compute - full;
+    double      crowd   = fire_cluster_crowd(&p->cluster, r->workers);
 
     if (r->t.starved)
         return fire_str_printf(out,
@@ -69,6 +69,12 @@ static fire_status_t say_bottleneck(const plan_t *p, const plan_row_t *r,
                                "Next bottleneck: communication; %.0f%% of the step "
                                "waits for sums of gradients.\n",
                                100 * r->t.exposed / r->t.total);
+    if (crowd > 1)
+        return fire_str_printf(
+            out,
+            "Next bottleneck: cores; the workers of a node want %.3g "
+            "times as many as there are.\n",
+            crowd);
     if (small > 0.02 * r->t.total)
         return fire_str_printf(out,
                                "Next bottleneck: %.3g samples a worker do not fill the "

@@ -60,8 +60,18 @@ fire_status_t plan_net_read(const fire_net_t *net, plan_net_t *out)
     return FIRE_OK;
 }
 
+fire_load_t plan_net_load(const plan_net_t *n)
+{
+    return (fire_load_t){n->work, n->nlayer, n->timing, n->ntiming};
+}
+
 void plan_net_fini(plan_net_t *n)
 {
+    for (int i = 0; i < n->ntiming; i++) {
+        fire_free((void *)n->timing[i].forward);
+        fire_free((void *)n->timing[i].backward);
+    }
+    fire_free(n->timing);
     fire_free(n->work);
     fire_free(n->name);
     fire_free(n->w);

@@ -79,3 +79,45 @@ TEST(plan_says_what_is_wrong)
     SH_FAILS("unknown collective algorithm", PLAN "--comm oak", "lenet", "h200x8");
     SH_FAILS("is not known here", PLAN "--comm mpi", "lenet", "h200x8");
 }
+
+#define LENET "--model $SRC/models/lenet/train_val.prototxt --shape data=8,1,28,28 "
+
+TEST(measured_layers_are_what_is_planned_with)
+{
+    SH_OK("firecaffe time " LENET "--batch 4,8 --iterations 1 --workers 2 --json > "
+          "times.json");
+    CHECK_HAS(read_file("times.json"), "\"name\": \"conv1\"");
+    SH_OK("firecaffe plan " LENET "--machine $SRC/machines/h200x8.json --times "
+          "times.json --batch 8 --workers 1 --json");
+    CHECK(number("compute_s") > 1e-5); /* this CPU is slower than that GPU */
+    SH_OK("sed -i s/conv1/other/ times.json");
+    SH_FAILS("layer \"conv1\" of the net is missing",
+             "firecaffe plan " LENET "--machine $SRC/machines/h200x8.json --times "
+             "times.json");
+}
+
+TEST(the_machine_at_hand_is_measured_only_among_several_workers)
+{
+    SH_FAILS("mpirun -np 2", "firecaffe plan --machine measure");
+}
+
+TEST(predictions_are_kept_for_the_report)
+{
+    SH_OK("firecaffe plan " LENET
+          "--machine $SRC/machines/ethernet10.json --workers 1,4 --comm tree,rhd "
+          "--run_dir plans");
+    CHECK_HAS(ran.out, "wire MB");
+    CHECK_HAS(read_file("plans/run.jsonl"), "\"kind\":\"plan\"");
+    CHECK_HAS(read_file("plans/run.jsonl"), "\"type\":\"step\"");
+    CHECK_HAS(read_file("plans/run.jsonl"), "\"status\":\"done\"");
+    SH_OK(
+        "firecaffe report plans -o plan.html && grep -c '\"comm\":\"rhd\"' plan.html");
+}
+
+TEST(layers_are_printed_for_the_simulator)
+{
+    SH_OK("firecaffe plan " LENET
+          "--machine $SRC/machines/h200x8.json --workers 2 --comm tree --layers");
+    CHECK_HAS(ran.out, " conv1\n");
+    CHECK_HAS(ran.out, "2080 "); /* 20 filters of 5 x 5, and biases */
+}
