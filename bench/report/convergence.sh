@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# convergence.sh - does a larger batch learn as well? LeNet on MNIST with batches of 256 and
-# 1024 images, the learning rate scaled with the batch, the same number of epochs; drawn
-# over each other as in figure 2 of the FireCaffe supplement.
+# convergence.sh - does a larger batch learn as well? LeNet on MNIST for the same number of
+# epochs with a batch of 256, with 1024 and a learning rate scaled as the batch, and with 1024
+# and the rate of 256; drawn over each other as in figure 2 of the FireCaffe supplement.
 #
 #   bench/report/convergence.sh [OUT_DIR] [EPOCHS]
 set -euo pipefail
@@ -15,12 +15,12 @@ for part in train t10k; do
         data/mnist/$part-labels-idx1-ubyte.gz "$db"
 done
 
-for batch in 256 1024; do
-    iterations=$((epochs * images / batch))
-    sed "0,/batch_size: [0-9]*/s//batch_size: $batch/" models/lenet/train_val.prototxt >"$out/net-$batch.prototxt"
-    cat >"$out/solver-$batch.prototxt" <<SOLVER
-net: "$out/net-$batch.prototxt"
-base_lr: $(awk "BEGIN {print 0.02 * $batch / 256}")
+train() { # train NAME BATCH LEARNING_RATE
+    local iterations=$((epochs * images / $2))
+    sed "0,/batch_size: [0-9]*/s//batch_size: $2/" models/lenet/train_val.prototxt >"$out/net-$2.prototxt"
+    cat >"$out/$1.prototxt" <<SOLVER
+net: "$out/net-$2.prototxt"
+base_lr: $3
 lr_policy: "poly"
 power: 1
 momentum: 0.9
@@ -34,6 +34,11 @@ random_seed: 1
 solver_mode: CPU
 fire { shuffle: true }
 SOLVER
-    build/firecaffe train --solver "$out/solver-$batch.prototxt" --run_dir "$out/batch-$batch" --quiet
-done
-build/firecaffe report "$out/batch-256" "$out/batch-1024" -o "$out/convergence.html"
+    build/firecaffe train --solver "$out/$1.prototxt" --run_dir "$out/$1" --quiet
+    printf '%-22s %s\n' "$1" "$(grep '"name":"accuracy"' "$out/$1/run.jsonl" | tail -n 1)"
+}
+
+train batch-256 256 0.01
+train batch-1024 1024 0.04
+train batch-1024-same-rate 1024 0.01
+build/firecaffe report "$out"/batch-{256,1024,1024-same-rate} -o "$out/convergence.html"

@@ -1,18 +1,57 @@
 /* step.c - training steps of the real exchange engine on a simulated cluster. Built
  * with SimGrid's smpicc by `./dev sim`; computing is simulated time, messages are real.
  *
- *     step ALGORITHM OVERLAP BYTES LAYERS SECONDS
+ *     step ALGORITHM OVERLAP BUCKET_BYTES NET BATCH ONE_WORKER_SECONDS LAYERS
  *
- * LAYERS equal layers with BYTES of gradients in all; a step computes SECONDS, a third
- * of it forward. Rank 0 prints one JSON line. */
+ * LAYERS: a line each of gradient bytes, seconds forward, seconds backward, name, as
+ * `firecaffe plan --layers` prints them. Rank 0 prints a line of run.jsonl. */
 #include <smpi/smpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "train/exchange.h"
+#include "train/exchange_state.h"
 
-enum { STEPS = 3, BUCKET = 4000000, HEAD = 16 };
+enum { STEPS = 2, HEAD = 16, MOST_LAYERS = 1024 };
+
+/* How often a communication thread looks at what arrived. */
+static const double LOOK = 200e-6;
+
+typedef struct layer {
+    double  forward, backward;
+    int64_t first, end; /* its gradients */
+} layer_t;
+
+typedef struct trainee {
+    layer_t          layer[MOST_LAYERS]; /* by backward: the last one first */
+    int              nlayer;
+    bool             threaded;
+    fire_exchange_t *x;
+} trainee_t;
+
+static fire_status_t read_layers(const char *path, trainee_t *t)
+{
+    FILE   *f = fopen(path, "r");
+    double  bytes[MOST_LAYERS];
+    layer_t l[MOST_LAYERS];
+    int     n = 0;
+
+    if (f == NULL) return FIRE_FAIL(FIRE_ERR_IO, "cannot read %s", path);
+    while (n < MOST_LAYERS && fscanf(f, "%lf %lf %lf %*[^\n]", &bytes[n], &l[n].forward,
+                                     &l[n].backward) == 3)
+        n++;
+    fclose(f);
+    for (int i = 0; i < n; i++) {
+        int64_t first = i == 0 ? HEAD : t->layer[i - 1].end;
+
+        t->layer[i]       = l[n - 1 - i];
+        t->layer[i].first = first;
+        t->layer[i].end   = first + (int64_t)(bytes[n - 1 - i] / sizeof(float));
+    }
+    t->nlayer = n;
+    return n > 0 ? FIRE_OK : FIRE_FAIL(FIRE_ERR_PARSE, "no layers in %s", path);
+}
 
 static fire_status_t updated(void *arg, int64_t first, int64_t n)
 {
@@ -20,54 +59,84 @@ static fire_status_t updated(void *arg, int64_t first, int64_t n)
     return FIRE_OK;
 }
 
-static fire_status_t step(fire_exchange_t *x, const int64_t *cut, int layers,
-                          double seconds)
+/* A thread moves the engine while this worker computes; else it waits for the end of
+ * the layer. */
+static fire_status_t compute(trainee_t *t, double seconds)
 {
-    for (int i = layers; i >= 1; i--) { /* cuts ascend as backward goes down */
-        FIRE_TRY(fire_exchange_wait(x, cut[i - 1], cut[i] - cut[i - 1]));
-        smpi_execute_benched(seconds / 3 / layers);
-        FIRE_TRY(fire_exchange_beat(x));
+    while (t->threaded && seconds > LOOK && t->x->ndone < t->x->nstarted) {
+        smpi_execute_benched(LOOK);
+        seconds -= LOOK;
+        FIRE_TRY(fire_exchange_beat(t->x));
     }
-    FIRE_TRY(fire_exchange_begin(x));
-    for (int i = 1; i <= layers; i++) {
-        smpi_execute_benched(2 * seconds / 3 / layers);
-        FIRE_TRY(fire_exchange_ready(x, cut[i]));
+    if (seconds > 0) smpi_execute_benched(seconds);
+    return FIRE_OK;
+}
+
+static fire_status_t step(trainee_t *t)
+{
+    for (int i = t->nlayer - 1; i >= 0; i--) {
+        const layer_t *l = &t->layer[i];
+
+        FIRE_TRY(fire_exchange_wait(t->x, l->first, l->end - l->first));
+        FIRE_TRY(compute(t, l->forward));
+        FIRE_TRY(fire_exchange_beat(t->x));
+    }
+    FIRE_TRY(fire_exchange_begin(t->x));
+    for (int i = 0; i < t->nlayer; i++) {
+        FIRE_TRY(compute(t, t->layer[i].backward));
+        FIRE_TRY(fire_exchange_ready(t->x, t->layer[i].end));
     }
     return FIRE_OK;
 }
 
-static fire_status_t train(fire_comm_t *comm, char **argv)
+static void print_line(fire_comm_t *comm, trainee_t *t, char **argv, double seconds)
 {
-    int64_t                 n       = (int64_t)(atof(argv[3]) / sizeof(float));
-    int                     layers  = atoi(argv[4]);
-    double                  seconds = atof(argv[5]), begin = 0;
-    int64_t                *cut;
+    fire_exchange_account_t a       = fire_exchange_account(t->x);
+    double                  compute = 0, one = atof(argv[6]);
+    int                     p = fire_comm_size(comm);
+
+    for (int i = 0; i < t->nlayer; i++)
+        compute += t->layer[i].forward + t->layer[i].backward;
+    printf(
+        "{\"type\":\"step\",\"net\":\"%s\",\"comm\":\"%s\",\"overlap\":\"%s\","
+        "\"batch\":%s,\"workers\":%d,\"step_s\":%.6g,\"speedup\":%.6g,"
+        "\"efficiency\":%.6g,\"compute_s\":%.6g,\"exposed_s\":%.6g,\"hidden_s\":%.6g,"
+        "\"bytes\":%.9g}\n",
+        argv[4], argv[1], argv[2], argv[5], p, seconds, one / seconds,
+        one / seconds / p, compute, a.exposed / STEPS,
+        a.busy > a.exposed ? (a.busy - a.exposed) / STEPS : 0, (double)a.bytes / STEPS);
+}
+
+static fire_status_t train(fire_comm_t *comm, trainee_t *t, char **argv)
+{
+    int64_t                 cut[MOST_LAYERS + 1] = {HEAD};
+    int                     ncut                 = 1;
+    double                  begin                = 0;
     float                  *grads;
-    fire_exchange_t        *x;
     fire_exchange_options_t o = {
         .algo         = argv[1],
-        .bucket_bytes = BUCKET,
+        .bucket_bytes = (size_t)atof(argv[3]),
         .complete     = updated,
-        .overlap = strcmp(argv[2], "poll") == 0 ? FIRE_OVERLAP_POLL : FIRE_OVERLAP_OFF};
+        .overlap = strcmp(argv[2], "off") == 0 ? FIRE_OVERLAP_OFF : FIRE_OVERLAP_POLL};
 
-    FIRE_TRY(FIRE_NEW(&cut, layers + 1));
-    for (int i = 0; i <= layers; i++)
-        cut[i] = HEAD + n * i / layers;
+    t->threaded = strcmp(argv[2], "thread") == 0;
+    for (int i = 0; i < t->nlayer; i++)
+        if (t->layer[i].end > cut[ncut - 1]) cut[ncut++] = t->layer[i].end;
     FIRE_TRY(
-        fire_comm_alloc(comm, (size_t)cut[layers] * sizeof(float), (void **)&grads));
-    FIRE_TRY(fire_exchange_create(comm, grads, NULL, cut, layers + 1, &o, &x));
+        fire_comm_alloc(comm, (size_t)cut[ncut - 1] * sizeof(float), (void **)&grads));
+    FIRE_TRY(fire_exchange_create(comm, grads, NULL, cut, ncut, &o, &t->x));
     for (int i = 0; i <= STEPS; i++) {
-        if (i == 1) begin = MPI_Wtime(); /* the first one warms up */
-        FIRE_TRY(step(x, cut, layers, seconds));
+        if (i == 1) { /* the first one warms up */
+            begin = MPI_Wtime();
+            fire_exchange_account(t->x);
+        }
+        FIRE_TRY(step(t));
     }
-    FIRE_TRY(fire_exchange_finish(x));
+    FIRE_TRY(fire_exchange_finish(t->x));
     if (fire_comm_rank(comm) == 0)
-        printf("{\"workers\": %d, \"comm\": \"%s\", \"overlap\": \"%s\", \"step_s\": "
-               "%.6f}\n",
-               fire_comm_size(comm), argv[1], argv[2], (MPI_Wtime() - begin) / STEPS);
-    fire_exchange_destroy(x);
+        print_line(comm, t, argv, (MPI_Wtime() - begin) / STEPS);
+    fire_exchange_destroy(t->x);
     fire_comm_free(comm, grads);
-    fire_free(cut);
     return FIRE_OK;
 }
 
@@ -75,14 +144,19 @@ int main(int argc, char **argv)
 {
     fire_comm_options_t o = FIRE_COMM_OPTIONS_INIT;
     fire_comm_t        *comm;
+    trainee_t          *t = NULL;
     fire_status_t       st;
 
-    if (argc != 6) return 2;
-    st = fire_comm_open_cluster(&o, &comm);
+    if (argc != 8) return 2;
+    o.timeout = 0;
+    st        = fire_comm_open_cluster(&o, &comm);
     if (st >= 0) {
-        st = train(comm, argv);
+        st = FIRE_NEW(&t, 1);
+        if (st >= 0) st = read_layers(argv[7], t);
+        if (st >= 0) st = train(comm, t, argv);
         fire_comm_close(comm);
     }
+    fire_free(t);
     if (st < 0) fprintf(stderr, "%s\n", fire_last_error());
     return st < 0;
 }
