@@ -136,7 +136,8 @@ function drawAxes(image, plot, g) {
     image.append(svg('line', {class: 'rule', x1: g.left, x2: g.width - g.right, y1: g.sy(t), y2: g.sy(t)}),
       svg('text', {x: g.left - 8, y: g.sy(t) + 4, 'text-anchor': 'end'}, g.yFormat(t)));
   const count = Math.max(2, Math.floor((g.width - g.left - g.right) / 90)), isTime = plot.xAxis.kind === 'time';
-  const xTicks = plot.xAxis.ticks || (isTime ? timeTicks : linearTicks)(...g.sx.domain, count);
+  const shown = t => t >= g.sx.domain[0] && t <= g.sx.domain[1];
+  const xTicks = plot.xAxis.ticks?.filter(shown) || (isTime ? timeTicks : linearTicks)(...g.sx.domain, count);
   for (const t of xTicks)
     image.append(svg('line', {class: 'axis', x1: g.sx(t), x2: g.sx(t), y1: floor, y2: floor + 4}),
       svg('text', {x: g.sx(t), y: floor + 17, 'text-anchor': 'middle'}, isTime ? clockLabel(t) : num(t)));

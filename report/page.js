@@ -35,7 +35,7 @@ function showLearned() {
 // ---- how it was run ----
 
 const facts = {
-  Net: h => h.net, Workers: h => h.workers, Lanes: h => h.lanes, Batch: h => h.batch,
+  Net: h => h.net, Workers: h => ['plan', 'sim'].includes(h.kind) ? undefined : h.workers, Lanes: h => h.lanes, Batch: h => h.batch,
   Iterations: h => h.max_iter, Seed: h => h.seed, 'Training images': h => h.epoch && whole(h.epoch),
   Program: h => h.program, 'Built with': h => (h.built_with || []).join(', '), Host: h => h.host, System: h => h.os,
   CPU: h => h.cpu, Cores: h => h.cores, Memory: h => h.memory && bytes(h.memory), MPI: h => h.mpi,
@@ -72,7 +72,7 @@ function showTexts(grid) {
 function showRun() {
   const runs = state.data.runs.filter(r => r.head);
   if (!runs.length) return;
-  const grid = section('run', 'How it was run',
+  const grid = section('run', 'How it was run', !runs.some(r => headOf(r).kind === 'train') ? '' :
     'Everything needed to run it again: firecaffe train --repeat with the run’s directory does so exactly.');
   showFacts(grid, runs);
   showTexts(grid);

@@ -51,7 +51,7 @@ function showSteps() {
     linePlot(frame, {series: [...able, ...extra], xAxis, xLabel: x => plural(x, 'worker'), yAxis: {format, zero: true, ...yAxis}});
     dataTable(frame, () => stepTable(title, rows));
   };
-  plot('step-speedup', 'Speed-up', r => r.speedup, x => num(x, 3) + '×', [ideal(ticks)]);
+  plot('step-speedup', 'Speed-up', r => r.speedup, x => num(x, 3) + '×', [ideal(ticks)], {canLog: true, log: xAxis.log});
   plot('step-efficiency', 'Efficiency', r => r.efficiency, x => num(100 * x, 3) + ' %', [ideal(ticks.map(() => 1))], {most: 1});
   plot('step-time', 'Time of a step', r => r.step_s, duration, [], {canLog: true, log: true});
   plot('step-exposed', 'Waiting for gradients', r => r.exposed_s, duration, [], {canLog: true});
@@ -65,7 +65,8 @@ function showSplit(grid, found) {
   const able = found.filter(f => f.list.some(r => isNumber(r.compute_s)));
   if (!able.length) return;
   const frame = figure(grid, 'step-split', {title: 'Where a step goes', width: 'whole', note: ' '}), choice = choiceOf('step-split');
-  const chosen = able.find(f => f.name === choice.family) || able[0];
+  const most = Math.max(...able.map(f => last(f.list).workers)), end = f => f.list.find(r => r.workers === most)?.step_s ?? Infinity;
+  const chosen = able.find(f => f.name === choice.family) || able.reduce((a, b) => end(b) < end(a) ? b : a);
   const pick = el('select', {'aria-label': 'Setting', onchange: e => { choice.family = e.target.value; render(); }},
     able.map(f => el('option', {value: f.name, selected: f === chosen}, f.name)));
   if (able.length > 1) control(frame, 'family', () => el('span', {}, pick));

@@ -39,6 +39,7 @@ function showControls() {
     if (!state.hiddenRuns.delete(i)) state.hiddenRuns.add(i);
     render();
   }));
+  byId('controls').closest('nav').hidden = !trainings.length && !several();
   byId('controls').replaceChildren(...(trainings.length ? [el('span', {class: 'group'}, 'Against', axis),
     el('label', {class: 'group'}, 'Smoothing', slider)] : []), ...(several() ? [el('span', {class: 'group chips', role: 'group', 'aria-label': 'Runs'}, chips)] : []));
 }
