@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 config=(--log=root.thres:error --cfg=smpi/bw-factor:0:1 --cfg=smpi/lat-factor:0:1
         --cfg=network/crosstraffic:0 --cfg=smpi/simulate-computation:no
-        --cfg=smpi/test:1e-6 --cfg=smpi/grow-injected-times:no --cfg=smpi/host-speed:1Tf
+        --cfg=smpi/test:0 --cfg=smpi/host-speed:1Tf
         --cfg=smpi/auto-shared-malloc-thresh:65536 --cfg=smpi/shared-malloc-blocksize:33554432)
 
 build_step() { # the exchange engine and the collectives themselves, with SimGrid's MPI

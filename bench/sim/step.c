@@ -127,6 +127,7 @@ static fire_status_t train(fire_comm_t *comm, trainee_t *t, char **argv)
     FIRE_TRY(fire_exchange_create(comm, grads, NULL, cut, ncut, &o, &t->x));
     for (int i = 0; i <= STEPS; i++) {
         if (i == 1) { /* the first one warms up */
+            FIRE_TRY(fire_exchange_finish(t->x));
             begin = MPI_Wtime();
             fire_exchange_account(t->x);
         }
