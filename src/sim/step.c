@@ -188,7 +188,7 @@ static void account(const replay_t *r, double total, fire_step_times_t *t)
     }
     t->exposed = total - t->compute - t->update;
     if (t->exposed < 0 || s->workers == 1) t->exposed = 0;
-    if (t->exposed > t->comm) t->exposed = t->comm;
+    if (t->exposed > (1 - 1e-6) * t->comm) t->exposed = t->comm;
     if (input > 0 && batch / input > t->total) {
         t->total   = batch / input;
         t->starved = true;
