@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "device/cpu/precision.h"
 
 static fire_status_t make_state(const fire_net_options_t *o, Caffe__NetState **state_p)
 {
@@ -61,6 +62,8 @@ fire_status_t fire_net_create(const Caffe__NetParameter *param,
     fire_net_t   *net;
     fire_status_t st;
 
+    if (options->ctx.place == FIRE_CPU)
+        FIRE_TRY(fire_cpu_check_precision(options->ctx.precision));
     FIRE_TRY(FIRE_NEW(&net, 1));
     net->ctx        = options->ctx;
     net->moment     = options->moment;

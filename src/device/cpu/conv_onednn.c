@@ -24,9 +24,10 @@ static fire_onednn_array_t image(const fire_onednn_conv_t *c, int64_t channels,
     return a;
 }
 
-static fire_onednn_array_t filter(const fire_onednn_conv_t *c)
+static fire_onednn_array_t filter(const fire_onednn_conv_t *c, fire_onednn_pass_t pass)
 {
-    fire_onednn_array_t a    = {.dtype = c->dtype};
+    bool                sum  = pass == FIRE_ONEDNN_BACKWARD_WEIGHTS;
+    fire_onednn_array_t a    = {.dtype = sum ? FIRE_F32 : c->dtype};
     int                 head = c->group > 1;
 
     a.ndim          = head + 2 + c->axes;
@@ -38,11 +39,12 @@ static fire_onednn_array_t filter(const fire_onednn_conv_t *c)
     return a;
 }
 
-static fire_status_t make_arrays(const fire_onednn_conv_t *c, arrays_t *a)
+static fire_status_t make_arrays(const fire_onednn_conv_t *c, fire_onednn_pass_t pass,
+                                 arrays_t *a)
 {
     a->x         = image(c, c->in_channels, c->in);
     a->y         = image(c, c->out_channels, c->out);
-    a->weights   = filter(c);
+    a->weights   = filter(c, pass);
     a->bias      = (fire_onednn_array_t){.ndim = 1, .dim = {c->out_channels}};
     a->bias_used = c->bias;
     for (int i = 0; i < c->axes; i++) {
@@ -214,25 +216,41 @@ static fire_status_t make_op(const arrays_t *a, fire_onednn_pass_t pass, int64_t
     }
 }
 
+/* The forward pass is described first: oneDNN wants it as a hint for the others. */
+static fire_status_t find_pass(const fire_onednn_conv_t *c, fire_onednn_pass_t pass,
+                               arrays_t *a, dnnl_primitive_attr_t attr,
+                               dnnl_primitive_desc_t *pd_p)
+{
+    dnnl_primitive_desc_t forward;
+    arrays_t              first = {0};
+    fire_status_t         st;
+
+    if (pass == FIRE_ONEDNN_FORWARD) return find(c, a, pass, attr, NULL, pd_p);
+    FIRE_TRY_GOTO(st, make_arrays(c, FIRE_ONEDNN_FORWARD, &first), out);
+    FIRE_TRY_GOTO(st, find(c, &first, FIRE_ONEDNN_FORWARD, attr, NULL, &forward), out);
+    st = find(c, a, pass, attr, forward, pd_p);
+    dnnl_primitive_desc_destroy(forward);
+out:
+    free_arrays(&first);
+    return st;
+}
+
 static fire_status_t make_part(const fire_onednn_conv_t *c, fire_onednn_pass_t pass,
                                int64_t parts, fire_onednn_op_t *op_p)
 {
-    fire_onednn_conv_t    part    = *c;
-    dnnl_primitive_desc_t forward = NULL, pd = NULL;
+    fire_onednn_conv_t    part = *c;
+    dnnl_primitive_desc_t pd   = NULL;
     dnnl_primitive_attr_t attr = NULL;
     arrays_t              a    = {0};
     fire_status_t         st;
 
     part.num /= parts;
-    FIRE_TRY_GOTO(st, make_arrays(&part, &a), out);
+    FIRE_TRY_GOTO(st, make_arrays(&part, pass, &a), out);
     FIRE_TRY_GOTO(st, make_attributes(c, pass, &attr), out);
-    FIRE_TRY_GOTO(st, find(&part, &a, FIRE_ONEDNN_FORWARD, attr, NULL, &forward), out);
-    if (pass != FIRE_ONEDNN_FORWARD)
-        FIRE_TRY_GOTO(st, find(&part, &a, pass, attr, forward, &pd), out);
-    st = make_op(&a, pass, parts, pd != NULL ? pd : forward, op_p);
+    FIRE_TRY_GOTO(st, find_pass(&part, pass, &a, attr, &pd), out);
+    st = make_op(&a, pass, parts, pd, op_p);
 out:
     if (pd != NULL) dnnl_primitive_desc_destroy(pd);
-    if (forward != NULL) dnnl_primitive_desc_destroy(forward);
     if (attr != NULL) dnnl_primitive_attr_destroy(attr);
     free_arrays(&a);
     return st;

@@ -46,7 +46,7 @@ typedef struct fire_onednn_conv {
     int64_t      in[FIRE_ONEDNN_SPATIAL], out[FIRE_ONEDNN_SPATIAL];
     int64_t      kernel[FIRE_ONEDNN_SPATIAL], stride[FIRE_ONEDNN_SPATIAL];
     int64_t      dilation[FIRE_ONEDNN_SPATIAL], pad[FIRE_ONEDNN_SPATIAL];
-    fire_dtype_t dtype; /* of everything but the bias */
+    fire_dtype_t dtype; /* of all but the bias and the gradient of weights */
     bool         bias;
     bool         exact; /* no Winograd */
     bool         relu;  /* y = max(y, 0) + relu_slope * min(y, 0) */

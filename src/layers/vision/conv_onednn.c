@@ -63,6 +63,7 @@ static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
                             .group        = c->group,
                             .in_channels  = c->image.channels,
                             .out_channels = c->map.channels,
+                            .dtype        = l->ctx->precision,
                             .bias         = c->bias && !c->reverse,
                             .exact        = l->ctx->exact};
 

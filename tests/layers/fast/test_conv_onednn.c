@@ -1,3 +1,4 @@
+#include "device/cpu/precision.h"
 #include "twins.h"
 
 #ifdef FIRE_HAVE_ONEDNN
@@ -79,6 +80,30 @@ TEST(exact_keeps_winograd_out)
                    CAFFE__PHASE__TRAIN, &ctx);
     twins_agree(&t, 2e-6);
     twins_end(&t);
+}
+
+/* Eight bits of every factor: 2^-8 of the largest value, some sums of it. */
+TEST(bf16_agrees_within_its_rounding)
+{
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+    twins_t    t;
+
+    ctx.precision = FIRE_BF16;
+    if (fire_cpu_check_precision(FIRE_BF16) < 0) return;
+    t = twins_make("2 32 12 12",
+                   CONV("it", "in", "num_output: 64 kernel_size: 3 pad: 1")
+                       CONV("at", "it", "num_output: 20 kernel_size: 1"),
+                   CAFFE__PHASE__TRAIN, &ctx);
+    twins_agree(&t, 2e-2);
+    CHECK_EQ(fire_blob_format(fire_net_find_blob(t.fast, "it"), FIRE_DATA).dtype,
+             FIRE_BF16);
+    twins_end(&t);
+}
+
+TEST(fp16_is_refused_on_a_cpu)
+{
+    CHECK_FAILS(fire_cpu_check_precision(FIRE_F16), FIRE_ERR_UNSUPPORTED,
+                "fp16 is for GPUs");
 }
 
 TEST(neighbours_exchange_blocked_channels_without_conversion)
