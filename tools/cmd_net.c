@@ -21,7 +21,8 @@ static const fire_option_t options[] = {
                 "take this shape instead of reading the layer's data"),
     FIRE_OPTION(flags_t, batch, INT, "0", "N", "another batch size for the table"),
     FIRE_OPTION(flags_t, explain, BOOL, "false", NULL,
-                "tell which kernel each layer got, and why others declined"),
+                "tell which kernel each layer got, why others declined, and which "
+                "blobs are converted between formats"),
     FIRE_OPTION(flags_t, draw, STRING, "", "FILE",
                 "draw the net into this .svg or .html file"),
     FIRE_OPTION(flags_t, coverage, BOOL, "false", NULL,
@@ -134,7 +135,23 @@ static void print_totals(const fire_net_t *net, totals_t *t)
             t->d_bytes / t->w_bytes);
 }
 
-static void print_table(const fire_net_t *net)
+/* Training holds a gradient and, with momentum, a history for each learned number. */
+static fire_status_t print_memory(const fire_net_t *net, const totals_t *t)
+{
+    bool   train = net->phase == CAFFE__PHASE__TRAIN;
+    double params =
+        4.0 * (double)(t->learned * (train ? 3 : 1) + t->statistic * (train ? 2 : 1));
+    char   a[32], b[32];
+    size_t blobs;
+
+    FIRE_TRY(fire_net_blob_bytes(net, train, &blobs));
+    printf("memory              %sB of blobs at most, when %s; %sB of parameters%s\n",
+           scaled((double)blobs, a), train ? "training" : "running", scaled(params, b),
+           train ? ",\n                    gradients and history" : "");
+    return FIRE_OK;
+}
+
+static fire_status_t print_table(const fire_net_t *net)
 {
     totals_t t = {0};
 
@@ -145,6 +162,7 @@ static void print_table(const fire_net_t *net)
         if (strcmp(net->layer[i].base.ops->type, "Split") != 0)
             print_row(&net->layer[i].base, &t);
     print_totals(net, &t);
+    return print_memory(net, &t);
 }
 
 /* ---- kernels ---- */
@@ -160,8 +178,31 @@ static void print_choice(void *arg, const fire_layer_t *l, const fire_kernel_t *
                reason);
 }
 
+/* What neighbours that want different formats cost in a pass. */
+static fire_status_t print_conversions(fire_net_t *net)
+{
+    bool    train = net->phase == CAFFE__PHASE__TRAIN;
+    int64_t total = 0;
+
+    FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
+    if (train) FIRE_TRY(fire_net_backward(net, -1, 0));
+    printf("\n%-26s conversions between formats\n", "blob");
+    for (int i = 0; i < net->nblob; i++) {
+        fire_blob_t *b = net->blob[i].blob;
+        int64_t      n = fire_storage_conversions(b->part[FIRE_DATA]) +
+                    fire_storage_conversions(b->part[FIRE_DIFF]);
+
+        if (n > 0) printf("%-26s %lld\n", net->blob[i].name, (long long)n);
+        total += n;
+    }
+    printf("%-26s %lld in a pass %s\n", "all", (long long)total,
+           train ? "forward and backward" : "forward");
+    return FIRE_OK;
+}
+
 static fire_status_t explain(fire_net_t *net)
 {
+    FIRE_TRY(print_conversions(net));
     printf("\n%-26s %-16s kernel\n", "layer", "type");
     for (int i = 0; i < net->nlayer; i++)
         FIRE_TRY(fire_kernel_select(&net->layer[i].base, print_choice, NULL));
@@ -180,8 +221,8 @@ static fire_status_t run(int narg, const char *const *arg)
     }
     if (narg > 0) net_flags.model = arg[0];
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, shapes_apply, &shapes, &net));
-    print_table(net);
-    st = flags.explain ? explain(net) : FIRE_OK;
+    st = print_table(net);
+    if (st >= 0 && flags.explain) st = explain(net);
     if (st >= 0 && flags.draw[0] != '\0') st = draw_net(net, flags.draw);
     net_flags_close(net);
     return st;

@@ -13,7 +13,7 @@ typedef struct life {
     fire_storage_t *storage;
     fire_blob_t    *blob;
     fire_part_t     part;
-    int             last; /* KEPT: for ever */
+    int             first, last; /* last KEPT: for ever */
 } life_t;
 
 enum { KEPT = 1 << 30 };
@@ -28,7 +28,7 @@ static life_t *life_of(lives_t *all, fire_blob_t *b, fire_part_t part)
 {
     for (int i = 0; i < all->n; i++)
         if (all->life[i].storage == b->part[part]) return &all->life[i];
-    all->life[all->n] = (life_t){b->part[part], b, part, -1};
+    all->life[all->n] = (life_t){b->part[part], b, part, KEPT, -1};
     return &all->life[all->n++];
 }
 
@@ -36,6 +36,7 @@ static void use(lives_t *all, fire_blob_t *b, fire_part_t part, int step)
 {
     life_t *l = life_of(all, b, part);
 
+    if (step < l->first) l->first = step;
     if (step > l->last) l->last = step;
 }
 
@@ -72,11 +73,11 @@ static void use_backward(lives_t *all, const fire_layer_t *l, int step)
     }
 }
 
-static void trace(const fire_net_t *net, lives_t *all)
+static void trace(const fire_net_t *net, bool backward, lives_t *all)
 {
     for (int i = 0; i < net->nlayer; i++)
         use_forward(all, &net->layer[i].base, i);
-    for (int i = net->nlayer - 1; i >= 0; i--)
+    for (int i = net->nlayer - 1; i >= 0 && backward; i--)
         if (net->layer[i].need_backward)
             use_backward(all, &net->layer[i].base, 2 * net->nlayer - 1 - i);
     for (int i = 0; i < net->noutput; i++)
@@ -107,7 +108,7 @@ fire_status_t fire_net_plan_memory(fire_net_t *net)
     fire_free(net->drop);
     net->drop = NULL;
     FIRE_TRY(FIRE_NEW(&all.life, most_lives(net)));
-    trace(net, &all);
+    trace(net, true, &all);
     FIRE_TRY_GOTO(st, FIRE_NEW(&net->drop, all.n), done);
     for (int i = 0; i < all.n; i++)
         if (all.life[i].last < KEPT)
@@ -139,4 +140,24 @@ void fire_net_drop(fire_net_t *net, int step)
 {
     for (int i = first_of(net, step); i < net->ndrop && net->drop[i].step == step; i++)
         fire_storage_clear(net->drop[i].blob->part[net->drop[i].part]);
+}
+
+fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, size_t *peak_p)
+{
+    lives_t all  = {0};
+    size_t  peak = 0;
+
+    FIRE_TRY(FIRE_NEW(&all.life, most_lives(net)));
+    trace(net, backward, &all);
+    for (int step = 0; step < (backward ? 2 : 1) * net->nlayer; step++) {
+        size_t now = 0;
+
+        for (int i = 0; i < all.n; i++)
+            if (all.life[i].first <= step && step <= all.life[i].last)
+                now += (size_t)fire_blob_count(all.life[i].blob) * sizeof(float);
+        if (now > peak) peak = now;
+    }
+    fire_free(all.life);
+    *peak_p = peak;
+    return FIRE_OK;
 }

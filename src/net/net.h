@@ -147,6 +147,9 @@ fire_status_t fire_net_unfuse(fire_net_t *net);
 /* Find out when memory is no longer needed; give back what nobody needs after a step. */
 fire_status_t fire_net_plan_memory(fire_net_t *net);
 void          fire_net_drop(fire_net_t *net, int step);
+/* Bytes of blobs that a lean net holds at once, at most: in forward, or in forward and
+ * backward. Parameters and the scratch memory of kernels come on top. */
+fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, size_t *peak_p);
 
 /* Mean absolute values after a layer, as Caffe's debug_info prints them. */
 fire_status_t fire_net_debug_forward(fire_net_t *net, int layer);

@@ -65,6 +65,19 @@ TEST(explain_tells_the_kernel_of_each_layer)
           "--kernel Convolution=ref | grep -E '^conv1 +Convolution +ref$'");
 }
 
+TEST(explain_counts_conversions_between_formats)
+{
+    SH_OK("firecaffe net $SRC/models/lenet/deploy.prototxt --explain --kernel all=ref");
+    CHECK_HAS(ran.out, "all                        0 in a pass forward\n");
+}
+
+TEST(the_table_ends_with_the_memory_that_a_pass_needs)
+{
+    SH_OK("firecaffe net $SRC/models/lenet/deploy.prototxt --batch 1");
+    CHECK_HAS(ran.out, "memory              60.7 kB of blobs at most, when running; ");
+    CHECK_HAS(ran.out, "1.72 MB of parameters\n");
+}
+
 TEST(coverage_shows_that_every_type_of_caffe_is_tested)
 {
     SH_OK("firecaffe net --coverage");

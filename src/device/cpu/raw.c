@@ -52,6 +52,20 @@ LOOP(add, A + B)
 LOOP(sum, ca *A + cb * B)
 LOOP(scale, ca *A)
 
+/* The same as relu_0_back, for which bf16 needs no arithmetic: gradients stay where the
+ * bits of a say more than zero and not NaN. */
+FIRE_VECTOR static void keep_bf16(fire_dtype_t t, int64_t n, float ca, const void *a,
+                                  float cb, const void *b, void *y)
+{
+    const uint16_t *value = a, *gradient = b;
+    uint16_t       *out = y, infinity = 0x7f80;
+
+    (void)t, (void)ca, (void)cb;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (uint16_t)(value[i] - 1) < infinity ? gradient[i] : 0;
+}
+
 typedef void piece_t(fire_dtype_t t, int64_t n, float ca, const void *a, float cb,
                      const void *b, void *y);
 
@@ -77,7 +91,11 @@ void fire_raw_relu(fire_dtype_t t, int64_t n, float slope, const void *x, void *
 void fire_raw_relu_back(fire_dtype_t t, int64_t n, float slope, const void *y,
                         const void *dy, void *dx)
 {
-    share(slope == 0.0f ? relu_0_back : relu_back, t, n, slope, y, 0, dy, dx);
+    piece_t *piece = slope != 0.0f    ? relu_back
+                     : t == FIRE_BF16 ? keep_bf16
+                                      : relu_0_back;
+
+    share(piece, t, n, slope, y, 0, dy, dx);
 }
 
 /* One piece at a time through all arrays: sums stay in the cache. */
