@@ -6,13 +6,14 @@
 /* One direction of a convolution, from `in` to `out`. Transformed arrays are panels:
  * (spot, block of 16 channels, row, 16), where a row is a tile or a channel. */
 typedef struct way {
-    int     taps, side; /* side: outputs of a tile along an edge */
-    int64_t num, in[2], out[2], pad[2];
-    int64_t in_channels, out_channels, in_blocks, out_blocks;
-    int64_t depth;             /* channels of a group that go into one output */
-    int64_t in_step, out_step; /* blocks of a group */
-    int64_t across, per_image, tiles;
-    int64_t chunk; /* tiles that go through together */
+    fire_dtype_t dtype;      /* of activations */
+    int          taps, side; /* side: outputs of a tile along an edge */
+    int64_t      num, in[2], out[2], pad[2];
+    int64_t      in_channels, out_channels, in_blocks, out_blocks;
+    int64_t      depth;             /* channels of a group that go into one output */
+    int64_t      in_step, out_step; /* blocks of a group */
+    int64_t      across, per_image, tiles;
+    int64_t      chunk; /* tiles that go through together */
 } way_t;
 
 bool fire_winograd_works(void)
@@ -55,7 +56,8 @@ static int64_t chunk_size(const way_t *w)
 
 static way_t make_way(const fire_winograd_t *c, bool back)
 {
-    way_t w = {.taps         = c->taps,
+    way_t w = {.dtype        = c->dtype,
+               .taps         = c->taps,
                .side         = FIRE_TILE + 1 - c->taps,
                .num          = c->num,
                .in_channels  = back ? c->out_channels : c->in_channels,
@@ -111,41 +113,56 @@ static fire_tile_part_t output_part(const way_t *w, int64_t t)
 }
 
 /* One tile of all channels into row `row` of a panel of `rows`. */
-FIRE_AVX512 static void read_inputs(const way_t *w, int64_t t, const float *x,
+FIRE_AVX512 static void read_inputs(const way_t *w, int64_t t, const void *x,
                                     int64_t row, int64_t rows, float *panel)
 {
     fire_tile_part_t p     = input_part(w, t);
-    int64_t          plane = w->in[0] * w->in[1] * FIRE_LANES;
-    const float     *image = x + t / w->per_image * w->in_blocks * plane;
+    int64_t          plane = w->in[0] * w->in[1];
+    int64_t          step  = spot_step(w->in_blocks, rows);
 
-    for (int64_t b = 0; b < w->in_blocks; b++)
-        fire_tile_from_input(&p, image + b * plane,
-                             panel + (b * rows + row) * FIRE_LANES,
-                             spot_step(w->in_blocks, rows));
+    p.corner += t / w->per_image * w->in_blocks * plane;
+    for (int64_t b = 0; b < w->in_blocks; b++, p.corner += plane) {
+        float *dst = panel + (b * rows + row) * FIRE_LANES;
+
+        if (w->dtype == FIRE_BF16)
+            fire_tile_from_input(FIRE_BF16, &p, x, dst, step);
+        else
+            fire_tile_from_input(FIRE_F32, &p, x, dst, step);
+    }
+}
+
+FIRE_SIMD void read_gradient(fire_dtype_t type, int side, const fire_tile_part_t *p,
+                             const void *dy, float *dst, int64_t step)
+{
+    if (side == 4)
+        fire_tile_from_taps(type, 4, p, dy, dst, step);
+    else
+        fire_tile_from_taps(type, 6, p, dy, dst, step);
 }
 
 /* The gradients of a tile's outputs, which act as taps on its inputs. */
-FIRE_AVX512 static void read_gradients(const way_t *w, int64_t t, const float *dy,
+FIRE_AVX512 static void read_gradients(const way_t *w, int64_t t, const void *dy,
                                        int64_t row, int64_t rows, float *panel)
 {
     fire_tile_part_t p     = output_part(w, t);
-    int64_t          plane = w->out[0] * w->out[1] * FIRE_LANES;
+    int64_t          plane = w->out[0] * w->out[1];
     int64_t          step  = spot_step(w->out_blocks, rows);
-    const float     *image = dy + t / w->per_image * w->out_blocks * plane;
 
-    for (int64_t b = 0; b < w->out_blocks; b++) {
+    p.corner += t / w->per_image * w->out_blocks * plane;
+    for (int64_t b = 0; b < w->out_blocks; b++, p.corner += plane) {
         float *dst = panel + (b * rows + row) * FIRE_LANES;
 
-        if (w->side == 4)
-            fire_tile_from_taps(4, &p, image + b * plane, dst, step);
+        if (w->dtype == FIRE_BF16)
+            read_gradient(FIRE_BF16, w->side, &p, dy, dst, step);
         else
-            fire_tile_from_taps(6, &p, image + b * plane, dst, step);
+            read_gradient(FIRE_F32, w->side, &p, dy, dst, step);
     }
 }
 
 /* n: outputs a side */
-FIRE_SIMD void write_tile(int n, const fire_tile_part_t *p, const float *src,
-                          int64_t step, fire_vf_t bias, float slope, float *image)
+FIRE_SIMD void write_tile(fire_dtype_t type, int n, const fire_tile_part_t *p,
+                          const float *src, int64_t step, fire_vf_t bias, float slope,
+                          void *image)
 {
     fire_vf_t y[FIRE_SIDE][FIRE_SIDE];
 
@@ -155,27 +172,32 @@ FIRE_SIMD void write_tile(int n, const fire_tile_part_t *p, const float *src,
             fire_vf_t v = y[i][j] + bias;
 
             if (slope != 1.0f) v = fire_vf_select(v > 0, v, v * slope);
-            fire_tile_store(image + (p->corner + i * p->width + j) * FIRE_LANES, v);
+            fire_vf_store(image, type, FIRE_LANES,
+                          (p->corner + i * p->width + j) * FIRE_LANES, v);
         }
 }
 
 FIRE_AVX512 static void write_outputs(const way_t *w, int64_t t, const float *panel,
                                       int64_t row, const float *bias, float slope,
-                                      float *y)
+                                      void *y)
 {
     fire_tile_part_t p     = output_part(w, t);
-    int64_t          plane = w->out[0] * w->out[1] * FIRE_LANES;
+    int64_t          plane = w->out[0] * w->out[1];
     int64_t          step  = spot_step(w->out_blocks, w->chunk);
-    float           *image = y + t / w->per_image * w->out_blocks * plane;
 
-    for (int64_t b = 0; b < w->out_blocks; b++) {
+    p.corner += t / w->per_image * w->out_blocks * plane;
+    for (int64_t b = 0; b < w->out_blocks; b++, p.corner += plane) {
         const float *src  = panel + (b * w->chunk + row) * FIRE_LANES;
         fire_vf_t    more = fire_tile_load(bias + b * FIRE_LANES);
 
-        if (w->side == 4)
-            write_tile(4, &p, src, step, more, slope, image + b * plane);
+        if (w->dtype == FIRE_BF16 && w->side == 4)
+            write_tile(FIRE_BF16, 4, &p, src, step, more, slope, y);
+        else if (w->dtype == FIRE_BF16)
+            write_tile(FIRE_BF16, 6, &p, src, step, more, slope, y);
+        else if (w->side == 4)
+            write_tile(FIRE_F32, 4, &p, src, step, more, slope, y);
         else
-            write_tile(6, &p, src, step, more, slope, image + b * plane);
+            write_tile(FIRE_F32, 6, &p, src, step, more, slope, y);
     }
 }
 
@@ -220,9 +242,9 @@ FIRE_AVX512 static void read_taps(const way_t *w, bool back, const float *weight
             taps[(back ? size - 1 - i : i) * FIRE_LANES + j] =
                 weights[at.first + j * at.lane + i];
     if (w->taps == 5)
-        fire_tile_from_taps(5, &all, taps, dst, step);
+        fire_tile_from_taps(FIRE_F32, 5, &all, taps, dst, step);
     else
-        fire_tile_from_taps(3, &all, taps, dst, step);
+        fire_tile_from_taps(FIRE_F32, 3, &all, taps, dst, step);
 }
 
 static void read_weights(const way_t *w, bool back, const float *weights, float *panel)
@@ -253,9 +275,10 @@ FIRE_AVX512 static void add_taps(const way_t *w, const float *panel, int64_t row
 
 typedef struct job {
     way_t        way;
-    const float *x, *weights; /* weights: their panel */
-    const float *bias;        /* filled up to whole blocks */
-    float        slope, *y;
+    const void  *x;
+    void        *y;
+    const float *weights, *bias; /* weights' panel; bias filled up to whole blocks */
+    float        slope;
 } job_t;
 
 static void run_chunk(const job_t *job, int64_t first, float *in, float *out)
@@ -316,17 +339,17 @@ static fire_status_t run(const fire_winograd_t *c, bool back, const float *weigh
     return FIRE_OK;
 }
 
-fire_status_t fire_winograd_forward(const fire_winograd_t *c, const float *x,
+fire_status_t fire_winograd_forward(const fire_winograd_t *c, const void *x,
                                     const float *weights, const float *bias,
-                                    float slope, float *y, fire_pool_t *pool)
+                                    float slope, void *y, fire_pool_t *pool)
 {
     job_t job = {.x = x, .slope = slope, .y = y};
 
     return run(c, false, weights, bias, &job, pool);
 }
 
-fire_status_t fire_winograd_backward_data(const fire_winograd_t *c, const float *dy,
-                                          const float *weights, float *dx,
+fire_status_t fire_winograd_backward_data(const fire_winograd_t *c, const void *dy,
+                                          const float *weights, void *dx,
                                           fire_pool_t *pool)
 {
     job_t job = {.x = dy, .slope = 1.0f, .y = dx};
@@ -350,7 +373,7 @@ static void sum_spot(const way_t *w, int64_t many, int64_t rows, const float *in
                            sums + (b * rows + k * FIRE_LANES) * FIRE_LANES);
 }
 
-static void sum_chunk(const way_t *w, int64_t first, const float *x, const float *dy,
+static void sum_chunk(const way_t *w, int64_t first, const void *x, const void *dy,
                       float *in, float *out, float *sums)
 {
     int64_t many = within(w->tiles - first, w->chunk);
@@ -367,8 +390,8 @@ static void sum_chunk(const way_t *w, int64_t first, const float *x, const float
              sums + s * spot_step(w->out_blocks, rows));
 }
 
-fire_status_t fire_winograd_backward_weights(const fire_winograd_t *c, const float *x,
-                                             const float *dy, float *dweights,
+fire_status_t fire_winograd_backward_weights(const fire_winograd_t *c, const void *x,
+                                             const void *dy, float *dweights,
                                              fire_pool_t *pool)
 {
     way_t   w    = make_way(c, false);

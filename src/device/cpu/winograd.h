@@ -10,24 +10,25 @@
 #include "device/device.h"
 
 typedef struct fire_winograd {
-    int     taps;  /* 3 or 5, both ways */
-    int64_t group; /* more than 1: channels of a group fill blocks */
-    int64_t num, in_channels, out_channels;
-    int64_t in[2], out[2], pad[2]; /* pad < taps */
+    fire_dtype_t dtype; /* of activations, float32 or bfloat16; sums are float32 */
+    int          taps;  /* 3 or 5, both ways */
+    int64_t      group; /* more than 1: channels of a group fill blocks */
+    int64_t      num, in_channels, out_channels;
+    int64_t      in[2], out[2], pad[2]; /* pad < taps */
 } fire_winograd_t;
 
 bool fire_winograd_works(void); /* on this machine */
 
 /* y = x * weights + bias (NULL: none), then, unless slope is 1, y = y > 0 ? y :
  * slope * y. Weights and bias are plain, x and y blocked. */
-fire_status_t fire_winograd_forward(const fire_winograd_t *w, const float *x,
+fire_status_t fire_winograd_forward(const fire_winograd_t *w, const void *x,
                                     const float *weights, const float *bias,
-                                    float slope, float *y, fire_pool_t *pool);
-fire_status_t fire_winograd_backward_data(const fire_winograd_t *w, const float *dy,
-                                          const float *weights, float *dx,
+                                    float slope, void *y, fire_pool_t *pool);
+fire_status_t fire_winograd_backward_data(const fire_winograd_t *w, const void *dy,
+                                          const float *weights, void *dx,
                                           fire_pool_t *pool);
 /* dweights += their gradient; plain. */
-fire_status_t fire_winograd_backward_weights(const fire_winograd_t *w, const float *x,
-                                             const float *dy, float *dweights,
+fire_status_t fire_winograd_backward_weights(const fire_winograd_t *w, const void *x,
+                                             const void *dy, float *dweights,
                                              fire_pool_t *pool);
 #endif

@@ -101,24 +101,25 @@ FIRE_SIMD void fire_tile_store(float *y, fire_vf_t v)
     memcpy(y, &v, sizeof(v));
 }
 
-/* One column of a part that is n places high. */
-FIRE_SIMD void fire_tile_column(int n, const fire_tile_part_t *p, const float *src,
-                                int x, fire_vf_t *d)
+/* One column of a part that is n places high; numbers are of type t. */
+FIRE_SIMD void fire_tile_column(fire_dtype_t t, int n, const fire_tile_part_t *p,
+                                const void *src, int x, fire_vf_t *d)
 {
     for (int y = 0; y < n; y++)
         d[y] = y >= p->y0 && y < p->y1 && x >= p->x0 && x < p->x1
-                   ? fire_tile_load(src + (p->corner + y * p->width + x) * FIRE_LANES)
+                   ? fire_vf_load(src, t, FIRE_LANES,
+                                  (p->corner + y * p->width + x) * FIRE_LANES)
                    : (fire_vf_t){0};
 }
 
 /* Spot i goes to dst[i * step]. */
-FIRE_SIMD void fire_tile_from_input(const fire_tile_part_t *p, const float *src,
-                                    float *dst, int64_t step)
+FIRE_SIMD void fire_tile_from_input(fire_dtype_t type, const fire_tile_part_t *p,
+                                    const void *src, float *dst, int64_t step)
 {
     fire_vf_t half[FIRE_TILE][FIRE_TILE], d[FIRE_TILE], t[FIRE_TILE];
 
     for (int x = 0; x < FIRE_TILE; x++) {
-        fire_tile_column(FIRE_TILE, p, src, x, d);
+        fire_tile_column(type, FIRE_TILE, p, src, x, d);
         fire_tile_input(d, t);
         for (int i = 0; i < FIRE_TILE; i++)
             half[i][x] = t[i];
@@ -131,13 +132,13 @@ FIRE_SIMD void fire_tile_from_input(const fire_tile_part_t *p, const float *src,
 }
 
 /* The same for n x n taps. */
-FIRE_SIMD void fire_tile_from_taps(int n, const fire_tile_part_t *p, const float *src,
-                                   float *dst, int64_t step)
+FIRE_SIMD void fire_tile_from_taps(fire_dtype_t type, int n, const fire_tile_part_t *p,
+                                   const void *src, float *dst, int64_t step)
 {
     fire_vf_t half[FIRE_TILE][FIRE_SIDE], d[FIRE_SIDE], t[FIRE_TILE];
 
     for (int x = 0; x < n; x++) {
-        fire_tile_column(n, p, src, x, d);
+        fire_tile_column(type, n, p, src, x, d);
         fire_tile_taps(n, d, t);
         for (int i = 0; i < FIRE_TILE; i++)
             half[i][x] = t[i];

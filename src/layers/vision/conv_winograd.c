@@ -1,5 +1,5 @@
-/* conv_winograd.c - convolution of 5x5 taps by Winograd's algorithm, with a ReLU that
- * follows in place. */
+/* conv_winograd.c - convolution of 5x5 windows by Winograd's algorithm, with a ReLU that
+ * follows in place. In bf16, where oneDNN has none, 3x3 windows as well. */
 #include "device/cpu/blocked.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/simd.h"
@@ -9,16 +9,25 @@
 enum {
     FEW_CHANNELS = 16, /* transforms would cost more than they save */
     FEW_PLACES   = 3,  /* tiles would be mostly empty */
+    MANY_PLACES  = 14, /* worth the larger tiles of 3x3 windows */
 };
+
+static bool takes(const fire_layer_t *l, const fire_conv_t *c)
+{
+    const int64_t *k = c->window.kernel, *out = c->map.dim;
+
+    return k[0] == k[1] &&
+           (k[0] == 5 || (k[0] == 3 && l->ctx->precision == FIRE_BF16 &&
+                          out[0] >= MANY_PLACES && out[1] >= MANY_PLACES));
+}
 
 static const char *window_reason(const fire_window_t *w)
 {
     if (w->axes != 2) return "is for two spatial axes";
     for (int i = 0; i < 2; i++) {
-        if (w->kernel[i] != 5) return "is for windows of 5x5";
         if (w->stride[i] != 1 || w->dilation[i] != 1)
             return "is for stride 1 without dilation";
-        if (w->pad[i] > 4) return "the padding is wider than the window";
+        if (w->pad[i] >= w->kernel[i]) return "the padding is wider than the window";
     }
     return NULL;
 }
@@ -41,10 +50,10 @@ const char *fire_conv_winograd_declines(const fire_layer_t *l)
     const char        *reason = window_reason(&c->window);
 
     if (l->ctx->exact) return "--exact keeps it out";
-    if (l->ctx->precision != FIRE_F32) return "works in float32";
     if (!fire_winograd_works()) return "needs AVX-512";
     if (c->axis != 1) return "channels are not axis 1";
-    return reason != NULL ? reason : size_reason(c);
+    if (reason != NULL) return reason;
+    return takes(l, c) ? size_reason(c) : "is for windows of 5x5";
 }
 
 fire_status_t fire_conv_winograd_prepare(fire_layer_t *l)
@@ -68,13 +77,15 @@ unsigned fire_conv_winograd_needs(const fire_layer_t *l)
     return fire_conv_relu_needs(l);
 }
 
-static fire_winograd_t describe(const fire_conv_t *c)
+static fire_winograd_t describe(const fire_layer_t *l)
 {
-    fire_winograd_t w = {.taps         = (int)c->window.kernel[0],
-                         .group        = c->group,
-                         .num          = c->images,
-                         .in_channels  = c->image.channels,
-                         .out_channels = c->map.channels};
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+    fire_winograd_t    w = {.dtype        = l->ctx->precision,
+                            .taps         = (int)c->window.kernel[0],
+                            .group        = c->group,
+                            .num          = c->images,
+                            .in_channels  = c->image.channels,
+                            .out_channels = c->map.channels};
 
     for (int i = 0; i < 2; i++) {
         w.in[i]  = c->image.dim[i];
@@ -84,24 +95,26 @@ static fire_winograd_t describe(const fire_conv_t *c)
     return w;
 }
 
-static fire_status_t blocked(const fire_blob_t *b, fire_format_t *f_p)
+static fire_status_t blocked(const fire_layer_t *l, const fire_blob_t *b,
+                             fire_format_t *f_p)
 {
-    return fire_blocked_format(FIRE_F32, FIRE_LANES, b->ndim, b->dim, f_p);
+    return fire_blocked_format(l->ctx->precision, FIRE_LANES, b->ndim, b->dim, f_p);
 }
 
 fire_status_t fire_conv_winograd_forward(fire_layer_t *l)
 {
     const fire_conv_t *c     = FIRE_STATE(l, fire_conv_t);
-    fire_winograd_t    w     = describe(c);
-    float              slope = 1.0f, *y;
-    const float       *x, *weights, *bias = NULL;
+    fire_winograd_t    w     = describe(l);
+    float              slope = 1.0f;
+    const float       *weights, *bias = NULL;
+    void              *x, *y;
     fire_format_t      in, out;
 
     fire_conv_has_relu(l, &slope);
     FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
     if (c->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
-    FIRE_TRY(blocked(l->bottom[0], &in));
-    FIRE_TRY(blocked(l->top[0], &out));
+    FIRE_TRY(blocked(l, l->bottom[0], &in));
+    FIRE_TRY(blocked(l, l->top[0], &out));
     for (int k = 0; k < l->nbottom; k++) {
         FIRE_IN_AS(l->bottom[k], FIRE_DATA, &in, &x);
         FIRE_OUT_AS(l->top[k], FIRE_DATA, &out, &y);
@@ -111,8 +124,8 @@ fire_status_t fire_conv_winograd_forward(fire_layer_t *l)
 }
 
 /* The sums of one block of channels; several at a time, added in a fixed order. */
-FIRE_VECTOR static void sum_block(const fire_blocked_t *b, int64_t block,
-                                  const float *dy, fire_vf_t *sum_p)
+FIRE_SIMD void sum_places(fire_dtype_t t, const fire_blocked_t *b, int64_t block,
+                          const void *dy, fire_vf_t *sum_p)
 {
     enum { CHAINS = 8 };
     fire_vf_t sum[CHAINS] = {{0}};
@@ -121,14 +134,23 @@ FIRE_VECTOR static void sum_block(const fire_blocked_t *b, int64_t block,
         int64_t at = (n * b->blocks + block) * b->plane * FIRE_LANES;
 
         for (int64_t p = 0; p < b->plane; p++)
-            sum[p % CHAINS] += fire_vf_load(dy, FIRE_F32, 16, at + p * FIRE_LANES);
+            sum[p % CHAINS] += fire_vf_load(dy, t, FIRE_LANES, at + p * FIRE_LANES);
     }
     *sum_p = ((sum[0] + sum[1]) + (sum[2] + sum[3])) +
              ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
+FIRE_VECTOR static void sum_block(const fire_blocked_t *b, int64_t block,
+                                  const void *dy, fire_vf_t *sum_p)
+{
+    if (b->dtype == FIRE_BF16)
+        sum_places(FIRE_BF16, b, block, dy, sum_p);
+    else
+        sum_places(FIRE_F32, b, block, dy, sum_p);
+}
+
 static fire_status_t backward_bias(fire_layer_t *l, const fire_format_t *f,
-                                   const float *dy)
+                                   const void *dy)
 {
     const fire_blocked_t *b = fire_blocked_of(f);
     float                *diff;
@@ -148,13 +170,14 @@ static fire_status_t backward_bias(fire_layer_t *l, const fire_format_t *f,
 
 static fire_status_t backward_pair(fire_layer_t *l, int k)
 {
-    fire_winograd_t w = describe(FIRE_STATE(l, fire_conv_t));
-    const float    *x, *dy, *weights;
+    fire_winograd_t w = describe(l);
+    const float    *weights;
     float          *diff;
+    void           *x, *dy, *dx;
     fire_format_t   in, out;
 
-    FIRE_TRY(blocked(l->bottom[k], &in));
-    FIRE_TRY(blocked(l->top[k], &out));
+    FIRE_TRY(blocked(l, l->bottom[k], &in));
+    FIRE_TRY(blocked(l, l->top[k], &out));
     FIRE_IN_AS(l->top[k], FIRE_DIFF, &out, &dy);
     FIRE_TRY(backward_bias(l, &out, dy));
     if (l->param_gradient[0]) {
@@ -164,8 +187,8 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
     }
     if (!l->propagate_down[k]) return FIRE_OK;
     FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
-    FIRE_OUT_AS(l->bottom[k], FIRE_DIFF, &in, &diff);
-    return fire_winograd_backward_data(&w, dy, weights, diff, l->ctx->pool);
+    FIRE_OUT_AS(l->bottom[k], FIRE_DIFF, &in, &dx);
+    return fire_winograd_backward_data(&w, dy, weights, dx, l->ctx->pool);
 }
 
 fire_status_t fire_conv_winograd_backward(fire_layer_t *l)

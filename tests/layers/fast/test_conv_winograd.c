@@ -1,4 +1,5 @@
 #include "device/cpu/parallel.h"
+#include "device/cpu/precision.h"
 #include "device/cpu/winograd.h"
 #include "twins.h"
 
@@ -52,6 +53,24 @@ TEST(a_relu_in_place_is_done_as_well)
                 "winograd", WINOGRAD);
     twins_check("2 20 8 8", CONV("num_output: 20 kernel_size: 5 pad: 2") RELU("0.1"),
                 "winograd", WINOGRAD);
+}
+
+TEST(bf16_agrees_within_its_rounding)
+{
+    static const char *const layers[] = {CONV("num_output: 32 kernel_size: 5 pad: 2"),
+                                         CONV("num_output: 32 kernel_size: 3 pad: 1")};
+
+    for (int i = 0; i < 2; i++) {
+        fire_ctx_t ctx = FIRE_CTX_INIT;
+        twins_t    t;
+
+        ctx.precision = FIRE_BF16;
+        if (fire_cpu_check_precision(FIRE_BF16) < 0) return;
+        t = twins_make("2 32 15 17", layers[i], CAFFE__PHASE__TRAIN, &ctx);
+        twins_kernel_is(&t, "it", "winograd");
+        twins_agree(&t, 2e-2);
+        twins_end(&t);
+    }
 }
 
 TEST(exact_and_shapes_it_is_not_for_keep_it_out)
