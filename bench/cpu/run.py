@@ -2,11 +2,16 @@
 """Training steps (or inference) of the usual nets, ours and PyTorch's, in turns.
 
     run.py [--threads 2] [--rounds 3] [--infer] [--bf16] [--out build/bench_cpu.json] [NET...]
+    run.py --profile [NET...]
 
 Each round runs our step, then PyTorch's in both memory layouts, each in a process of its
 own; the median over all steps of all rounds counts, for PyTorch that of the better
 layout. Results are merged into the JSON file, a table is printed and a plot is written
-beside it. Without python3-torch only our side runs."""
+beside it. Without python3-torch only our side runs.
+
+--profile prints the ten layers that take most of a training step, and how many times the
+floor they take: the larger of direct arithmetic at sgemm's speed and of reading inputs
+and writing outputs once at memory's."""
 import argparse
 import json
 import os
@@ -100,6 +105,26 @@ def print_table(rows):
             print("        -       -      -     -")
 
 
+def profile(net, a, peak):
+    batch, steps, _ = NETS[net]
+    done = subprocess.run([f"{a.build}/bench_step", f"{ROOT}/models/{net}", str(batch),
+                           "--steps", str(steps), "--threads", str(a.threads), "--layers"]
+                          + ["--bf16"] * a.bf16, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, check=True, text=True)
+    rows, total = [], 0
+    for line in done.stderr.splitlines():
+        name, kind, kernel, *numbers = line.split()
+        forward, backward, gflop, mb = map(float, numbers)
+        floor = max(gflop / peak["sgemm_gflops"], mb / 1e3 / peak["copy_gb_per_s"]) * 1e3
+        rows.append((forward + backward, name, kind, kernel, forward, backward, floor))
+        total += forward + backward
+    print(f"\n{net}: {total:.1f} ms in layers\n{'layer':26} {'type':14} {'kernel':9} "
+          f"{'forward':>8} {'backward':>8} {'share':>6} {'floors':>7}")
+    for ms, name, kind, kernel, forward, backward, floor in sorted(rows)[:-11:-1]:
+        print(f"{name:26} {kind:14} {kernel:9} {forward:8.2f} {backward:8.2f} "
+              f"{100 * ms / total:5.1f}% {ms / (3 * floor) if floor else 0:7.2f}")
+
+
 def plot(rows, title, path):
     """Bars: how many times PyTorch's speed; a tick where the goal is."""
     rows = [r for r in rows if "ratio" in r]
@@ -134,6 +159,7 @@ def main():
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--infer", action="store_true")
     p.add_argument("--bf16", action="store_true")
+    p.add_argument("--profile", action="store_true")
     p.add_argument("--alone", action="store_true", help="only our side")
     p.add_argument("--build", default=ROOT + "/build")
     p.add_argument("--out", default=ROOT + "/build/bench_cpu.json")
@@ -141,8 +167,12 @@ def main():
     unknown = [n for n in a.nets if n not in NETS]
     if unknown:
         sys.exit(f"unknown net {unknown[0]}; known: {', '.join(NETS)}")
-    python = None if a.alone else torch_python()
+    python = None if a.alone or a.profile else torch_python()
     peak = json_of([a.build + "/bench_peak", str(a.threads)])
+    if a.profile:
+        for net in a.nets or NETS:
+            profile(net, a, peak)
+        return
     key = ("infer" if a.infer else "train") + ("_bf16" if a.bf16 else "")
     saved = {}
     if os.path.exists(a.out):

@@ -119,7 +119,7 @@ typedef struct layer_times {
 static fire_status_t begin(void *arg, int layer)
 {
     (void)layer;
-    ((layer_times_t *)arg)->begin = cpu_now();
+    ((layer_times_t *)arg)->begin = fire_clock_now();
     return FIRE_OK;
 }
 
@@ -127,7 +127,7 @@ static fire_status_t end_forward(void *arg, int layer)
 {
     layer_times_t *t = arg;
 
-    t->forward[layer] += cpu_now() - t->begin;
+    t->forward[layer] += fire_clock_now() - t->begin;
     return FIRE_OK;
 }
 
@@ -135,7 +135,7 @@ static fire_status_t end_backward(void *arg, int layer)
 {
     layer_times_t *t = arg;
 
-    if (t->begin > 0) t->backward[layer] += cpu_now() - t->begin;
+    if (t->begin > 0) t->backward[layer] += fire_clock_now() - t->begin;
     t->begin = 0;
     return FIRE_OK;
 }
@@ -148,14 +148,30 @@ static fire_status_t watch(fire_net_t *net, layer_times_t *t)
     return FIRE_OK;
 }
 
+/* What forward reads and writes at least. */
+static double megabytes(const fire_layer_t *l)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < l->nbottom; i++)
+        n += fire_blob_count(l->bottom[i]);
+    for (int i = 0; i < l->ntop; i++)
+        n += fire_blob_count(l->top[i]);
+    for (int i = 0; i < l->nblob; i++)
+        n += fire_blob_count(l->blob[i]);
+    return 4e-6 * (double)n;
+}
+
+/* Name, type, kernel, milliseconds forward and backward, GFLOP and MB of forward. */
 static void print_layers(const fire_net_t *net, const layer_times_t *t, int steps)
 {
     for (int i = 0; i < net->nlayer; i++) {
-        const fire_layer_t *l = &net->layer[i].base;
+        const fire_layer_t *l    = &net->layer[i].base;
+        double              macs = l->ops->macs != NULL ? l->ops->macs(l) : 0;
 
-        fprintf(stderr, "%-32s %-16s %-8s %9.3f %9.3f\n", l->param->name, l->ops->type,
-                l->kernel->name, t->forward[i] * 1e3 / steps,
-                t->backward[i] * 1e3 / steps);
+        fprintf(stderr, "%-32s %-16s %-8s %9.3f %9.3f %9.4f %9.3f\n", l->param->name,
+                l->ops->type, l->kernel->name, t->forward[i] * 1e3 / steps,
+                t->backward[i] * 1e3 / steps, 2e-9 * macs, megabytes(l));
     }
 }
 
