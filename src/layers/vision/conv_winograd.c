@@ -9,7 +9,7 @@
 enum {
     FEW_CHANNELS = 16, /* transforms would cost more than they save */
     FEW_PLACES   = 3,  /* tiles would be mostly empty */
-    MANY_PLACES  = 14, /* worth the larger tiles of 3x3 windows */
+    MANY_PLACES  = 28, /* worth the larger tiles of 3x3 windows */
 };
 
 static bool takes(const fire_layer_t *l, const fire_conv_t *c)

@@ -66,7 +66,7 @@ TEST(bf16_agrees_within_its_rounding)
 
         ctx.precision = FIRE_BF16;
         if (fire_cpu_check_precision(FIRE_BF16) < 0) return;
-        t = twins_make("2 32 15 17", layers[i], CAFFE__PHASE__TRAIN, &ctx);
+        t = twins_make("2 32 29 31", layers[i], CAFFE__PHASE__TRAIN, &ctx);
         twins_kernel_is(&t, "it", "winograd");
         twins_agree(&t, 2e-2);
         twins_end(&t);
