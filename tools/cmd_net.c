@@ -219,6 +219,8 @@ static fire_status_t run(int narg, const char *const *arg)
         coverage_print();
         return FIRE_OK;
     }
+    if (flags.batch < 0 || flags.batch > INT32_MAX)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--batch must be positive");
     if (narg > 0) net_flags.model = arg[0];
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, shapes_apply, &shapes, &net));
     st = print_table(net);

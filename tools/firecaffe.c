@@ -237,6 +237,7 @@ static fire_status_t dispatch(int argc, const char **argv)
     if (help && command != NULL)
         return run_command(command, 2, (const char *[]){argv[0], "--help"});
     if (command != NULL) return run_command(command, argc, argv);
+    if (help && argc > 2) return unknown_command(argv[2]);
     if (argc < 2 || wants(argv[1], "help") || wants(argv[1], "h")) {
         print_overview();
         return FIRE_OK;

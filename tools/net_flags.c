@@ -4,6 +4,7 @@
 #include <string.h>
 #include "gpu_flags.h"
 #include "model/load.h"
+#include "solver/solver.h"
 
 /* Set here too: commands with place_options only give some of them by other means. */
 net_flags_t net_flags = {.model = "", .weights = "", .phase = "", .precision = ""};
@@ -35,14 +36,77 @@ const fire_option_t net_options[] = {
 
 const fire_option_t place_options[] = {PLACE_OPTIONS, {0}};
 
+/* ---- --kernel ---- */
+
+static bool has_kernel(const fire_layer_ops_t *ops, const char *name)
+{
+    for (const fire_kernel_t *k = ops->kernels; k->name != NULL; k++)
+        if (strcmp(k->name, name) == 0) return true;
+    return false;
+}
+
+static bool any_has_kernel(const char *name)
+{
+    for (int i = 0; fire_layer_at(i) != NULL; i++)
+        if (has_kernel(fire_layer_at(i), name)) return true;
+    return false;
+}
+
+/* One wish, TYPE=KERNEL; the type may also be a solver's, which has ref and fast. */
+static fire_status_t check_wish(const char *type, const char *kernel)
+{
+    const fire_layer_ops_t *ops;
+    const fire_rule_t      *rule;
+    bool                    known;
+
+    if (strcmp(type, "all") == 0)
+        known = any_has_kernel(kernel);
+    else if (fire_layer_find(type, &ops) >= 0)
+        known = has_kernel(ops, kernel);
+    else if (fire_rule_find(type, &rule) >= 0)
+        known = strcmp(kernel, "ref") == 0 || strcmp(kernel, "fast") == 0;
+    else
+        return fire_error_prefix(fire_layer_find(type, &ops), "--kernel");
+    if (known) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID,
+                     "--kernel %s=%s: there is no such kernel (`firecaffe net "
+                     "--coverage` lists those of each type)",
+                     type, kernel);
+}
+
+static fire_status_t check_wishes(const char *wishes)
+{
+    char         *copy, *rest;
+    fire_status_t st = FIRE_OK;
+
+    FIRE_TRY(fire_strdup(wishes, &copy));
+    for (char *wish = strtok_r(copy, ",", &rest); wish != NULL && st >= 0;
+         wish       = strtok_r(NULL, ",", &rest)) {
+        char *equals = strchr(wish, '=');
+
+        if (equals == NULL) {
+            st = FIRE_FAIL(FIRE_ERR_INVALID,
+                           "--kernel \"%s\": write TYPE=KERNEL, or all=KERNEL", wish);
+        } else {
+            *equals = '\0';
+            st      = check_wish(wish, equals + 1);
+        }
+    }
+    fire_free(copy);
+    return st;
+}
+
+enum { MAX_THREADS = 1024 };
+
 fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
 {
     fire_ctx_t  ctx = FIRE_CTX_INIT;
     const char *wishes =
         net_flags.kernel[0] != '\0' ? net_flags.kernel : getenv("FIRE_KERNEL");
 
-    if (net_flags.threads < 0)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "--threads must not be negative");
+    if (net_flags.threads < 0 || net_flags.threads > MAX_THREADS)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--threads must be 0 to %d", MAX_THREADS);
+    if (wishes != NULL) FIRE_TRY(check_wishes(wishes));
     ctx.threads = (int)net_flags.threads;
     ctx.kernels = wishes;
     ctx.exact   = net_flags.exact;

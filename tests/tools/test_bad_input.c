@@ -166,6 +166,22 @@ TEST(flags_that_exclude_each_other_or_make_no_sense)
     SH_FAILS("Need model weights", "firecaffe test --model net.prototxt");
     SH_FAILS("--iterations", "firecaffe time --model net.prototxt --iterations=0");
     SH_FAILS("--gpu", TRAIN " --gpu 0");
+    SH_FAILS("--threads must be 0 to", TRAIN " --threads 100000");
+    SH_FAILS("--batch must be positive", "firecaffe net net.prototxt --batch -5");
+    SH_FAILS("unknown command 'trian'; did you mean 'train'", "firecaffe help trian");
+}
+
+TEST(kernels_that_do_not_exist)
+{
+    make_training();
+    SH_FAILS("--kernel \"ref\": write TYPE=KERNEL", TRAIN " --kernel ref");
+    SH_FAILS("unknown layer type \"Convolutoin\"; did you mean \"Convolution\"",
+             TRAIN " --kernel Convolutoin=ref");
+    SH_FAILS("--kernel Convolution=fastest: there is no such kernel",
+             TRAIN " --kernel Convolution=fastest");
+    SH_FAILS("--kernel all=fastest: there is no such kernel",
+             "FIRE_KERNEL=all=fastest " TRAIN);
+    SH_OK(TRAIN " --kernel all=ref,SGD=fast");
 }
 
 /* ---- trained weights and states ---- */
