@@ -138,9 +138,12 @@ function drawAxes(image, plot, g) {
   const count = Math.max(2, Math.floor((g.width - g.left - g.right) / 90)), isTime = plot.xAxis.kind === 'time';
   const shown = t => t >= g.sx.domain[0] && t <= g.sx.domain[1];
   const xTicks = plot.xAxis.ticks?.filter(shown) || (isTime ? timeTicks : linearTicks)(...g.sx.domain, count);
-  for (const t of xTicks)
-    image.append(svg('line', {class: 'axis', x1: g.sx(t), x2: g.sx(t), y1: floor, y2: floor + 4}),
-      svg('text', {x: g.sx(t), y: floor + 17, 'text-anchor': 'middle'}, isTime ? clockLabel(t) : num(t)));
+  const every = Math.ceil(36 * xTicks.length / (g.width - g.left - g.right)); /* labels need room */
+  xTicks.forEach((t, i) => {
+    image.append(svg('line', {class: 'axis', x1: g.sx(t), x2: g.sx(t), y1: floor, y2: floor + 4}));
+    if ((xTicks.length - 1 - i) % every === 0)
+      image.append(svg('text', {x: g.sx(t), y: floor + 17, 'text-anchor': 'middle'}, isTime ? clockLabel(t) : num(t)));
+  });
   image.append(svg('line', {class: 'axis', x1: g.left, x2: g.width - g.right, y1: floor, y2: floor}),
     svg('text', {x: g.width - g.right, y: g.height - 4, 'text-anchor': 'end'}, plot.xAxis.label),
     svg('text', {x: 0, y: 10}, plot.yAxis.label || ''));

@@ -1,4 +1,4 @@
-/* step.c - training steps of the real exchange engine on a simulated cluster. Built
+/* step.c - a training step of the real exchange engine on a simulated cluster. Built
  * with SimGrid's smpicc by `./dev sim`; computing is simulated time, messages are real.
  *
  *     step ALGORITHM OVERLAP BUCKET_BYTES NET BATCH ONE_WORKER_SECONDS LAYERS
@@ -13,10 +13,10 @@
 #include "train/exchange.h"
 #include "train/exchange_state.h"
 
-enum { STEPS = 2, HEAD = 16, MOST_LAYERS = 1024 };
+enum { HEAD = 16, MOST_LAYERS = 1024 };
 
 /* How often a communication thread looks at what arrived. */
-static const double LOOK = 200e-6;
+static const double LOOK = 500e-6;
 
 typedef struct layer {
     double  forward, backward;
@@ -103,15 +103,15 @@ static void print_line(fire_comm_t *comm, trainee_t *t, char **argv, double seco
         "\"efficiency\":%.6g,\"compute_s\":%.6g,\"exposed_s\":%.6g,\"hidden_s\":%.6g,"
         "\"bytes\":%.9g}\n",
         argv[4], argv[1], argv[2], argv[5], p, seconds, one / seconds,
-        one / seconds / p, compute, a.exposed / STEPS,
-        a.busy > a.exposed ? (a.busy - a.exposed) / STEPS : 0, (double)a.bytes / STEPS);
+        one / seconds / p, compute, a.exposed,
+        a.busy > a.exposed ? a.busy - a.exposed : 0, (double)a.bytes);
 }
 
 static fire_status_t train(fire_comm_t *comm, trainee_t *t, char **argv)
 {
     int64_t                 cut[MOST_LAYERS + 1] = {HEAD};
     int                     ncut                 = 1;
-    double                  begin                = 0;
+    double                  begin;
     float                  *grads;
     fire_exchange_options_t o = {
         .algo         = argv[1],
@@ -125,17 +125,10 @@ static fire_status_t train(fire_comm_t *comm, trainee_t *t, char **argv)
     FIRE_TRY(
         fire_comm_alloc(comm, (size_t)cut[ncut - 1] * sizeof(float), (void **)&grads));
     FIRE_TRY(fire_exchange_create(comm, grads, NULL, cut, ncut, &o, &t->x));
-    for (int i = 0; i <= STEPS; i++) {
-        if (i == 1) { /* the first one warms up */
-            FIRE_TRY(fire_exchange_finish(t->x));
-            begin = MPI_Wtime();
-            fire_exchange_account(t->x);
-        }
-        FIRE_TRY(step(t));
-    }
+    begin = MPI_Wtime();
+    FIRE_TRY(step(t));
     FIRE_TRY(fire_exchange_finish(t->x));
-    if (fire_comm_rank(comm) == 0)
-        print_line(comm, t, argv, (MPI_Wtime() - begin) / STEPS);
+    if (fire_comm_rank(comm) == 0) print_line(comm, t, argv, MPI_Wtime() - begin);
     fire_exchange_destroy(t->x);
     fire_comm_free(comm, grads);
     return FIRE_OK;
