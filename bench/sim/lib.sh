@@ -19,14 +19,15 @@ build_step() { # the exchange engine and the collectives themselves, with SimGri
 
 # platform STAR_OR_FAT NODES GB_PER_S LATENCY_US: $dir/KIND.xml and $dir/hosts
 platform() {
-    local shape=
+    local shape='' links=2 # on the way from one node to another
+    [[ $1 == star ]] || links=4
     [[ $1 == star ]] || shape='topology="FAT_TREE" topo_parameters="2;16,'$((($2 + 15) / 16))';1,16;1,1"'
     cat >"$dir/$1.xml" <<XML
 <?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1"><zone id="w" routing="Full">
 <cluster id="c" prefix="n" suffix="" radical="0-$(($2 - 1))" speed="1Tf" bw="$3GBps"
- lat="$(awk -v l="$4" 'BEGIN {print l / 2}')us" $shape
+ lat="$(awk -v l="$4" -v n=$links 'BEGIN {print l / n}')us" $shape
  sharing_policy="SPLITDUPLEX" loopback_bw="20GBps" loopback_lat="0.1us"/>
 </zone></platform>
 XML
