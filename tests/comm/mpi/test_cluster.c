@@ -41,6 +41,29 @@ static void check_library(fire_comm_t *c)
         CHECK_NEAR(x[i], exact_sum(fire_comm_size(c), i), 1e-4);
 }
 
+/* Ranks look after what they have started in different orders. */
+static void check_library_order(fire_comm_t *c)
+{
+    enum { N = 6 };
+    fire_collective_t *x[N];
+    float              buf[N][1000];
+
+    for (int k = 0; k < N; k++) {
+        const fire_collective_options_t o = {.algo = "mpi"};
+
+        contribute(fire_comm_rank(c), buf[k], 1000);
+        CHECK_OK(fire_collective_create(c, &o, buf[k], (size_t)(100 + 100 * k), &x[k]));
+    }
+    for (int k = 0; k < N; k++)
+        CHECK_OK(fire_collective_start(x[k]));
+    for (int k = 0; k < N; k++)
+        CHECK_OK(fire_collective_wait(x[fire_comm_rank(c) % 2 ? k : N - 1 - k]));
+    for (int k = 0; k < N; k++) {
+        CHECK_NEAR(buf[k][99], exact_sum(fire_comm_size(c), 99), 1e-4);
+        fire_collective_destroy(x[k]);
+    }
+}
+
 static void check_agreement(fire_comm_t *c)
 {
     int           last = fire_comm_size(c) - 1;
@@ -82,6 +105,7 @@ TEST(everything_holds_between_processes)
     CHECK_OK(fire_comm_open_cluster(&o, &two_sided));
     check_transport(two_sided);
     check_library(two_sided);
+    check_library_order(two_sided);
     check_agreement(two_sided);
     o.onesided = true;
     CHECK_OK(fire_comm_open_cluster(&o, &one_sided));
