@@ -15,7 +15,7 @@ static const fire_machine_t typical = {
  * messages from each that sends to it. Else packets get lost and are waited for. */
 static size_t fitting_piece(int fan)
 {
-    size_t port = 256 << 10, least = 16 << 10, piece = port / 2 / (size_t)fan;
+    size_t port = 192 << 10, least = 16 << 10, piece = port / 2 / (size_t)fan;
 
     return piece < least ? least : piece;
 }
