@@ -3,10 +3,10 @@
 # every compression: accuracy at the end, and bytes that a worker sends per iteration.
 # Needs examples/mnist (./dev demo makes it).
 #
-#   bench/workers/accuracy.sh DIR [FLAG...]
-#   bench/workers/accuracy.sh runs/ways --comm=ring --compress=1bit
+#   bench/workers/accuracy.sh DIR [FLAGS...]
+#   bench/workers/accuracy.sh runs/ways --comm=ring "--compress=1bit --warmup_iter=500"
 #
-# Without flags: all of them. A run that DIR has finished is not done again, so the
+# Without flags: all of them; one bit per number needs a slow start. A run that DIR has finished is not done again, so the
 # script can be interrupted. Workers count as hosts of their own: what they tell each
 # other goes over MPI, not through common memory, except with --comm=onesided.
 set -euo pipefail
@@ -15,18 +15,19 @@ cd "$(dirname "$0")/../.."
 dir=$1
 shift
 [ $# -gt 0 ] || set -- --comm={ps,tree,multicolor,ring,rhd,direct,hier,onesided,mpi} \
-    --compress={fp16,bf16,1bit,threshold=0.001}
+    --compress={fp16,bf16,threshold=0.001} '--compress=1bit --warmup_iter=500'
 program=${FIRECAFFE:-build/firecaffe}
 export OMPI_MCA_rmaps_base_oversubscribe=1
 [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-for flag; do
-    run=$dir/${flag#--}
+for flags; do
+    run=${flags%% *}
+    run=$dir/${run#--}
     if ! grep -qs '"status":"done"' "$run/run.jsonl"; then
         hosts=--ranks_per_node=1
-        [ "$flag" != --comm=onesided ] || hosts=
+        [ "$flags" != --comm=onesided ] || hosts=
         mpirun -n 2 "$program" train --solver models/lenet/solver_demo.prototxt \
-            --threads 1 --run_dir "$run" --quiet $hosts "$flag"
+            --threads 1 --run_dir "$run" --quiet $hosts $flags
     fi
 done
 python3 - "$dir" <<'END'

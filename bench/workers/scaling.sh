@@ -48,7 +48,8 @@ import glob, json, os, statistics, sys
 found = {}
 for path in glob.glob(sys.argv[1] + '/*.[123]/run.jsonl'):
     lines = [json.loads(line) for line in open(path)]
-    times = [x for x in lines if x['type'] == 'times'][1:]  # without the first steps
+    times = [x for x in lines if x['type'] == 'times']
+    times = times[1:] or times  # without the first steps, if there are more
     n, workers = sum(x['n'] for x in times), lines[0]['workers']
     total = lambda key: sum(sum(x[key]) for x in times) / workers
     seconds = total('seconds')
