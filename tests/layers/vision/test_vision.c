@@ -12,7 +12,7 @@ TEST(convolution_says_what_is_wrong_with_its_settings)
     BENCH_REFUSES("x:1x2x5x5", "y", CONV("kernel_size: 3"), "num_output must be given");
     BENCH_REFUSES("x:1x2x5x5", "y", CONV("num_output: 1"), "kernel_size is missing");
     BENCH_REFUSES("x:1x2x5x5", "y", CONV("num_output: 1 kernel_size: 0"),
-                  "kernel_size 0 is out of range");
+                  "kernel_size 0 is out of the range");
     BENCH_REFUSES("x:1x2x5x5", "y", CONV("num_output: 1 kernel_size: 7"),
                   "layer \"it\" (Convolution): the kernel is larger than the input");
     BENCH_REFUSES("x:1x2x5x5", "y", CONV("num_output: 1 kernel_size: 3 dilation: 3"),
