@@ -13,6 +13,15 @@ FIRE_EVERYWHERE uint64_t fire_philox_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* The key of a step, from what fire_rng_base() gives. */
+FIRE_EVERYWHERE fire_rng_key_t fire_philox_key(uint64_t base, uint64_t step)
+{
+    uint64_t       h   = fire_philox_mix(base + step);
+    fire_rng_key_t key = {{(uint32_t)h, (uint32_t)(h >> 32)}};
+
+    return key;
+}
+
 FIRE_EVERYWHERE void fire_philox_block(fire_rng_key_t key, uint64_t block,
                                        uint32_t out[4])
 {

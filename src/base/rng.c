@@ -4,15 +4,16 @@
 
 #include "base/philox.h"
 
+uint64_t fire_rng_base(uint64_t seed, fire_rng_use_t use, uint64_t stream)
+{
+    return fire_philox_mix(fire_philox_mix(fire_philox_mix(seed) + (uint64_t)use) +
+                           stream);
+}
+
 fire_rng_key_t fire_rng_key(uint64_t seed, fire_rng_use_t use, uint64_t stream,
                             uint64_t step)
 {
-    uint64_t h = fire_philox_mix(
-        fire_philox_mix(fire_philox_mix(fire_philox_mix(seed) + (uint64_t)use) +
-                        stream) +
-        step);
-
-    return (fire_rng_key_t){{(uint32_t)h, (uint32_t)(h >> 32)}};
+    return fire_philox_key(fire_rng_base(seed, use, stream), step);
 }
 
 uint64_t fire_rng_name(const char *name)

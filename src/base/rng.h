@@ -28,6 +28,8 @@ typedef enum fire_rng_use {
 fire_rng_key_t fire_rng_key(uint64_t seed, fire_rng_use_t use, uint64_t stream,
                             uint64_t step);
 uint64_t       fire_rng_name(const char *name); /* FNV-1a */
+/* All of the key but the step, for those who learn that later (philox.h). */
+uint64_t fire_rng_base(uint64_t seed, fire_rng_use_t use, uint64_t stream);
 
 /* Four numbers at once: the block that holds indices 4*block ... 4*block+3. */
 void     fire_rng_block(fire_rng_key_t key, uint64_t block, uint32_t out[4]);

@@ -42,4 +42,16 @@ fire_status_t fire_gpu_sync(fire_stream_t *stream)
     (void)stream;
     return missing();
 }
+
+fire_status_t fire_gpu_set_step(fire_stream_t *stream, int64_t step)
+{
+    (void)stream, (void)step;
+    return missing();
+}
+
+fire_status_t fire_gpu_set_rate(fire_stream_t *stream, float rate, float correction)
+{
+    (void)stream, (void)rate, (void)correction;
+    return missing();
+}
 #endif

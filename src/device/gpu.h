@@ -18,5 +18,10 @@ void          fire_gpu_close(fire_stream_t *stream); /* NULL is allowed */
 void fire_gpu_use(fire_stream_t *stream);
 /* Wait for all work of the queue; errors of kernels come out here. */
 fire_status_t fire_gpu_sync(fire_stream_t *stream);
+
+/* Values that kernels look up when they run: which step it is, the solver's rate and
+ * Adam's correction. */
+fire_status_t fire_gpu_set_step(fire_stream_t *stream, int64_t step);
+fire_status_t fire_gpu_set_rate(fire_stream_t *stream, float rate, float correction);
 FIRE_END_C
 #endif

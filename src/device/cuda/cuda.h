@@ -10,6 +10,14 @@ FIRE_BEGIN_C
 fire_status_t fire_cuda_status(cudaError_t rc, const char *what, const char *file,
                                int line);
 
+/* What changes from step to step and kernels find in GPU memory, so that a recorded step
+ * can run again with other values. */
+typedef struct fire_cuda_live {
+    uint64_t *step;       /* of the moment */
+    float    *rate;       /* of the solver */
+    float    *correction; /* Adam's */
+} fire_cuda_live_t;
+
 struct fire_stream {
     int                   device;
     int                   multiprocessors;
@@ -22,6 +30,7 @@ struct fire_stream {
         void  *memory;
         size_t bytes;
     } workspace, scratch;
+    fire_cuda_live_t live;
 };
 
 /* The queue that this thread's work goes to; 0, the legacy one, for a thread that has
@@ -32,6 +41,11 @@ cudaStream_t fire_cuda_queue(void);
  * workspace, scratch is not touched by them. */
 fire_status_t fire_cuda_workspace(fire_stream_t *s, size_t bytes, void **memory_p);
 fire_status_t fire_cuda_scratch(fire_stream_t *s, size_t bytes, void **memory_p);
+
+static inline const fire_cuda_live_t *fire_cuda_live(const fire_stream_t *s)
+{
+    return &s->live;
+}
 
 /* Arithmetic of the device's table (device.h). */
 fire_status_t fire_cuda_convert(const fire_format_t *from, const void *src,

@@ -124,6 +124,14 @@ static const fire_device_t gpu = {
 
 /* ---- queues ---- */
 
+static fire_status_t make_live(fire_stream_t *s)
+{
+    FIRE_TRY(FIRE_CUDA(cudaMalloc((void **)&s->live.step, 64)));
+    s->live.rate       = (float *)(s->live.step + 1);
+    s->live.correction = s->live.rate + 1;
+    return FIRE_CUDA(cudaMemsetAsync(s->live.step, 0, 64, s->queue));
+}
+
 fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
 {
     const char    *why;
@@ -147,11 +155,14 @@ fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
                       &s->multiprocessors, cudaDevAttrMultiProcessorCount, index)),
                   err_stream);
     FIRE_TRY_GOTO(st, FIRE_CUDA(cudaStreamCreate(&s->queue)), err_stream);
+    FIRE_TRY_GOTO(st, make_live(s), err_queue);
     fire_device_add(&gpu);
     mine      = s;
     *stream_p = s;
     return FIRE_OK;
 
+err_queue:
+    cudaStreamDestroy(s->queue);
 err_stream:
     fire_free(s);
     return st;
@@ -167,6 +178,7 @@ void fire_gpu_close(fire_stream_t *s)
 #endif
     cudaFree(s->workspace.memory);
     cudaFree(s->scratch.memory);
+    cudaFree(s->live.step);
     cudaStreamDestroy(s->queue);
     if (mine == s) mine = NULL;
     fire_free(s);

@@ -52,3 +52,24 @@ fire_status_t fire_cuda_add_scaled(float *dst, float a, const float *src, int64_
     return FIRE_LAUNCH_ON(fire_cuda_queue(), fire_cuda_grid(NULL, n), FIRE_CUDA_BLOCK,
                           add_scaled, n, a, src, dst);
 }
+
+__global__ static void set_step(fire_cuda_live_t live, uint64_t step)
+{
+    *live.step = step;
+}
+
+__global__ static void set_rate(fire_cuda_live_t live, float rate, float correction)
+{
+    *live.rate       = rate;
+    *live.correction = correction;
+}
+
+fire_status_t fire_gpu_set_step(fire_stream_t *s, int64_t step)
+{
+    return FIRE_LAUNCH_GRID(s, 1, 1, set_step, s->live, (uint64_t)step);
+}
+
+fire_status_t fire_gpu_set_rate(fire_stream_t *s, float rate, float correction)
+{
+    return FIRE_LAUNCH_GRID(s, 1, 1, set_rate, s->live, rate, correction);
+}

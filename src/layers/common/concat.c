@@ -5,6 +5,9 @@
 #include "device/cpu/raw.h"
 #include "layers/common/rows.h"
 #include "layers/common/view.h"
+#ifdef FIRE_HAVE_CUDA
+#    include "layers/cuda/join.h"
+#endif
 
 typedef struct concat {
     int64_t outer, inner; /* elements before and behind the axis */
@@ -183,11 +186,28 @@ static fire_status_t concat_simd_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+#ifdef FIRE_HAVE_CUDA
+static fire_status_t concat_cuda_forward(fire_layer_t *l)
+{
+    if (l->nbottom == 1) return concat_forward(l);
+    return fire_gpu_join(l, FIRE_STATE(l, concat_t)->axis, FIRE_DATA, l->nbottom,
+                         l->bottom, l->top[0]);
+}
+
+static fire_status_t concat_cuda_backward(fire_layer_t *l)
+{
+    if (l->nbottom == 1) return FIRE_OK;
+    return fire_gpu_cut(l, FIRE_STATE(l, concat_t)->axis, FIRE_DIFF, l->nbottom,
+                        l->bottom, l->propagate_down, l->top[0]);
+}
+#endif
+
 static const fire_kernel_t concat_kernels[] = {
-    {.name     = "simd",
-     .forward  = concat_simd_forward,
-     .backward = concat_simd_backward,
-     .needs    = fire_needs_nothing},
+    FIRE_CUDA_ROW(.forward = concat_cuda_forward, .backward = concat_cuda_backward,
+                  .needs = fire_needs_nothing){.name     = "simd",
+                                               .forward  = concat_simd_forward,
+                                               .backward = concat_simd_backward,
+                                               .needs    = fire_needs_nothing},
     {.name = "ref", .forward = concat_forward, .backward = concat_backward},
     {0},
 };

@@ -3,19 +3,14 @@
 
 #include "device/cpu/blas.h"
 #include "device/cpu/raw.h"
-#include "layers/layer.h"
+#include "layers/common/eltwise.h"
+#include "layers/cuda/kernels.h"
 
-#define PROD CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__PROD
-#define SUM  CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__SUM
-#define MAX  CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__MAX
+#define PROD FIRE_ELTWISE(PROD)
+#define SUM  FIRE_ELTWISE(SUM)
+#define MAX  FIRE_ELTWISE(MAX)
 
-typedef struct eltwise {
-    const Caffe__EltwiseParameter     *param; /* NULL: the defaults, a plain sum */
-    Caffe__EltwiseParameter__EltwiseOp op;
-
-    int    *winner; /* MAX: which bottom each element came from */
-    int64_t cap;
-} eltwise_t;
+typedef fire_eltwise_t eltwise_t;
 
 static fire_status_t eltwise_setup(fire_layer_t *l)
 {
@@ -36,7 +31,7 @@ static fire_status_t eltwise_setup(fire_layer_t *l)
 
 static float coeff(const eltwise_t *s, int i)
 {
-    return s->param != NULL && s->param->n_coeff > 0 ? s->param->coeff[i] : 1.0f;
+    return fire_eltwise_coeffs(s) != NULL ? fire_eltwise_coeffs(s)[i] : 1.0f;
 }
 
 static fire_status_t eltwise_reshape(fire_layer_t *l)
@@ -139,21 +134,30 @@ static fire_status_t eltwise_backward(fire_layer_t *l)
 }
 
 /* A sum in the format of the first bottom. */
-enum { SIMD_BOTTOMS = 16 };
+const char *fire_eltwise_cuda_declines(const fire_layer_t *l)
+{
+    return l->nbottom > FIRE_ELTWISE_MOST ? "it has more than 16 bottoms" : NULL;
+}
+
+/* Sums need nothing but the gradient. */
+unsigned fire_eltwise_cuda_needs(const fire_layer_t *l)
+{
+    return FIRE_STATE(l, eltwise_t)->op == SUM ? 0 : FIRE_NEEDS_BOTTOM | FIRE_NEEDS_TOP;
+}
 
 static const char *eltwise_simd_declines(const fire_layer_t *l)
 {
     if (FIRE_STATE(l, eltwise_t)->op != SUM) return "it only adds";
-    return l->nbottom > SIMD_BOTTOMS ? "it has more than 16 bottoms" : NULL;
+    return fire_eltwise_cuda_declines(l);
 }
 
 static fire_status_t eltwise_simd_forward(fire_layer_t *l)
 {
     const eltwise_t *s = l->state;
     fire_format_t    f = fire_blob_format(l->bottom[0], FIRE_DATA);
-    const float *c = s->param != NULL && s->param->n_coeff > 0 ? s->param->coeff : NULL;
-    const void  *x[SIMD_BOTTOMS];
-    void        *y;
+    const float     *c = fire_eltwise_coeffs(s);
+    const void      *x[FIRE_ELTWISE_MOST];
+    void            *y;
 
     for (int b = 0; b < l->nbottom; b++)
         FIRE_IN_AS(l->bottom[b], FIRE_DATA, &f, &x[b]);
@@ -184,11 +188,14 @@ static void eltwise_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t eltwise_kernels[] = {
-    {.name     = "simd",
-     .declines = eltwise_simd_declines,
-     .forward  = eltwise_simd_forward,
-     .backward = eltwise_simd_backward,
-     .needs    = fire_needs_nothing},
+    FIRE_CUDA_ROW(.declines = fire_eltwise_cuda_declines,
+                  .forward  = fire_eltwise_cuda_forward,
+                  .backward = fire_eltwise_cuda_backward,
+                  .needs    = fire_eltwise_cuda_needs){.name     = "simd",
+                                                    .declines = eltwise_simd_declines,
+                                                    .forward  = eltwise_simd_forward,
+                                                    .backward = eltwise_simd_backward,
+                                                    .needs    = fire_needs_nothing},
     {.name = "ref", .forward = eltwise_forward, .backward = eltwise_backward},
     {0},
 };

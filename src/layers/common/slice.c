@@ -3,6 +3,9 @@
 
 #include "layers/common/rows.h"
 #include "layers/common/view.h"
+#ifdef FIRE_HAVE_CUDA
+#    include "layers/cuda/join.h"
+#endif
 
 typedef struct slice {
     int64_t outer, inner; /* elements before and behind the axis */
@@ -111,8 +114,26 @@ static fire_status_t slice_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+#ifdef FIRE_HAVE_CUDA
+static fire_status_t slice_cuda_forward(fire_layer_t *l)
+{
+    if (l->ntop == 1) return slice_forward(l);
+    return fire_gpu_cut(l, FIRE_STATE(l, slice_t)->axis, FIRE_DATA, l->ntop, l->top,
+                        NULL, l->bottom[0]);
+}
+
+static fire_status_t slice_cuda_backward(fire_layer_t *l)
+{
+    if (!l->propagate_down[0] || l->ntop == 1) return FIRE_OK;
+    return fire_gpu_join(l, FIRE_STATE(l, slice_t)->axis, FIRE_DIFF, l->ntop, l->top,
+                         l->bottom[0]);
+}
+#endif
+
 static const fire_kernel_t slice_kernels[] = {
-    {.name = "ref", .forward = slice_forward, .backward = slice_backward},
+    FIRE_CUDA_ROW(.forward = slice_cuda_forward, .backward = slice_cuda_backward,
+                  .needs = fire_needs_nothing){
+        .name = "ref", .forward = slice_forward, .backward = slice_backward},
     {0},
 };
 

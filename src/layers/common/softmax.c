@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/cpu/blas.h"
+#include "layers/cuda/kernels.h"
 #include "layers/scalar.h"
 
 fire_status_t fire_softmax_reshape(fire_softmax_t *s, const fire_blob_t *x, int axis)
@@ -120,7 +121,9 @@ static void softmax_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t softmax_kernels[] = {
-    {.name = "ref", .forward = softmax_forward, .backward = softmax_backward},
+    FIRE_CUDA_ROW(.forward  = fire_softmax_cuda_forward,
+                  .backward = fire_softmax_cuda_backward, .needs = fire_needs_top){
+        .name = "ref", .forward = softmax_forward, .backward = softmax_backward},
     {0},
 };
 

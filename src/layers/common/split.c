@@ -1,7 +1,7 @@
 /* split.c - one blob for several readers. The net puts these in by itself: each
  * reader has a gradient of its own, and here they are added up. */
 #include "device/cpu/raw.h"
-#include "layers/layer.h"
+#include "layers/cuda/kernels.h"
 
 enum { SIMD_TOPS = 16 };
 
@@ -64,11 +64,13 @@ static const char *split_simd_declines(const fire_layer_t *l)
 }
 
 static const fire_kernel_t split_kernels[] = {
-    {.name     = "simd",
-     .declines = split_simd_declines,
-     .forward  = split_forward,
-     .backward = split_simd_backward,
-     .needs    = fire_needs_nothing},
+    FIRE_CUDA_ROW(.declines = split_simd_declines, .forward = split_forward,
+                  .backward = fire_split_cuda_backward,
+                  .needs    = fire_needs_nothing){.name     = "simd",
+                                               .declines = split_simd_declines,
+                                               .forward  = split_forward,
+                                               .backward = split_simd_backward,
+                                               .needs    = fire_needs_nothing},
     {.name = "ref", .forward = split_forward, .backward = split_backward},
     {0},
 };

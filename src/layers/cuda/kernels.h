@@ -55,5 +55,20 @@ fire_status_t fire_gpu_keep(fire_layer_t *l, size_t bytes);
 fire_status_t fire_gpu_keep_copy(fire_layer_t *l, const void *from, size_t bytes);
 void         *fire_gpu_kept(const fire_layer_t *l);
 void          fire_gpu_release(fire_layer_t *l);
+
+FIRE_CUDA_DECLARE(dropout);
+FIRE_CUDA_DECLARE(lrn);
+const char *fire_lrn_cuda_declines(const fire_layer_t *l);
+FIRE_CUDA_DECLARE(lrn_within);
+const char *fire_lrn_within_cuda_declines(const fire_layer_t *l);
+FIRE_CUDA_DECLARE(softmax);
+FIRE_CUDA_DECLARE_4(softmax_loss);
+fire_status_t fire_accuracy_cuda_forward(fire_layer_t *l);
+
+/* eltwise.cu */
+FIRE_CUDA_DECLARE(eltwise);
+const char   *fire_eltwise_cuda_declines(const fire_layer_t *l);
+unsigned      fire_eltwise_cuda_needs(const fire_layer_t *l);
+fire_status_t fire_split_cuda_backward(fire_layer_t *l);
 FIRE_END_C
 #endif

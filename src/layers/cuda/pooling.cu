@@ -18,8 +18,9 @@ typedef struct shape {
 
 /* For stochastic pooling: which numbers belong to image n. */
 typedef struct draws {
-    fire_rng_key_t key;
-    int64_t        first, step; /* rows of the global batch */
+    uint64_t        base; /* of the key; the step lies on the GPU */
+    const uint64_t *moment;
+    int64_t         first, step; /* rows of the global batch */
 } draws_t;
 
 /* A place of an image, and V channels of it. */
@@ -172,7 +173,7 @@ __global__ static void draw_forward(uint64_t total, shape_t s, draws_t d, const 
         I        from  = nothing<I>();
         bool     found = false;
 
-        fire_philox_block(d.key, number / 4, four);
+        fire_philox_block(fire_philox_key(d.base, *d.moment), number / 4, four);
         for (int h = b.begin[0]; h < b.end[0]; h++)
             for (int w = b.begin[1]; w < b.end[1]; w++)
                 sum += (float)x[address<LAST>(p, s.channels, s.in, h, w)];
@@ -307,7 +308,9 @@ static bool is_small(const shape_t &s)
 static draws_t draws_of(const fire_layer_t *l)
 {
     int64_t images = l->top[0]->dim[0], first = fire_moment_row(l->moment, images, 0);
-    draws_t d = {fire_layer_rng(l, FIRE_RNG_POOL), first, 1};
+    draws_t d = {
+        fire_rng_base(l->moment->seed, FIRE_RNG_POOL, fire_rng_name(l->param->name)),
+        fire_cuda_live(l->ctx->stream)->step, first, 1};
 
     if (images > 1) d.step = fire_moment_row(l->moment, images, 1) - first;
     return d;

@@ -3,14 +3,10 @@
  * each class. */
 #include <string.h>
 
-#include "layers/loss/loss.h"
+#include "layers/cuda/kernels.h"
+#include "layers/loss/accuracy.h"
 
-typedef struct accuracy {
-    fire_loss_t labels;
-    int         axis, top_k;
-    int64_t     outer, classes, inner;
-    int64_t    *items; /* [classes] items of that class in this batch */
-} accuracy_t;
+typedef fire_accuracy_t accuracy_t;
 
 static fire_status_t accuracy_setup(fire_layer_t *l)
 {
@@ -101,7 +97,7 @@ static void accuracy_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t accuracy_kernels[] = {
-    {.name = "ref", .forward = accuracy_forward},
+    FIRE_CUDA_FORWARD(accuracy){.name = "ref", .forward = accuracy_forward},
     {0},
 };
 

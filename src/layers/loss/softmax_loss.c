@@ -4,15 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "layers/common/softmax.h"
-#include "layers/loss/loss.h"
+#include "layers/cuda/kernels.h"
+#include "layers/loss/softmax_loss.h"
 #include "layers/scalar.h"
 
-typedef struct softmax_loss {
-    fire_loss_t    loss;
-    fire_softmax_t softmax;
-    fire_blob_t   *prob; /* softmax(x), for backward and the second top */
-} softmax_loss_t;
+typedef fire_softmax_loss_t softmax_loss_t;
 
 static fire_status_t softmax_loss_setup(fire_layer_t *l)
 {
@@ -112,7 +108,13 @@ static void softmax_loss_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t softmax_loss_kernels[] = {
-    {.name = "ref", .forward = softmax_loss_forward, .backward = softmax_loss_backward},
+    FIRE_CUDA_ROW(.prepare  = fire_softmax_loss_cuda_prepare,
+                  .forward  = fire_softmax_loss_cuda_forward,
+                  .backward = fire_softmax_loss_cuda_backward,
+                  .release  = fire_softmax_loss_cuda_release){
+        .name     = "ref",
+        .forward  = softmax_loss_forward,
+        .backward = softmax_loss_backward},
     {0},
 };
 

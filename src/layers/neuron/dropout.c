@@ -5,6 +5,8 @@
  * the global batch: the same mask whatever the number of workers. */
 #include "layers/neuron/dropout.h"
 
+#include "layers/cuda/kernels.h"
+
 fire_status_t fire_dropout_init(fire_dropout_t *s, float ratio)
 {
     if (!(ratio >= 0.0f && ratio < 1.0f))
@@ -106,7 +108,9 @@ static fire_status_t dropout_backward(fire_layer_t *l)
 }
 
 const fire_kernel_t fire_dropout_kernels[] = {
-    {.name = "ref", .forward = dropout_forward, .backward = dropout_backward},
+    FIRE_CUDA_ROW(.forward  = fire_dropout_cuda_forward,
+                  .backward = fire_dropout_cuda_backward, .needs = fire_needs_nothing){
+        .name = "ref", .forward = dropout_forward, .backward = dropout_backward},
     {0},
 };
 

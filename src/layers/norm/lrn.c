@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
+#include "layers/cuda/kernels.h"
 #include "layers/norm/lrn.h"
 #include "layers/vision/pool.h"
 
@@ -215,11 +216,16 @@ static fire_status_t lrn_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t lrn_kernels[] = {
-    {.name     = "simd",
-     .declines = fire_lrn_simd_declines,
-     .forward  = fire_lrn_simd_forward,
-     .backward = fire_lrn_simd_backward,
-     .needs    = fire_needs_bottom},
+    FIRE_CUDA_ROW(.declines = fire_lrn_cuda_declines, .forward = fire_lrn_cuda_forward,
+                  .backward = fire_lrn_cuda_backward, .needs = fire_needs_bottom)
+        FIRE_CUDA_ROW(.declines = fire_lrn_within_cuda_declines,
+                      .forward  = fire_lrn_within_cuda_forward,
+                      .backward = fire_lrn_within_cuda_backward,
+                      .needs    = fire_needs_bottom){.name     = "simd",
+                                                  .declines = fire_lrn_simd_declines,
+                                                  .forward  = fire_lrn_simd_forward,
+                                                  .backward = fire_lrn_simd_backward,
+                                                  .needs    = fire_needs_bottom},
     {.name     = "ref",
      .prepare  = lrn_prepare,
      .forward  = lrn_forward,

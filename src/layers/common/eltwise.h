@@ -1,0 +1,26 @@
+/* eltwise.h - what the kernels of Eltwise share. */
+#ifndef FIRE_LAYERS_COMMON_ELTWISE_H
+#define FIRE_LAYERS_COMMON_ELTWISE_H
+#include "layers/layer.h"
+
+FIRE_BEGIN_C
+#define FIRE_ELTWISE(op) CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__##op
+typedef Caffe__EltwiseParameter__EltwiseOp fire_eltwise_op_t;
+
+enum { FIRE_ELTWISE_MOST = 16 }; /* arrays that fast kernels take */
+
+typedef struct fire_eltwise {
+    const Caffe__EltwiseParameter *param; /* NULL: the defaults, a plain sum */
+    fire_eltwise_op_t              op;
+
+    int    *winner; /* MAX: which bottom each element came from */
+    int64_t cap;
+} fire_eltwise_t;
+
+/* One for each bottom, or NULL: all are 1. */
+static inline const float *fire_eltwise_coeffs(const fire_eltwise_t *s)
+{
+    return s->param != NULL && s->param->n_coeff > 0 ? s->param->coeff : NULL;
+}
+FIRE_END_C
+#endif

@@ -1,0 +1,12 @@
+/* softmax_loss.h - what the kernels of SoftmaxWithLoss share. */
+#ifndef FIRE_LAYERS_LOSS_SOFTMAX_LOSS_H
+#define FIRE_LAYERS_LOSS_SOFTMAX_LOSS_H
+#include "layers/common/softmax.h"
+#include "layers/loss/loss.h"
+
+typedef struct fire_softmax_loss {
+    fire_loss_t    loss;
+    fire_softmax_t softmax;
+    fire_blob_t   *prob; /* softmax(x), for backward and the second top */
+} fire_softmax_loss_t;
+#endif
