@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "device/gpu.h"
 #include "model/load.h"
 #include "train/trainer.h"
 
@@ -112,14 +113,24 @@ static fire_status_t fill_inputs(fire_net_t *net)
 
 /* ---- time per layer ---- */
 
+/* The time when all that was asked for is done. */
+static double work_now(const fire_ctx_t *ctx)
+{
+    if (ctx->place == FIRE_GPU) fire_gpu_sync(ctx->stream);
+    return fire_clock_now();
+}
+
 typedef struct layer_times {
-    double begin, *forward, *backward;
+    const fire_ctx_t *ctx;
+    double            begin, *forward, *backward;
 } layer_times_t;
 
 static fire_status_t begin(void *arg, int layer)
 {
+    layer_times_t *t = arg;
+
     (void)layer;
-    ((layer_times_t *)arg)->begin = fire_clock_now();
+    t->begin = work_now(t->ctx);
     return FIRE_OK;
 }
 
@@ -127,7 +138,7 @@ static fire_status_t end_forward(void *arg, int layer)
 {
     layer_times_t *t = arg;
 
-    t->forward[layer] += fire_clock_now() - t->begin;
+    t->forward[layer] += work_now(t->ctx) - t->begin;
     return FIRE_OK;
 }
 
@@ -135,13 +146,14 @@ static fire_status_t end_backward(void *arg, int layer)
 {
     layer_times_t *t = arg;
 
-    if (t->begin > 0) t->backward[layer] += fire_clock_now() - t->begin;
+    if (t->begin > 0) t->backward[layer] += work_now(t->ctx) - t->begin;
     t->begin = 0;
     return FIRE_OK;
 }
 
 static fire_status_t watch(fire_net_t *net, layer_times_t *t)
 {
+    t->ctx = &net->ctx;
     FIRE_TRY(FIRE_NEW(&t->forward, net->nlayer));
     FIRE_TRY(FIRE_NEW(&t->backward, net->nlayer));
     net->watch = (fire_net_hooks_t){t, begin, end_forward, begin, end_backward};
@@ -259,6 +271,7 @@ static fire_status_t measure(const flags_t *f)
            "\"params\": %lld, \"gflop\": %.4f, \"ms\": [",
            f->model, f->batch, f->infer ? "infer" : "train", f->ctx.threads,
            (long long)params, gflop);
+    if (w.net->ctx.place == FIRE_GPU) FIRE_TRY(fire_gpu_sync(w.net->ctx.stream));
     for (int i = 0; i < f->steps; i++) {
         double wall = fire_clock_now(), cpu = cpu_now();
 
@@ -277,7 +290,8 @@ static fire_status_t measure(const flags_t *f)
 
 static const char usage[] =
     "usage: bench_step MODEL_DIR BATCH [--infer] [--steps N] [--threads N]\n"
-    "       [--kernel LIST] [--exact] [--bf16] [--keep] [--layers]\n";
+    "       [--kernel LIST] [--exact] [--bf16] [--keep] [--layers]\n"
+    "       [--gpu] [--tf32] [--fp16] [--tune] [--any]\n";
 
 int main(int argc, char **argv)
 {
@@ -299,6 +313,16 @@ int main(int argc, char **argv)
             f.ctx.exact = true;
         else if (strcmp(argv[i], "--bf16") == 0)
             f.ctx.precision = FIRE_BF16;
+        else if (strcmp(argv[i], "--fp16") == 0)
+            f.ctx.precision = FIRE_F16;
+        else if (strcmp(argv[i], "--tf32") == 0)
+            f.ctx.tf32 = true;
+        else if (strcmp(argv[i], "--tune") == 0)
+            f.ctx.tune = true;
+        else if (strcmp(argv[i], "--any") == 0)
+            f.ctx.deterministic = false;
+        else if (strcmp(argv[i], "--gpu") == 0)
+            f.ctx.place = FIRE_GPU;
         else if (i + 1 == argc)
             return fputs(usage, stderr), 2;
         else if (strcmp(argv[i], "--steps") == 0)
@@ -310,7 +334,8 @@ int main(int argc, char **argv)
         else
             return fputs(usage, stderr), 2;
     }
-    if (measure(&f) < 0) {
+    if ((f.ctx.place == FIRE_GPU && fire_gpu_open(0, &f.ctx.stream) < 0) ||
+        measure(&f) < 0) {
         fprintf(stderr, "bench_step: %s\n", fire_last_error());
         return 1;
     }

@@ -173,6 +173,21 @@ bool fire_storage_is_on(const fire_storage_t *s, fire_place_t place)
     return c != NULL && c->format.place == place;
 }
 
+unsigned fire_storage_marks(const fire_storage_t *s)
+{
+    unsigned marks = 0;
+
+    for (int i = 0; i < MAX_COPIES; i++)
+        if (s->copy[i].valid) marks |= 1u << i;
+    return marks;
+}
+
+void fire_storage_set_marks(fire_storage_t *s, unsigned marks)
+{
+    for (int i = 0; i < MAX_COPIES; i++)
+        s->copy[i].valid = s->copy[i].ptr != NULL && (marks >> i & 1);
+}
+
 void fire_storage_swap(fire_storage_t *a, fire_storage_t *b)
 {
     copy_t *copy = a->copy;

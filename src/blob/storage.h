@@ -40,6 +40,10 @@ fire_format_t fire_storage_format_at(const fire_storage_t *storage, fire_place_t
                                      int ndim, const int64_t *dim);
 /* Are there values on this place? */
 bool fire_storage_is_on(const fire_storage_t *storage, fire_place_t place);
+/* Which formats hold the values, as a number; say so again, when memory has been written
+ * in the same way once more. */
+unsigned fire_storage_marks(const fire_storage_t *storage);
+void     fire_storage_set_marks(fire_storage_t *storage, unsigned marks);
 /* Exchange what two storages hold: a way to keep old values without copying them. No
  * bound memory may be involved. */
 void fire_storage_swap(fire_storage_t *a, fire_storage_t *b);

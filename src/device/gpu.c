@@ -54,4 +54,33 @@ fire_status_t fire_gpu_set_rate(fire_stream_t *stream, float rate, float correct
     (void)stream, (void)rate, (void)correction;
     return missing();
 }
+
+fire_status_t fire_gpu_record_begin(fire_stream_t *stream)
+{
+    (void)stream;
+    return missing();
+}
+
+fire_status_t fire_gpu_record_end(fire_stream_t *stream, fire_gpu_graph_t **graph_p)
+{
+    (void)stream, (void)graph_p;
+    return missing();
+}
+
+fire_status_t fire_gpu_replay(fire_stream_t *stream, fire_gpu_graph_t *graph)
+{
+    (void)stream, (void)graph;
+    return missing();
+}
+
+void fire_gpu_graph_free(fire_gpu_graph_t *graph)
+{
+    (void)graph;
+}
+
+int64_t fire_gpu_generation(const fire_stream_t *stream)
+{
+    (void)stream;
+    return 0;
+}
 #endif

@@ -23,5 +23,16 @@ fire_status_t fire_gpu_sync(fire_stream_t *stream);
  * Adam's correction. */
 fire_status_t fire_gpu_set_step(fire_stream_t *stream, int64_t step);
 fire_status_t fire_gpu_set_rate(fire_stream_t *stream, float rate, float correction);
+
+/* What a queue is asked for between begin and end is not done but recorded, to be done as
+ * often as wanted. Memory must stay where it is; the queue's own scratch memory has, as
+ * long as the generation is the same. */
+typedef struct fire_gpu_graph fire_gpu_graph_t;
+
+fire_status_t fire_gpu_record_begin(fire_stream_t *stream);
+fire_status_t fire_gpu_record_end(fire_stream_t *stream, fire_gpu_graph_t **graph_p);
+fire_status_t fire_gpu_replay(fire_stream_t *stream, fire_gpu_graph_t *graph);
+void          fire_gpu_graph_free(fire_gpu_graph_t *graph); /* NULL is allowed */
+int64_t       fire_gpu_generation(const fire_stream_t *stream);
 FIRE_END_C
 #endif

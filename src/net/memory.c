@@ -104,7 +104,8 @@ fire_status_t fire_net_plan_memory(fire_net_t *net)
     fire_status_t st;
 
     net->ndrop = 0;
-    if (!net->ctx.lean) return FIRE_OK;
+    /* A GPU's memory does not go round: giving it back would wait for the GPU. */
+    if (!net->ctx.lean || net->ctx.place == FIRE_GPU) return FIRE_OK;
     fire_free(net->drop);
     net->drop = NULL;
     FIRE_TRY(FIRE_NEW(&all.life, most_lives(net)));

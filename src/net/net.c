@@ -25,15 +25,14 @@ err:
     return st;
 }
 
-/* Memory of a GPU does not go round in the net's pool, and what Python once saw of a
- * blob it may look at again. */
+/* What Python once saw of a blob it may look at again. */
 static bool may_be_lean(const fire_net_t *net)
 {
     for (size_t i = 0; i < net->param->n_layer; i++)
         if (net->param->layer[i]->type != NULL &&
             strcmp(net->param->layer[i]->type, "Python") == 0)
             return false;
-    return net->ctx.place == FIRE_CPU;
+    return true;
 }
 
 static fire_status_t run_passes(fire_net_t *net, const Caffe__NetParameter *param,

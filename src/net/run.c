@@ -95,7 +95,7 @@ fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss
     if (first <= last && (net->debug_info || cuts_group(net, first, last)))
         FIRE_TRY(fire_net_unfuse(net));
     if (net->ctx.threads > 0) fire_threads_set(net->ctx.threads);
-    if (net->ctx.place == FIRE_GPU)
+    if (net->ctx.place == FIRE_GPU && first == 0)
         FIRE_TRY(fire_gpu_set_step(net->ctx.stream, net->moment.step));
     for (int i = first; i <= last; i++) {
         fire_net_layer_t *l = &net->layer[i];

@@ -157,6 +157,7 @@ fire_status_t fire_solver_update(fire_solver_t *s, int param, int64_t first, int
     if (p->kind == FIRE_PARAM_STATISTIC) return update_statistic(s, p, first, n);
     u.n     = n;
     u.rate  = s->rate * p->lr_mult;
+    u.mult  = s->adapt == FIRE_ADAPT_NONE ? p->lr_mult : 0;
     u.decay = s->param->weight_decay * p->decay_mult;
     FIRE_TRY(fire_blob_update(p->blob, FIRE_DATA, place_of(s), &u.w));
     FIRE_TRY(fire_blob_update(p->blob, FIRE_DIFF, place_of(s), &u.g));

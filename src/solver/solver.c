@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "device/gpu.h"
 
 #define FIRE_RULE(noun) extern const fire_rule_t fire_rule_##noun;
 #include "solver/rules.def"
@@ -96,7 +97,9 @@ fire_status_t fire_solver_begin(fire_solver_t *s)
     s->clip_scale = 1;
     s->correction = (float)(sqrt(1.0 - pow((double)s->param->momentum2, t)) /
                             (1.0 - pow((double)s->param->momentum, t)));
-    return fire_solver_rate(s, &s->rate);
+    FIRE_TRY(fire_solver_rate(s, &s->rate));
+    if (s->net->ctx.place == FIRE_CPU) return FIRE_OK;
+    return fire_gpu_set_rate(s->net->ctx.stream, s->rate, s->correction);
 }
 
 void fire_solver_end(fire_solver_t *s)

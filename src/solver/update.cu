@@ -10,14 +10,15 @@ enum { MOST = 64, CHUNK = 4096 };
 typedef struct segment {
     float  *w, *g, *h0, *h1;
     int64_t n;
-    float   rate, decay;
+    float   rate, mult, decay;
 } segment_t;
 
 typedef struct pack {
-    fire_update_t common;
-    int           count;
-    unsigned      first_block[MOST + 1];
-    segment_t     segment[MOST];
+    fire_cuda_live_t live;
+    fire_update_t    common;
+    int              count;
+    unsigned         first_block[MOST + 1];
+    segment_t        segment[MOST];
 } pack_t;
 
 /* The segment that this block works on. */
@@ -46,8 +47,9 @@ template <rule_t *rule> __global__ static void apply(const pack_t p)
     int64_t         at  = (int64_t)(blockIdx.x - p.first_block[k]) * CHUNK;
     int64_t         end = at + CHUNK < s.n ? at + CHUNK : s.n;
 
-    u.rate  = s.rate;
-    u.decay = s.decay;
+    u.rate       = s.mult != 0 ? *p.live.rate * s.mult : s.rate;
+    u.decay      = s.decay;
+    u.correction = *p.live.correction;
     for (int64_t i = at + threadIdx.x; i < end; i += blockDim.x)
         rule(&u, s.w + i, s.g + i, s.h0 + i, s.h1 != NULL ? s.h1 + i : NULL);
 }
@@ -62,7 +64,7 @@ static int fill_pack(const fire_update_t *u, int count, pack_t *p)
     for (int i = 0; i < p->count; i++) {
         p->first_block[i] = blocks;
         p->segment[i]     = segment_t{u[i].w, u[i].g,    u[i].h[0], u[i].h[1],
-                                  u[i].n, u[i].rate, u[i].decay};
+                                  u[i].n, u[i].rate, u[i].mult, u[i].decay};
         blocks += (unsigned)((u[i].n + CHUNK - 1) / CHUNK);
     }
     p->first_block[p->count] = blocks;
@@ -94,6 +96,7 @@ fire_status_t fire_update_gpu(fire_stream_t *s, const char *type,
 
     for (int done = 0; done < count;) {
         done += fill_pack(u + done, count - done, &p);
+        p.live = s->live;
         FIRE_TRY(launch(s, type, p));
     }
     return FIRE_OK;

@@ -9,6 +9,7 @@ typedef struct fire_update {
     float  *w, *g; /* weights; gradient, replaced by the value subtracted from w */
     float  *h[2];  /* history */
     float   rate;  /* of this parameter */
+    float   mult;  /* on a GPU: rate is this times fire_gpu_set_rate()'s; 0: not so */
     float   scale; /* of the gradient: clipping and 1/iter_size */
     float   share; /* literally: the latter, by itself */
     float   decay; /* of this parameter */

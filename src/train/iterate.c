@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "train/trainer.h"
 
 /* This lane's weight in the mean over the global batch. */
@@ -187,22 +188,112 @@ static fire_status_t update_alone(fire_trainer_t *t)
                                     fire_blob_count(t->net->learn[i].blob)));
     FIRE_TRY(fire_solver_flush(t->solver));
     fire_profile_update_end(t->profile);
-    return fire_grads_fetch(t->grads, 0, t->grads->nscalar);
+    return FIRE_OK;
+}
+
+/* ---- recorded iterations ---- */
+
+/* Layers in front that bring data; 0 where others do so later on. */
+static int count_sources(const fire_net_t *net)
+{
+    int n = 0;
+
+    while (n < net->nlayer && net->layer[n].base.nbottom == 0)
+        n++;
+    for (int i = n; i < net->nlayer; i++)
+        if (net->layer[i].base.nbottom == 0 ||
+            (net->layer[i].base.ops->flags & FIRE_LAYER_DYNAMIC) ||
+            net->layer[i].base.kernel->where == FIRE_CPU)
+            return 0;
+    return n;
+}
+
+/* The host takes part in exchanges, in clipping and in adapted rates. */
+fire_status_t fire_trainer_make_recording(fire_trainer_t *t)
+{
+    int sources = count_sources(t->net);
+
+    if (t->net->ctx.place != FIRE_GPU || t->exchange != NULL || t->lane_count > 1 ||
+        t->param->iter_size > 1 || t->param->clip_gradients >= 0 ||
+        t->solver->adapt != FIRE_ADAPT_NONE || sources == 0)
+        return FIRE_OK;
+    return fire_recording_create(t->net, t->solver, sources, &t->recording);
+}
+
+static bool is_recordable(const fire_trainer_t *t)
+{
+    enum { WARM_UP = 2 }; /* iterations: memory is found, kernels are chosen */
+
+    return t->recording != NULL && t->unrecorded >= WARM_UP && t->wish == FIRE_GO_ON &&
+           !t->net->debug_info && (t->profile == NULL || !t->profile->recording);
+}
+
+/* All of an iteration but its data and its settings. */
+static fire_status_t compute(fire_trainer_t *t)
+{
+    FIRE_TRY(fire_grads_clear(t->grads, 0, t->grads->head));
+    FIRE_TRY(fire_net_forward(t->net, count_sources(t->net), -1, NULL));
+    FIRE_TRY(add_scalars_on_gpu(t));
+    FIRE_TRY(fire_grads_settle(t->grads, 0, t->grads->head));
+    FIRE_TRY(fire_net_backward(t->net, -1, 0));
+    return update_alone(t);
+}
+
+/* Record it, then; where that cannot be, never try again. */
+static fire_status_t record(fire_trainer_t *t)
+{
+    fire_status_t st = fire_recording_begin(t->recording), ended;
+
+    if (st >= 0) {
+        st    = compute(t);
+        ended = fire_recording_end(t->recording);
+        if (st >= 0) st = ended;
+    }
+    if (st >= 0) return FIRE_OK;
+    FIRE_LOG(INFO, "Iterations cannot be recorded: %s", fire_last_error());
+    fire_recording_destroy(t->recording);
+    t->recording = NULL;
+    return FIRE_OK;
+}
+
+static fire_status_t run_recorded(fire_trainer_t *t)
+{
+    fire_net_t *net = t->net;
+
+    t->lane       = 0;
+    t->first_pass = t->last_pass = true;
+    net->moment.lane             = t->lane_first;
+    net->moment.step             = t->solver->iter;
+    net->loss_scale              = lane_share(t, net->moment.lane);
+    net->hooks                   = (fire_net_hooks_t){
+                          .arg = t, .before_forward = before_forward, .after_backward = after_backward};
+    FIRE_TRY(fire_solver_begin(t->solver));
+    FIRE_TRY(fire_trainer_measure(t));
+    FIRE_TRY(fire_net_forward(net, 0, count_sources(net) - 1, NULL));
+    if (!fire_recording_is_good(t->recording)) FIRE_TRY(record(t));
+    return t->recording != NULL ? fire_recording_run(t->recording) : compute(t);
+}
+
+/* One step after another. */
+static fire_status_t run_by_hand(fire_trainer_t *t)
+{
+    for (int lane = 0; lane < t->lane_count; lane++)
+        FIRE_TRY(run_lane(t, lane));
+    t->unrecorded++;
+    if (t->recording != NULL) fire_recording_drop(t->recording);
+    return t->exchange == NULL ? update_alone(t) : FIRE_OK;
 }
 
 fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)
 {
-    fire_status_t st = FIRE_OK;
+    fire_status_t st;
 
     fire_trainer_measure_begin(t);
-    for (int lane = 0; lane < t->lane_count && st >= 0; lane++)
-        st = run_lane(t, lane);
+    st            = is_recordable(t) ? run_recorded(t) : run_by_hand(t);
     t->net->hooks = (fire_net_hooks_t){0};
     FIRE_TRY(st);
-    if (t->exchange == NULL)
-        FIRE_TRY(update_alone(t));
-    else
-        FIRE_TRY(wait_for(t, 0, t->grads->head));
+    FIRE_TRY(t->exchange == NULL ? fire_grads_fetch(t->grads, 0, t->grads->nscalar)
+                                 : wait_for(t, 0, t->grads->head));
     *loss_p = (double)t->grads->sum[FIRE_SCALAR_LOSS];
     fire_solver_end(t->solver);
     fire_profile_iteration_end(t->profile);

@@ -95,6 +95,7 @@ fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
     FIRE_TRY_GOTO(st, fire_trainer_agree(t, set_up(t)), err_trainer);
     FIRE_TRY_GOTO(st, fire_trainer_agree(t, fire_trainer_make_exchange(t)),
                   err_trainer);
+    FIRE_TRY_GOTO(st, fire_trainer_make_recording(t), err_trainer);
     FIRE_LOG(INFO, "Solver scaffolding done.");
     *trainer_p = t;
     return FIRE_OK;
@@ -109,6 +110,7 @@ void fire_trainer_destroy(fire_trainer_t *t)
     if (t == NULL) return;
     fire_exchange_destroy(t->exchange);
     fire_profile_destroy(t->profile);
+    fire_recording_destroy(t->recording);
     for (int i = 0; i < t->ntest; i++)
         fire_net_destroy(t->test[i].net);
     fire_solver_destroy(t->solver);

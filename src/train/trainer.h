@@ -12,6 +12,7 @@
 #include "train/exchange.h"
 #include "train/grads.h"
 #include "train/profile.h"
+#include "train/recording.h"
 
 /* What the user asks for from outside (signals); looked at once per iteration. */
 typedef enum fire_action { FIRE_GO_ON, FIRE_SNAPSHOT, FIRE_STOP } fire_action_t;
@@ -80,6 +81,9 @@ typedef struct fire_trainer {
     bool                          first_pass, last_pass; /* of the lane */
     fire_action_t                 wish;                  /* of this worker's user */
 
+    fire_recording_t *recording; /* of an iteration, on a GPU; NULL: none is possible */
+    int               unrecorded; /* iterations that ran to warm up */
+
     fire_mt_t      *mt;         /* Caffe's random numbers; NULL: ours */
     fire_profile_t *profile;    /* NULL: not measured */
     int64_t         began_iter; /* where this run took up */
@@ -121,6 +125,7 @@ int fire_trainer_size(const fire_trainer_t *trainer); /* workers */
 fire_status_t fire_trainer_make_nets(fire_trainer_t *trainer);
 fire_status_t fire_trainer_take_lanes(fire_trainer_t *trainer);
 fire_status_t fire_trainer_make_exchange(fire_trainer_t *trainer);
+fire_status_t fire_trainer_make_recording(fire_trainer_t *trainer);
 fire_status_t fire_trainer_keep_data(fire_trainer_t *trainer); /* data_store */
 /* Show other workers that this one is at work; do they live? Call it between layers. */
 fire_status_t fire_trainer_beat(fire_trainer_t *trainer);

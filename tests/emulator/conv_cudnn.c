@@ -15,12 +15,12 @@ typedef struct tensor {
     void        *ptr;
     fire_dtype_t type;
     bool         last;
-    int64_t      b, h, w;
+    int64_t      b, pitch, h, w;
 } tensor_t;
 
 static int64_t at(const tensor_t *t, int64_t a, int64_t b, int64_t h, int64_t w)
 {
-    return t->last ? ((a * t->h + h) * t->w + w) * t->b + b
+    return t->last ? ((a * t->h + h) * t->w + w) * t->pitch + b
                    : ((a * t->b + b) * t->h + h) * t->w + w;
 }
 
@@ -94,24 +94,26 @@ fire_status_t fire_cudnn_conv_find(fire_stream_t *s, const fire_cudnn_conv_t *co
     op->conv     = *conv;
     op->pass     = pass;
     op->fused    = pass == FIRE_CUDNN_FORWARD && (conv->bias || conv->relu);
-    op->weights  = pass == FIRE_CUDNN_WEIGHTS ? FIRE_F32 : conv->dtype;
+    op->weights  = conv->dtype;
     op->next     = s->cudnn_ops;
     s->cudnn_ops = op;
     *op_p        = op;
     return FIRE_OK;
 }
 
-static void finish(const fire_cudnn_op_t *op, const tensor_t *to, int64_t n,
+/* Sums lie as their tensor does; bias goes with b. */
+static void finish(const fire_cudnn_op_t *op, const tensor_t *to, int64_t rows,
                    const float *sum, const float *bias)
 {
-    int64_t plane = op->conv.out[0] * op->conv.out[1], k = op->conv.out_channels;
+    for (int64_t a = 0; a < rows; a++)
+        for (int64_t b = 0; b < to->b; b++)
+            for (int64_t i = 0; i < to->h * to->w; i++) {
+                int64_t k = at(to, a, b, i / to->w, i % to->w);
+                float   v = sum[k];
 
-    for (int64_t i = 0; i < n; i++) {
-        float v = sum[i];
-
-        if (op->fused && bias != NULL) v += bias[to->last ? i % k : i / plane % k];
-        put(to, i, op->fused && op->conv.relu && !(v > 0) ? 0 : v);
-    }
+                if (op->fused && bias != NULL) v += bias[b];
+                put(to, k, op->fused && op->conv.relu && !(v > 0) ? 0 : v);
+            }
 }
 
 fire_status_t fire_cudnn_conv_run(fire_stream_t *s, const fire_cudnn_op_t *op,
@@ -119,19 +121,22 @@ fire_status_t fire_cudnn_conv_run(fire_stream_t *s, const fire_cudnn_op_t *op,
 {
     const fire_cudnn_conv_t *c  = &op->conv;
     int64_t                  in = c->in_channels / c->group;
-    tensor_t x = {args->x, c->dtype, c->last, c->in_channels, c->in[0], c->in[1]};
-    tensor_t w = {args->w, op->weights, c->last, in, c->kernel[0], c->kernel[1]};
-    tensor_t y = {args->y, c->dtype, c->last, c->out_channels, c->out[0], c->out[1]};
-    const tensor_t *to  = op->pass == FIRE_CUDNN_FORWARD ? &y
-                          : op->pass == FIRE_CUDNN_DATA  ? &x
-                                                         : &w;
-    int64_t         n   = (to == &w ? c->out_channels : c->num) * to->b * to->h * to->w;
-    float          *sum = calloc((size_t)n, sizeof(*sum));
+    tensor_t                 x  = {args->x,     c->dtype, c->last, c->in_channels,
+                                   c->in_pitch, c->in[0], c->in[1]};
+    tensor_t w = {args->w, op->weights, c->last, in, in, c->kernel[0], c->kernel[1]};
+    tensor_t y = {args->y,      c->dtype,  c->last,  c->out_channels,
+                  c->out_pitch, c->out[0], c->out[1]};
+    const tensor_t *to   = op->pass == FIRE_CUDNN_FORWARD ? &y
+                           : op->pass == FIRE_CUDNN_DATA  ? &x
+                                                          : &w;
+    int64_t         rows = to == &w ? c->out_channels : c->num;
+    int64_t         n    = rows * (to->last ? to->pitch : to->b) * to->h * to->w;
+    float          *sum  = calloc((size_t)n, sizeof(*sum));
 
     (void)s;
     emulator_enter();
     each_product(c, op->pass, &x, &w, &y, &(sums_t){sum, sum, sum});
-    finish(op, to, n, sum, c->bias ? args->bias : NULL);
+    finish(op, to, rows, sum, c->bias ? args->bias : NULL);
     emulator_leave();
     free(sum);
     return FIRE_OK;

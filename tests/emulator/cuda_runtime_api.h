@@ -26,7 +26,7 @@ typedef enum cudaMemcpyKind {
 
 typedef enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 } cudaDeviceAttr;
 typedef enum cudaStreamCaptureMode {
-    cudaStreamCaptureModeThreadLocal = 1
+    cudaStreamCaptureModeRelaxed = 2
 } cudaStreamCaptureMode;
 
 enum {

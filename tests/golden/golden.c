@@ -158,6 +158,8 @@ int main(int argc, char **argv)
             return usage();
         else if (!test_open_gpu("fp32", &ctx, &why))
             return fprintf(stderr, "skipped: %s\n", why), 77;
+        else
+            ctx.exact = true;
     }
     if (argc < 2 || (dir = realpath(argv[1], NULL)) == NULL) return usage();
     fire_threads_set(1);

@@ -14,13 +14,13 @@ static cudnnDataType_t type_of(fire_dtype_t t)
                             : CUDNN_DATA_HALF;
 }
 
-/* A dense tensor (a, b, spatial...), b last in memory if channels are. */
+/* A tensor (a, b, spatial...). Channels last, pixels are `pitch` elements apart. */
 static fire_cudnn_tensor_t tensor(const fire_cudnn_conv_t *c, int64_t uid,
                                   cudnnDataType_t type, int64_t a, int64_t b,
-                                  const int64_t *spatial)
+                                  int64_t pitch, const int64_t *spatial)
 {
     fire_cudnn_tensor_t t     = {.uid = uid, .type = type, .ndim = (int)c->axes + 2};
-    int64_t             plane = 1, step = c->last ? b : 1;
+    int64_t             plane = 1, step = c->last ? pitch : 1;
 
     t.dim[0] = a;
     t.dim[1] = b;
@@ -31,7 +31,7 @@ static fire_cudnn_tensor_t tensor(const fire_cudnn_conv_t *c, int64_t uid,
         plane *= spatial[i];
     }
     t.stride[1] = c->last ? 1 : plane;
-    t.stride[0] = plane * b;
+    t.stride[0] = plane * (c->last ? pitch : b);
     return t;
 }
 
@@ -69,10 +69,13 @@ static fire_status_t add_tensors(fire_cudnn_graph_t *g, const fire_cudnn_conv_t 
                                  fire_dtype_t weights, bool y_inside, parts_t *p)
 {
     cudnnDataType_t     type = type_of(c->dtype);
-    fire_cudnn_tensor_t x    = tensor(c, X, type, c->num, c->in_channels, c->in);
-    fire_cudnn_tensor_t w    = tensor(c, W, type_of(weights), c->out_channels,
-                                      c->in_channels / c->group, c->kernel);
-    fire_cudnn_tensor_t y    = tensor(c, Y, type, c->num, c->out_channels, c->out);
+    fire_cudnn_tensor_t x =
+        tensor(c, X, type, c->num, c->in_channels, c->in_pitch, c->in);
+    fire_cudnn_tensor_t w =
+        tensor(c, W, type_of(weights), c->out_channels, c->in_channels / c->group,
+               c->in_channels / c->group, c->kernel);
+    fire_cudnn_tensor_t y =
+        tensor(c, Y, type, c->num, c->out_channels, c->out_pitch, c->out);
 
     if (y_inside) { /* not rounded before bias and ReLU */
         y.uid  = 0;
@@ -153,9 +156,10 @@ static fire_status_t add_epilogue(fire_cudnn_graph_t *g, const fire_cudnn_conv_t
                                   cudnnBackendDescriptor_t raw)
 {
     static const int64_t one[FIRE_CUDNN_SPATIAL] = {1, 1, 1};
-    fire_cudnn_tensor_t  b = tensor(c, BIAS, CUDNN_DATA_FLOAT, 1, c->out_channels, one);
-    fire_cudnn_tensor_t  y =
-        tensor(c, Y, type_of(c->dtype), c->num, c->out_channels, c->out);
+    fire_cudnn_tensor_t  b =
+        tensor(c, BIAS, CUDNN_DATA_FLOAT, 1, c->out_channels, c->out_channels, one);
+    fire_cudnn_tensor_t y =
+        tensor(c, Y, type_of(c->dtype), c->num, c->out_channels, c->out_pitch, c->out);
     fire_cudnn_tensor_t      between = y;
     cudnnBackendDescriptor_t bias, sum = raw, out;
 
@@ -205,18 +209,18 @@ static fire_status_t make(fire_stream_t *s, fire_cudnn_op_t *op,
     return st;
 }
 
-/* The best way first: bias and ReLU in the same kernel, gradients in float32. */
+/* The best way first: bias and ReLU in the same kernel. Gradients of weights come in
+ * the net's precision: kernels that leave float32 are several times slower. */
 static fire_status_t make_best(fire_stream_t *s, fire_cudnn_op_t *op,
                                const fire_cudnn_conv_args_t *args)
 {
     fire_status_t st;
 
     op->fused   = op->pass == FIRE_CUDNN_FORWARD && (op->conv.bias || op->conv.relu);
-    op->weights = op->pass == FIRE_CUDNN_WEIGHTS ? FIRE_F32 : op->conv.dtype;
-    st          = make(s, op, args);
-    if (st >= 0 || (!op->fused && op->weights == op->conv.dtype)) return st;
-    op->fused   = false;
     op->weights = op->conv.dtype;
+    st          = make(s, op, args);
+    if (st >= 0 || !op->fused) return st;
+    op->fused = false;
     return make(s, op, args);
 }
 

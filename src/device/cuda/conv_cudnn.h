@@ -16,6 +16,7 @@ typedef enum fire_cudnn_pass {
 /* Bytes between fields are zero: it is compared as a whole. */
 typedef struct fire_cudnn_conv {
     int64_t      axes, num, group, in_channels, out_channels;
+    int64_t      in_pitch, out_pitch; /* channels last: from pixel to pixel */
     int64_t      in[FIRE_CUDNN_SPATIAL], out[FIRE_CUDNN_SPATIAL];
     int64_t      kernel[FIRE_CUDNN_SPATIAL], stride[FIRE_CUDNN_SPATIAL];
     int64_t      pad[FIRE_CUDNN_SPATIAL], dilation[FIRE_CUDNN_SPATIAL];

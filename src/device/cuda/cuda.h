@@ -30,6 +30,7 @@ struct fire_stream {
         void  *memory;
         size_t bytes;
     } workspace, scratch;
+    int64_t          generation; /* of the two above */
     fire_cuda_live_t live;
 };
 

@@ -204,6 +204,7 @@ static fire_status_t fit(fire_stream_t *s, struct fire_cuda_scratch *m, size_t b
         *m = (struct fire_cuda_scratch){0};
         FIRE_TRY(FIRE_CUDA(cudaMalloc(&m->memory, bytes)));
         m->bytes = bytes;
+        s->generation++;
     }
     *memory_p = m->memory;
     return FIRE_OK;

@@ -82,36 +82,40 @@ static fire_status_t finish_graph(fire_cudnn_graph_t       *g,
 void fire_cudnn_plan_free(const fire_cudnn_t *calls, fire_cudnn_plan_t *p)
 {
     if (p->plan != NULL) calls->BackendDestroyDescriptor(p->plan);
-    if (p->pack != NULL) calls->BackendDestroyDescriptor(p->pack);
     *p = (fire_cudnn_plan_t){0};
 }
 
-static fire_status_t point_to(const fire_cudnn_t *c, const fire_cudnn_plan_t *p,
+static fire_status_t point_to(const fire_cudnn_t *c, cudnnBackendDescriptor_t pack,
                               const fire_cudnn_args_t *args, void *workspace)
 {
+    FIRE_TRY(FIRE_CUDNN(c->BackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+                                               CUDNN_TYPE_INT64, args->n, args->uid)));
     FIRE_TRY(
-        FIRE_CUDNN(c->BackendSetAttribute(p->pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
-                                          CUDNN_TYPE_INT64, args->n, args->uid)));
-    FIRE_TRY(FIRE_CUDNN(
-        c->BackendSetAttribute(p->pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
-                               CUDNN_TYPE_VOID_PTR, args->n, args->ptr)));
-    FIRE_TRY(
-        FIRE_CUDNN(c->BackendSetAttribute(p->pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
-                                          CUDNN_TYPE_VOID_PTR, 1, &workspace)));
-    return FIRE_CUDNN(c->BackendFinalize(p->pack));
+        FIRE_CUDNN(c->BackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+                                          CUDNN_TYPE_VOID_PTR, args->n, args->ptr)));
+    FIRE_TRY(FIRE_CUDNN(c->BackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
+                                               CUDNN_TYPE_VOID_PTR, 1, &workspace)));
+    return FIRE_CUDNN(c->BackendFinalize(pack));
 }
 
+/* A pack of pointers serves once: it cannot be changed when it is final. */
 fire_status_t fire_cudnn_plan_run(fire_stream_t *s, const fire_cudnn_plan_t *p,
                                   const fire_cudnn_args_t *args)
 {
-    const fire_cudnn_t *c;
-    cudnnHandle_t       handle;
-    void               *workspace = NULL;
+    cudnnBackendDescriptor_t pack;
+    const fire_cudnn_t      *c;
+    cudnnHandle_t            handle;
+    void                    *workspace = NULL;
+    fire_status_t            st;
 
     FIRE_TRY(fire_cudnn_get(s, &c, &handle));
     if (p->workspace > 0) FIRE_TRY(fire_cuda_workspace(s, p->workspace, &workspace));
-    FIRE_TRY(point_to(c, p, args, workspace));
-    return FIRE_CUDNN(c->BackendExecute(handle, p->plan, p->pack));
+    FIRE_TRY(FIRE_CUDNN(
+        c->BackendCreateDescriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack)));
+    st = point_to(c, pack, args, workspace);
+    if (st >= 0) st = FIRE_CUDNN(c->BackendExecute(handle, p->plan, pack));
+    c->BackendDestroyDescriptor(pack);
+    return st;
 }
 
 /* ---- choosing one ---- */
@@ -174,8 +178,6 @@ static bool build(const fire_cudnn_graph_t *g, cudnnBackendDescriptor_t config,
 
     *p = (fire_cudnn_plan_t){0};
     if (c->BackendCreateDescriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, &p->plan) ==
-            CUDNN_STATUS_SUCCESS &&
-        c->BackendCreateDescriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &p->pack) ==
             CUDNN_STATUS_SUCCESS &&
         c->BackendSetAttribute(p->plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
                                CUDNN_TYPE_HANDLE, 1,

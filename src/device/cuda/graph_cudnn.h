@@ -37,7 +37,7 @@ typedef struct fire_cudnn_args {
 } fire_cudnn_args_t;
 
 typedef struct fire_cudnn_plan {
-    cudnnBackendDescriptor_t plan, pack;
+    cudnnBackendDescriptor_t plan;
     size_t                   workspace;
     float                    ms; /* if it was measured */
 } fire_cudnn_plan_t;

@@ -139,12 +139,6 @@ const char *fire_eltwise_cuda_declines(const fire_layer_t *l)
     return l->nbottom > FIRE_ELTWISE_MOST ? "it has more than 16 bottoms" : NULL;
 }
 
-/* Sums need nothing but the gradient. */
-unsigned fire_eltwise_cuda_needs(const fire_layer_t *l)
-{
-    return FIRE_STATE(l, eltwise_t)->op == SUM ? 0 : FIRE_NEEDS_BOTTOM | FIRE_NEEDS_TOP;
-}
-
 static const char *eltwise_simd_declines(const fire_layer_t *l)
 {
     if (FIRE_STATE(l, eltwise_t)->op != SUM) return "it only adds";
@@ -191,6 +185,7 @@ static const fire_kernel_t eltwise_kernels[] = {
     FIRE_CUDA_ROW(.declines = fire_eltwise_cuda_declines,
                   .forward  = fire_eltwise_cuda_forward,
                   .backward = fire_eltwise_cuda_backward,
+                  .absorbs  = fire_eltwise_cuda_absorbs,
                   .needs    = fire_eltwise_cuda_needs){.name     = "simd",
                                                     .declines = eltwise_simd_declines,
                                                     .forward  = eltwise_simd_forward,

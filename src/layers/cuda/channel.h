@@ -14,7 +14,7 @@
 #include "layers/cuda/layer_cuda.h"
 #include "layers/cuda/map.h"
 
-enum { FIRE_CHANNEL_THREADS = 256, FIRE_CHANNEL_PARTS = 512 };
+enum { FIRE_CHANNEL_THREADS = 256, FIRE_CHANNEL_PARTS = 1024 };
 
 /* V elements in a row, in float32. */
 template <int V> struct fire_lanes {
@@ -213,16 +213,34 @@ static fire_status_t fire_channel_sums(fire_stream_t *s, const fire_channel_plan
                             *partial_p);
 }
 
-/* The k-th sum of channel c, in order of the parts. */
-__device__ static inline float fire_channel_total(const float *partial, int parts,
-                                                  int64_t channels, int k, int64_t c)
-{
-    float sum = 0;
+/* The sums of all parts, by blocks of a few channels whose rows of threads share the
+ * parts: total[k] of channel *c_p is valid where true comes back. */
+enum { FIRE_TOTAL_CHANNELS = 8 };
 
-    for (int i = 0; i < parts; i++)
-        sum += partial[((int64_t)k * parts + i) * channels + c];
-    return sum;
+template <int K>
+__device__ static inline bool fire_channel_totals(const float *partial, int parts,
+                                                  int64_t channels, float total[K],
+                                                  int64_t *c_p)
+{
+    int64_t c = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+    for (int k = 0; k < K; k++) {
+        fire_lanes<1> sum = {};
+
+#pragma unroll 4
+        for (int i = threadIdx.y; c < channels && i < parts; i += blockDim.y)
+            sum.v[0] += partial[((int64_t)k * parts + i) * channels + c];
+        total[k] = fire_add_rows<1>(sum).v[0];
+    }
+    *c_p = c;
+    return threadIdx.y == 0 && c < channels;
 }
+
+#define FIRE_LAUNCH_TOTALS(s, channels, kernel, ...)                                   \
+    FIRE_LAUNCH_GRID(                                                                  \
+        s, (unsigned)(((channels) + FIRE_TOTAL_CHANNELS - 1) / FIRE_TOTAL_CHANNELS),   \
+        dim3(FIRE_TOTAL_CHANNELS, FIRE_CHANNEL_THREADS / FIRE_TOTAL_CHANNELS), kernel, \
+        __VA_ARGS__)
 
 /* ---- element-wise work that knows its channel ---- */
 
@@ -235,6 +253,7 @@ __global__ static void fire_channel_each_row(fire_channel_plan_t p, F f)
 
     if (c >= p.view.channels) return;
     typename F::template constants<V> k(f, c);
+#pragma unroll 2
     for (; row < p.view.outer; row += (int64_t)gridDim.y * blockDim.y)
         f.template apply<V>(k, row * p.view.channels + c);
 }

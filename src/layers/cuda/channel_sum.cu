@@ -25,11 +25,11 @@ template <typename T> struct values {
 __global__ static void finish(int64_t channels, int parts, const float *partial,
                               bool add, float *sum)
 {
-    FIRE_GRID_STRIDE (c, channels) {
-        float total = fire_channel_total(partial, parts, channels, 0, c);
+    float   total;
+    int64_t c;
 
+    if (fire_channel_totals<1>(partial, parts, channels, &total, &c))
         sum[c] = add ? sum[c] + total : total;
-    }
 }
 
 template <typename T>
@@ -41,8 +41,8 @@ static fire_status_t sum_of(fire_stream_t *s, fire_gpu_view_t view, const T *x,
     float              *partial;
 
     FIRE_TRY((fire_channel_sums<V, 1>(s, p, values<T>{x}, &partial)));
-    return FIRE_LAUNCH(s, view.channels, finish, view.channels, p.parts, partial, add,
-                       sum);
+    return FIRE_LAUNCH_TOTALS(s, view.channels, finish, view.channels, p.parts, partial,
+                              add, sum);
 }
 
 fire_status_t fire_gpu_channel_sum(fire_stream_t *s, fire_gpu_view_t view,
@@ -140,8 +140,8 @@ static fire_status_t relu_back(fire_stream_t *s, fire_gpu_view_t view, const T *
 
     FIRE_TRY((fire_channel_sums<V, 1>(s, p, masked_values<T>{y, dy}, &partial)));
     if (sum == NULL) return FIRE_OK;
-    return FIRE_LAUNCH(s, view.channels, finish, view.channels, p.parts, partial, add,
-                       sum);
+    return FIRE_LAUNCH_TOTALS(s, view.channels, finish, view.channels, p.parts, partial,
+                              add, sum);
 }
 
 fire_status_t fire_gpu_channel_relu_back(fire_stream_t *s, fire_gpu_view_t view,

@@ -5,6 +5,7 @@
 #include "layers/cuda/kernels.h"
 #include "layers/cuda/layer_cuda.h"
 #include "layers/cuda/map.h"
+#include "layers/neuron/relu.h"
 
 enum { MOST = FIRE_ELTWISE_MOST };
 
@@ -14,7 +15,7 @@ template <typename T> struct inputs {
     float    c[MOST];
 };
 
-struct add_up {
+template <bool RELU> struct add_up {
     template <typename T>
     __device__ static float of(const inputs<T> &in, const float *x)
     {
@@ -22,7 +23,7 @@ struct add_up {
 
         for (int b = 1; b < in.n; b++)
             sum += in.c[b] * x[b];
-        return sum;
+        return RELU && !(sum > 0) ? 0.0f : sum;
     }
 };
 
@@ -69,7 +70,7 @@ __global__ static void combine(int64_t n, const inputs<T> in, T *y)
 }
 
 /* Sums of vectors: what a residual net does all day. */
-template <typename T>
+template <bool RELU, typename T>
 __global__ static void add_vectors(int64_t n, const inputs<T> in, T *y)
 {
     FIRE_GRID_STRIDE (i, n) {
@@ -87,26 +88,32 @@ __global__ static void add_vectors(int64_t n, const inputs<T> in, T *y)
         }
 #pragma unroll
         for (int k = 0; k < fire_vector<T>::N; k++)
-            v.v[k] = (T)sum[k];
+            v.v[k] = (T)(RELU && !(sum[k] > 0) ? 0.0f : sum[k]);
         reinterpret_cast<fire_vector<T> *>(y)[i] = v;
     }
 }
 
-template <typename T>
-static fire_status_t run(fire_stream_t *s, fire_eltwise_op_t op, int64_t n,
-                         const inputs<T> &in, T *y)
+template <bool RELU, typename T>
+static fire_status_t add(fire_stream_t *s, int64_t n, const inputs<T> &in, T *y)
 {
     bool aligned = fire_is_aligned(y) && n % fire_vector<T>::N == 0;
 
     for (int b = 0; b < in.n; b++)
         aligned = aligned && fire_is_aligned(in.x[b]);
+    if (!aligned) return FIRE_LAUNCH(s, n, (combine<add_up<RELU>, T>), n, in, y);
+    n /= fire_vector<T>::N;
+    return FIRE_LAUNCH(s, n, (add_vectors<RELU, T>), n, in, y);
+}
+
+template <typename T>
+static fire_status_t run(fire_stream_t *s, fire_eltwise_op_t op, bool relu, int64_t n,
+                         const inputs<T> &in, T *y)
+{
     if (op == FIRE_ELTWISE(PROD))
         return FIRE_LAUNCH(s, n, (combine<multiply, T>), n, in, y);
     if (op == FIRE_ELTWISE(MAX))
         return FIRE_LAUNCH(s, n, (combine<maximize, T>), n, in, y);
-    if (!aligned) return FIRE_LAUNCH(s, n, (combine<add_up, T>), n, in, y);
-    n /= fire_vector<T>::N;
-    return FIRE_LAUNCH(s, n, add_vectors<T>, n, in, y);
+    return relu ? add<true>(s, n, in, y) : add<false>(s, n, in, y);
 }
 
 /* Read `part` of blobs in one format. */
@@ -136,7 +143,8 @@ static fire_status_t combine_blobs(fire_layer_t *l, fire_eltwise_op_t op,
 
     FIRE_TRY(gather(f, part, n, from, coeff, &in));
     FIRE_OUT_AS(to, part, f, &y);
-    return run(l->ctx->stream, op, fire_blob_count(to), in, (T *)y);
+    return run(l->ctx->stream, op, part == FIRE_DATA && l->nfollower > 0,
+               fire_blob_count(to), in, (T *)y);
 }
 
 fire_status_t fire_eltwise_cuda_forward(fire_layer_t *l)
@@ -164,13 +172,82 @@ fire_status_t fire_split_cuda_backward(fire_layer_t *l)
 
 /* ---- backward ---- */
 
-struct scale_by {
-    float            c;
-    __device__ float operator()(float dy) const
-    {
-        return c * dy;
-    }
+bool fire_eltwise_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+{
+    return ((const fire_eltwise_t *)l->state)->op == FIRE_ELTWISE(SUM) &&
+           l->ctx->lean && l->nfollower == 0 && fire_is_plain_relu(next);
+}
+
+unsigned fire_eltwise_cuda_needs(const fire_layer_t *l)
+{
+    if (((const fire_eltwise_t *)l->state)->op != FIRE_ELTWISE(SUM))
+        return FIRE_NEEDS_BOTTOM | FIRE_NEEDS_TOP;
+    return l->nfollower > 0 ? FIRE_NEEDS_TOP : 0;
+}
+
+template <typename T> struct outputs {
+    int   n;
+    T    *dx[MOST];
+    float c[MOST];
 };
+
+/* All bottoms of a sum at once; y NULL: there is no ReLU behind it. */
+template <typename T>
+__global__ static void spread(int64_t n, const T *dy, const T *y, const outputs<T> out)
+{
+    FIRE_GRID_STRIDE (i, n) {
+        float d = y == NULL || (float)y[i] > 0 ? (float)dy[i] : 0.0f;
+
+        for (int b = 0; b < out.n; b++)
+            out.dx[b][i] = (T)(out.c[b] * d);
+    }
+}
+
+template <typename T>
+__global__ static void spread_vectors(int64_t n, const T *dy, const T *y,
+                                      const outputs<T> out)
+{
+    FIRE_GRID_STRIDE (i, n) {
+        fire_vector<T> d = fire_load(dy, i), to;
+
+        if (y != NULL) {
+            fire_vector<T> v = fire_load(y, i);
+
+#pragma unroll
+            for (int k = 0; k < fire_vector<T>::N; k++)
+                if (!((float)v.v[k] > 0)) d.v[k] = (T)0.0f;
+        }
+        for (int b = 0; b < out.n; b++) {
+#pragma unroll
+            for (int k = 0; k < fire_vector<T>::N; k++)
+                to.v[k] = (T)(out.c[b] * (float)d.v[k]);
+            reinterpret_cast<fire_vector<T> *>(out.dx[b])[i] = to;
+        }
+    }
+}
+
+template <typename T>
+static fire_status_t backward_sum(fire_layer_t *l, const fire_format_t *f, const T *dy)
+{
+    const float *c       = fire_eltwise_coeffs((const fire_eltwise_t *)l->state);
+    int64_t      n       = fire_blob_count(l->top[0]);
+    bool         aligned = fire_is_aligned(dy) && n % fire_vector<T>::N == 0;
+    outputs<T>   out     = {};
+    void        *y       = NULL, *dx;
+
+    if (l->nfollower > 0) FIRE_IN_AS(l->top[0], FIRE_DATA, f, &y);
+    for (int b = 0; b < l->nbottom; b++) {
+        if (!l->propagate_down[b]) continue;
+        FIRE_OUT_AS(l->bottom[b], FIRE_DIFF, f, &dx);
+        aligned         = aligned && fire_is_aligned(dx);
+        out.c[out.n]    = c != NULL ? c[b] : 1.0f;
+        out.dx[out.n++] = (T *)dx;
+    }
+    if (!aligned || !fire_is_aligned(y))
+        return FIRE_LAUNCH(l->ctx->stream, n, spread<T>, n, dy, (const T *)y, out);
+    n /= fire_vector<T>::N;
+    return FIRE_LAUNCH(l->ctx->stream, n, spread_vectors<T>, n, dy, (const T *)y, out);
+}
 
 /* dx of bottom `which`: its share of the product, or all where it won. */
 template <typename T, bool MAX, bool STABLE>
@@ -201,13 +278,6 @@ static fire_status_t backward_to(fire_layer_t *l, const fire_format_t *f, int b,
     inputs<T>             in;
     void                 *y, *dx;
 
-    if (s->op == FIRE_ELTWISE(SUM)) {
-        const float *c = fire_eltwise_coeffs(s);
-
-        FIRE_OUT_AS(l->bottom[b], FIRE_DIFF, f, &dx);
-        return fire_map(l->ctx->stream, n, scale_by{c != NULL ? c[b] : 1.0f}, (T *)dx,
-                        dy);
-    }
     FIRE_TRY(gather<T>(f, FIRE_DATA, l->nbottom, l->bottom, NULL, &in));
     FIRE_IN_AS(l->top[0], FIRE_DATA, f, &y);
     FIRE_OUT_AS(l->bottom[b], FIRE_DIFF, f, &dx);
@@ -227,6 +297,8 @@ fire_status_t fire_eltwise_cuda_backward(fire_layer_t *l)
     void         *dy;
 
     FIRE_IN_AS(l->top[0], FIRE_DIFF, &f, &dy);
+    if (((const fire_eltwise_t *)l->state)->op == FIRE_ELTWISE(SUM))
+        FIRE_WITH_TYPE(f.dtype, T, return backward_sum<T>(l, &f, (const T *)dy))
     for (int b = 0; b < l->nbottom; b++)
         if (l->propagate_down[b])
             FIRE_WITH_TYPE(f.dtype, T,

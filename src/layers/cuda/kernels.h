@@ -67,8 +67,9 @@ fire_status_t fire_accuracy_cuda_forward(fire_layer_t *l);
 
 /* eltwise.cu */
 FIRE_CUDA_DECLARE(eltwise);
-const char   *fire_eltwise_cuda_declines(const fire_layer_t *l);
-unsigned      fire_eltwise_cuda_needs(const fire_layer_t *l);
+const char *fire_eltwise_cuda_declines(const fire_layer_t *l);
+bool        fire_eltwise_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next);
+unsigned    fire_eltwise_cuda_needs(const fire_layer_t *l);
 fire_status_t fire_split_cuda_backward(fire_layer_t *l);
 FIRE_END_C
 #endif

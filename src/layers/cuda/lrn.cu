@@ -21,7 +21,7 @@ __device__ static inline float power(float s, float beta)
 
     if (beta != 0.75f) return powf(s, -beta);
     root = rsqrtf(s);
-    return root * sqrtf(root);
+    return root * root * rsqrtf(root);
 }
 
 /* Vectors of a pixel: the one before, this one, the one behind; zeros outside. */
@@ -86,7 +86,7 @@ __global__ static void backward_last(int64_t vectors, lrn_t l, const T *x, const
             int   at = V - HALF + k;
             float s = scale_at<V, HALF>(l, near_, at), p = power(s, l.beta);
 
-            ratio[k] = d[at] * near_[at] * p / s;
+            ratio[k] = __fdividef(d[at] * near_[at] * p, s);
             if (k >= HALF && k < V + HALF) straight[k - HALF] = d[at] * p;
         }
 #pragma unroll

@@ -40,22 +40,20 @@ __global__ static void finish_moments(fire_gpu_norm_t n, int parts,
                                       const float *partial, const T *x, float eps,
                                       fire_gpu_statistics_t into)
 {
-    int64_t channels = n.view.channels, m = n.view.outer * n.view.inner;
-    float   unbiased = m > 1 ? (float)m / (float)(m - 1) : 1.0f;
+    int64_t m        = n.view.outer * n.view.inner, c;
+    float   unbiased = m > 1 ? (float)m / (float)(m - 1) : 1.0f, total[2];
 
-    FIRE_GRID_STRIDE (c, channels) {
-        double first  = fire_channel_total(partial, parts, channels, 0, c) / (double)m;
-        double second = fire_channel_total(partial, parts, channels, 1, c) / (double)m;
-        double spread = second - first * first;
-        float  mean   = (float)((double)(float)x[c * n.view.inner] + first);
-        float  variance = spread > 0 ? (float)spread : 0.0f;
+    if (!fire_channel_totals<2>(partial, parts, n.view.channels, total, &c)) return;
+    double first    = (double)total[0] / (double)m;
+    double spread   = (double)total[1] / (double)m - first * first;
+    float  mean     = (float)((double)(float)x[c * n.view.inner] + first);
+    float  variance = spread > 0 ? (float)spread : 0.0f;
 
-        n.mean[c]        = mean;
-        n.inverse[c]     = 1.0f / sqrtf(variance + eps);
-        into.mean[c]     = mean + into.decay * into.mean[c];
-        into.variance[c] = unbiased * variance + into.decay * into.variance[c];
-        if (c == 0) *into.weight = *into.weight * into.decay + 1.0f;
-    }
+    n.mean[c]        = mean;
+    n.inverse[c]     = 1.0f / sqrtf(variance + eps);
+    into.mean[c]     = mean + into.decay * into.mean[c];
+    into.variance[c] = unbiased * variance + into.decay * into.variance[c];
+    if (c == 0) *into.weight = *into.weight * into.decay + 1.0f;
 }
 
 template <typename T>
@@ -67,8 +65,8 @@ static fire_status_t measure(fire_stream_t *s, const fire_gpu_norm_t *n, float e
     float              *partial;
 
     FIRE_TRY((fire_channel_sums<V, 2>(s, p, moments<T>{x, n->view.inner}, &partial)));
-    return FIRE_LAUNCH(s, n->view.channels, finish_moments<T>, *n, p.parts, partial, x,
-                       eps, *into);
+    return FIRE_LAUNCH_TOTALS(s, n->view.channels, finish_moments<T>, *n, p.parts,
+                              partial, x, eps, *into);
 }
 
 fire_status_t fire_gpu_norm_measure(fire_stream_t *s, const fire_gpu_norm_t *n,
@@ -97,18 +95,19 @@ fire_status_t fire_gpu_norm_recall(fire_stream_t *s, const fire_gpu_norm_t *n,
 
 /* ---- the layer itself ---- */
 
-/* What a thread keeps of its channels. */
+/* What a thread keeps of its channels; few, as registers are. */
 template <int V> struct coefficients {
-    fire_lanes<V> mean, inverse, gain, shift;
+    fire_lanes<V> mean, scale, shift; /* z = (x - mean) * scale + shift */
 
     __device__ coefficients(const fire_gpu_norm_t &n, int64_t c)
     {
 #pragma unroll
         for (int k = 0; k < V; k++) {
-            mean.v[k]    = n.mean != NULL ? n.mean[c + k] : 0.0f;
-            inverse.v[k] = n.inverse != NULL ? n.inverse[c + k] : 1.0f;
-            gain.v[k]    = n.gain != NULL ? n.gain[c + k] : 1.0f;
-            shift.v[k]   = n.shift != NULL ? n.shift[c + k] : 0.0f;
+            float inverse = n.inverse != NULL ? n.inverse[c + k] : 1.0f;
+
+            mean.v[k]  = n.mean != NULL ? n.mean[c + k] : 0.0f;
+            scale.v[k] = n.gain != NULL ? inverse * n.gain[c + k] : inverse;
+            shift.v[k] = n.shift != NULL ? n.shift[c + k] : 0.0f;
         }
     }
 };
@@ -130,8 +129,7 @@ template <typename T> struct normalise {
 
 #pragma unroll
         for (int i = 0; i < V; i++) {
-            float z =
-                (v.v[i] - k.mean.v[i]) * (k.inverse.v[i] * k.gain.v[i]) + k.shift.v[i];
+            float z = (v.v[i] - k.mean.v[i]) * k.scale.v[i] + k.shift.v[i];
 
             v.v[i] = n.relu && !(z > 0) ? n.slope * z : z;
         }
@@ -158,17 +156,14 @@ fire_status_t fire_gpu_norm_forward(fire_stream_t *s, const fire_gpu_norm_t *n,
 
 /* ---- gradients ---- */
 
-/* The normalised value, and the gradient before the activation. */
+/* Distance from the mean, and the gradient before the activation. */
 template <int V>
 __device__ static inline void look_back(const fire_gpu_norm_t &n,
                                         const coefficients<V> &k, int i, float x,
-                                        float dy, float *normal, float *g)
+                                        float dy, float *far, float *g)
 {
-    float z;
-
-    *normal = (x - k.mean.v[i]) * k.inverse.v[i];
-    z       = (x - k.mean.v[i]) * (k.inverse.v[i] * k.gain.v[i]) + k.shift.v[i];
-    *g      = n.relu && !(z > 0) ? n.slope * dy : dy;
+    *far = x - k.mean.v[i];
+    *g   = n.relu && !(*far * k.scale.v[i] + k.shift.v[i] > 0) ? n.slope * dy : dy;
 }
 
 template <typename T> struct gradient_sums {
@@ -186,12 +181,12 @@ template <typename T> struct gradient_sums {
     __device__ void add(const constants<V> &k, int64_t at, fire_lanes<V> *sum) const
     {
         fire_lanes<V> v = fire_lanes_load<V>(x, at), d = fire_lanes_load<V>(dy, at);
-        float         normal, g;
+        float         far, g;
 
 #pragma unroll
         for (int i = 0; i < V; i++) {
-            look_back(n, k, i, v.v[i], d.v[i], &normal, &g);
-            sum[0].v[i] += g * normal;
+            look_back(n, k, i, v.v[i], d.v[i], &far, &g);
+            sum[0].v[i] += g * far;
             sum[1].v[i] += g;
         }
     }
@@ -200,17 +195,15 @@ template <typename T> struct gradient_sums {
 __global__ static void finish_sums(fire_gpu_norm_t n, int parts, const float *partial,
                                    bool add, float *dgain, float *dshift)
 {
-    int64_t channels = n.view.channels;
+    int64_t channels = n.view.channels, c;
+    float   total[2];
 
-    FIRE_GRID_STRIDE (c, channels) {
-        float a = fire_channel_total(partial, parts, channels, 0, c);
-        float b = fire_channel_total(partial, parts, channels, 1, c);
-
-        n.sums[c]            = a;
-        n.sums[channels + c] = b;
-        if (dgain != NULL) dgain[c] = add ? dgain[c] + a : a;
-        if (dshift != NULL) dshift[c] = add ? dshift[c] + b : b;
-    }
+    if (!fire_channel_totals<2>(partial, parts, channels, total, &c)) return;
+    if (n.inverse != NULL) total[0] *= n.inverse[c];
+    n.sums[c]            = total[0];
+    n.sums[channels + c] = total[1];
+    if (dgain != NULL) dgain[c] = add ? dgain[c] + total[0] : total[0];
+    if (dshift != NULL) dshift[c] = add ? dshift[c] + total[1] : total[1];
 }
 
 template <typename T> struct input_gradient {
@@ -220,13 +213,14 @@ template <typename T> struct input_gradient {
     float           share; /* 1 / elements of a channel */
 
     template <int V> struct constants : coefficients<V> {
-        fire_lanes<V> a, b;
+        fire_lanes<V> a, b; /* dx = (g - b - far * a) * scale */
         __device__    constants(const input_gradient &f, int64_t c)
             : coefficients<V>(f.n, c)
         {
 #pragma unroll
             for (int i = 0; i < V; i++) {
-                a.v[i] = f.n.measured ? f.n.sums[c + i] * f.share : 0.0f;
+                a.v[i] = f.n.measured ? f.n.sums[c + i] * f.share * f.n.inverse[c + i]
+                                      : 0.0f;
                 b.v[i] =
                     f.n.measured ? f.n.sums[f.n.view.channels + c + i] * f.share : 0.0f;
             }
@@ -236,13 +230,12 @@ template <typename T> struct input_gradient {
     template <int V> __device__ void apply(const constants<V> &k, int64_t at) const
     {
         fire_lanes<V> v = fire_lanes_load<V>(x, at), d = fire_lanes_load<V>(dy, at);
-        float         normal, g;
+        float         far, g;
 
 #pragma unroll
         for (int i = 0; i < V; i++) {
-            look_back(n, k, i, v.v[i], d.v[i], &normal, &g);
-            v.v[i] =
-                (g - k.b.v[i] - normal * k.a.v[i]) * (k.inverse.v[i] * k.gain.v[i]);
+            look_back(n, k, i, v.v[i], d.v[i], &far, &g);
+            v.v[i] = (g - k.b.v[i] - far * k.a.v[i]) * k.scale.v[i];
         }
         fire_lanes_store<V>(dx, at, v);
     }
@@ -259,8 +252,8 @@ static fire_status_t backward(fire_stream_t *s, const fire_gpu_norm_t *n, const 
     if (n->measured || dgain != NULL || dshift != NULL) {
         FIRE_TRY(
             (fire_channel_sums<V, 2>(s, p, gradient_sums<T>{*n, x, dy}, &partial)));
-        FIRE_TRY(FIRE_LAUNCH(s, n->view.channels, finish_sums, *n, p.parts, partial,
-                             add, dgain, dshift));
+        FIRE_TRY(FIRE_LAUNCH_TOTALS(s, n->view.channels, finish_sums, *n, p.parts,
+                                    partial, add, dgain, dshift));
     }
     if (dx == NULL) return FIRE_OK;
     return fire_channel_each<V>(s, p, input_gradient<T>{*n, x, dy, dx, share});

@@ -1,0 +1,51 @@
+/* record.c - work of a queue recorded as a CUDA graph. */
+#include "base/alloc.h"
+#include "device/cuda/cuda.h"
+
+struct fire_gpu_graph {
+    cudaGraphExec_t exec;
+};
+
+fire_status_t fire_gpu_record_begin(fire_stream_t *s)
+{
+    return FIRE_CUDA(cudaStreamBeginCapture(s->queue, cudaStreamCaptureModeRelaxed));
+}
+
+fire_status_t fire_gpu_record_end(fire_stream_t *s, fire_gpu_graph_t **graph_p)
+{
+    cudaGraph_t       graph = NULL;
+    fire_gpu_graph_t *g;
+    fire_status_t     st = FIRE_CUDA(cudaStreamEndCapture(s->queue, &graph));
+
+    if (st < 0) {
+        cudaGetLastError(); /* the queue itself is as it was */
+        return st;
+    }
+    st = FIRE_NEW(&g, 1);
+    if (st >= 0) {
+        st = FIRE_CUDA(cudaGraphInstantiate(&g->exec, graph, 0));
+        if (st < 0)
+            fire_free(g);
+        else
+            *graph_p = g;
+    }
+    cudaGraphDestroy(graph);
+    return st;
+}
+
+fire_status_t fire_gpu_replay(fire_stream_t *s, fire_gpu_graph_t *graph)
+{
+    return FIRE_CUDA(cudaGraphLaunch(graph->exec, s->queue));
+}
+
+void fire_gpu_graph_free(fire_gpu_graph_t *graph)
+{
+    if (graph == NULL) return;
+    cudaGraphExecDestroy(graph->exec);
+    fire_free(graph);
+}
+
+int64_t fire_gpu_generation(const fire_stream_t *s)
+{
+    return s->generation;
+}

@@ -1,0 +1,120 @@
+#include "train/recording.h"
+
+#include "base/alloc.h"
+
+/* A part of a blob, and the formats it is held in after an iteration. */
+typedef struct held {
+    fire_storage_t *storage;
+    unsigned        after;
+} held_t;
+
+struct fire_recording {
+    fire_net_t       *net;
+    int               first;
+    fire_gpu_graph_t *graph; /* NULL: nothing is recorded */
+    int64_t           generation;
+    uint64_t          before; /* what sources left, as a number */
+    int               n;
+    held_t           *held;
+};
+
+/* Shapes and formats of what the layers before the first have made. */
+static uint64_t look_at_sources(const fire_recording_t *r)
+{
+    uint64_t h = 1469598103934665603u;
+
+    for (int i = 0; i < r->first; i++)
+        for (int k = 0; k < r->net->layer[i].base.ntop; k++) {
+            const fire_blob_t *b = r->net->layer[i].base.top[k];
+
+            h = (h ^ fire_storage_marks(b->part[FIRE_DATA])) * 1099511628211u;
+            for (int d = 0; d < b->ndim; d++)
+                h = (h ^ (uint64_t)b->dim[d]) * 1099511628211u;
+        }
+    return h;
+}
+
+static void hold(fire_recording_t *r, const fire_blob_t *b)
+{
+    for (int part = 0; part < 2; part++)
+        r->held[r->n++].storage = b->part[part];
+}
+
+static int count_blobs(const fire_net_t *net, const fire_solver_t *solver)
+{
+    int n = net->nblob + solver->rule->nhistory * net->nparam;
+
+    for (int i = 0; i < net->nlayer; i++)
+        n += net->layer[i].base.nblob;
+    return n;
+}
+
+fire_status_t fire_recording_create(fire_net_t *net, fire_solver_t *solver, int first,
+                                    fire_recording_t **recording_p)
+{
+    fire_recording_t *r;
+    fire_status_t     st;
+
+    FIRE_TRY(FIRE_NEW(&r, 1));
+    FIRE_TRY_GOTO(st, FIRE_NEW(&r->held, 2 * count_blobs(net, solver)), err_recording);
+    r->net   = net;
+    r->first = first;
+    for (int i = 0; i < net->nblob; i++)
+        hold(r, net->blob[i].blob);
+    for (int i = 0; i < net->nlayer; i++)
+        for (int k = 0; k < net->layer[i].base.nblob; k++)
+            hold(r, net->layer[i].base.blob[k]);
+    for (int i = 0; i < solver->rule->nhistory * net->nparam; i++)
+        hold(r, solver->history[i]);
+    *recording_p = r;
+    return FIRE_OK;
+
+err_recording:
+    fire_free(r);
+    return st;
+}
+
+void fire_recording_destroy(fire_recording_t *r)
+{
+    if (r == NULL) return;
+    fire_gpu_graph_free(r->graph);
+    fire_free(r->held);
+    fire_free(r);
+}
+
+bool fire_recording_is_good(const fire_recording_t *r)
+{
+    return r->graph != NULL &&
+           r->generation == fire_gpu_generation(r->net->ctx.stream) &&
+           r->before == look_at_sources(r);
+}
+
+void fire_recording_drop(fire_recording_t *r)
+{
+    fire_gpu_graph_free(r->graph);
+    r->graph = NULL;
+}
+
+fire_status_t fire_recording_begin(fire_recording_t *r)
+{
+    fire_recording_drop(r);
+    r->before = look_at_sources(r);
+    return fire_gpu_record_begin(r->net->ctx.stream);
+}
+
+fire_status_t fire_recording_end(fire_recording_t *r)
+{
+    FIRE_TRY(fire_gpu_record_end(r->net->ctx.stream, &r->graph));
+    r->generation = fire_gpu_generation(r->net->ctx.stream);
+    for (int i = 0; i < r->n; i++)
+        r->held[i].after = fire_storage_marks(r->held[i].storage);
+    return FIRE_OK;
+}
+
+fire_status_t fire_recording_run(fire_recording_t *r)
+{
+    FIRE_TRY(fire_gpu_replay(r->net->ctx.stream, r->graph));
+    for (int i = 0; i < r->n; i++)
+        fire_storage_set_marks(r->held[i].storage, r->held[i].after);
+    return FIRE_OK;
+}
