@@ -144,7 +144,7 @@ static fire_status_t tell_wish(fire_trainer_t *t)
     return fire_device_find(t->net->ctx.place)->fill(t->grads->here + which, 1, 1);
 }
 
-static fire_status_t start_lane(fire_trainer_t *t, int lane)
+static void enter_lane(fire_trainer_t *t, int lane)
 {
     fire_net_t *net = t->net;
 
@@ -153,6 +153,11 @@ static fire_status_t start_lane(fire_trainer_t *t, int lane)
     net->loss_scale  = lane_share(t, net->moment.lane);
     net->hooks       = (fire_net_hooks_t){
               .arg = t, .before_forward = before_forward, .after_backward = after_backward};
+}
+
+static fire_status_t start_lane(fire_trainer_t *t, int lane)
+{
+    enter_lane(t, lane);
     if (t->exchange != NULL) FIRE_TRY(wait_for(t, 0, t->grads->head));
     FIRE_TRY(fire_grads_clear(t->grads, 0, t->grads->head));
     return lane == 0 ? tell_wish(t) : FIRE_OK;
@@ -260,13 +265,9 @@ static fire_status_t run_recorded(fire_trainer_t *t)
 {
     fire_net_t *net = t->net;
 
-    t->lane       = 0;
     t->first_pass = t->last_pass = true;
-    net->moment.lane             = t->lane_first;
     net->moment.step             = t->solver->iter;
-    net->loss_scale              = lane_share(t, net->moment.lane);
-    net->hooks                   = (fire_net_hooks_t){
-                          .arg = t, .before_forward = before_forward, .after_backward = after_backward};
+    enter_lane(t, 0);
     FIRE_TRY(fire_solver_begin(t->solver));
     FIRE_TRY(fire_trainer_measure(t));
     FIRE_TRY(fire_net_forward(net, 0, count_sources(net) - 1, NULL));
