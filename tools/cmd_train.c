@@ -270,9 +270,11 @@ static fire_status_t choose_gpus(job_t *job)
     gpu_flags_adopt(job->param);
     FIRE_TRY(gpu_flags_count(&n));
     if (n > 1 && workers_flags.workers == 1) workers_flags.workers = n;
-    return job->param->fire == NULL
-               ? FIRE_OK
-               : gpu_flags_precision(job->param->fire->precision, &job->options.ctx);
+    if (job->param->fire == NULL) return FIRE_OK;
+    /* Which algorithm is the fastest is not the same on every run. */
+    job->options.ctx.deterministic = job->param->fire->deterministic;
+    job->options.ctx.tune          = !job->param->fire->deterministic;
+    return gpu_flags_precision(job->param->fire->precision, &job->options.ctx);
 }
 
 static fire_status_t prepare(job_t *job)

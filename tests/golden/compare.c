@@ -60,7 +60,7 @@ void golden_compare(golden_case_t *c, const char *what, int64_t n, const float *
             scale = fabs((double)want[i]);
     if (c->absolute || scale == 0) scale = 1;
     /* Sums that are zero but for rounding: another order leaves other rests. */
-    if (golden_ctx().place == FIRE_GPU && scale < 1e-5) scale = 1e-2;
+    if (golden_ctx().place == FIRE_GPU && scale < 1e-5) scale = 0.1;
     for (int64_t i = 0; i < n; i++) {
         double error = error_of(got[i], want[i], scale);
 

@@ -1,5 +1,6 @@
 /* conv_cuda.c - convolution on the GPU as `ref` does it: patches laid out as columns,
- * one matrix product per image and group, in float32. For what cuDNN does not take. */
+ * one matrix product per image and group, in float32. For what cuDNN does not take, and
+ * for what is too small for it. */
 #include "device/cuda/cublas.h"
 #include "layers/cuda/channel_sum.h"
 #include "layers/cuda/columns.h"
@@ -140,21 +141,35 @@ static fire_status_t to_image(fire_layer_t *l, int64_t images, const float *map,
     return fire_gpu_col2im(l->ctx->stream, &where, columns, image);
 }
 
-/* diff += map * im2col(image)', image after image */
+/* diff += map * im2col(image)', of all images at once, then added up in order; or image
+ * after image where that would take too much memory. */
 static fire_status_t to_weights(fire_layer_t *l, int64_t images, const float *image,
                                 const float *map, float *diff)
 {
-    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
-    part_t             p = part_of(c);
-    fire_cuda_gemm_t   g = {.transpose_b = true,
-                            .m           = p.rows,
-                            .n           = c->kernel_dim,
-                            .k           = c->map.plane,
-                            .alpha       = 1,
-                            .beta        = 1};
+    const fire_conv_t *c     = FIRE_STATE(l, fire_conv_t);
+    part_t             p     = part_of(c);
+    int64_t            all   = c->group * p.weights;
+    size_t             bytes = (size_t)(images * all) * sizeof(float);
+    bool               apart = bytes <= MOST_BYTES / 4;
+    fire_cuda_gemm_t   g     = {.transpose_b = true,
+                                .m           = p.rows,
+                                .n           = c->kernel_dim,
+                                .k           = c->map.plane,
+                                .alpha       = 1,
+                                .beta        = apart ? 0 : 1,
+                                .batch       = apart ? images * c->group : 1,
+                                .a_step      = p.map,
+                                .b_step      = p.columns,
+                                .c_step      = p.weights};
     const float       *columns;
+    void              *each;
 
     FIRE_TRY(columns_of(l, images, image, &columns));
+    if (apart) {
+        FIRE_TRY(fire_cuda_scratch(l->ctx->stream, bytes, &each));
+        FIRE_TRY(fire_cuda_gemm_run(l->ctx->stream, &g, map, columns, each));
+        return fire_gpu_add_rows_to(l->ctx->stream, images, all, each, diff);
+    }
     for (int64_t i = 0; i < images * c->group; i++)
         FIRE_TRY(fire_cuda_gemm_run(l->ctx->stream, &g, map + i * p.map,
                                     columns + i * p.columns,

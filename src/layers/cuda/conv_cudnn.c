@@ -18,6 +18,15 @@ typedef struct conv_cudnn {
     fire_gpu_memory_t      x, w;  /* padded */
 } conv_cudnn_t;
 
+/* Without tensor cores cuDNN's kernels take longer to start than this takes. */
+static bool is_small(const fire_layer_t *l)
+{
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+
+    return l->ctx->precision == FIRE_F32 && !l->ctx->tf32 &&
+           c->images * c->group * c->kernel_dim * c->map.plane <= 4 << 20;
+}
+
 const char *fire_conv_cudnn_declines(const fire_layer_t *l)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
@@ -25,6 +34,8 @@ const char *fire_conv_cudnn_declines(const fire_layer_t *l)
     if (fire_blob_count(l->bottom[0]) == 0) return "the input is empty";
     if (c->axis != 1) return "channels are not axis 1";
     if (c->window.axes != 2) return "it has not two spatial axes";
+    if (is_small(l) && l->ctx->kernels == NULL) /* who asks for it gets it */
+        return "it is small: a matrix product is faster";
     return fire_cudnn_is_here(l->ctx->stream) ? NULL : "libcudnn.so.9 is not here";
 }
 

@@ -97,6 +97,11 @@ static fire_status_t pass(fire_layer_t *l, fire_part_t part, fire_blob_t *from,
     return FIRE_OK;
 }
 
+const char *fire_dropout_cuda_declines(const fire_layer_t *l)
+{
+    return l->ctx->mt != NULL ? "Caffe's random numbers come one after another" : NULL;
+}
+
 fire_status_t fire_dropout_cuda_forward(fire_layer_t *l)
 {
     return pass(l, FIRE_DATA, l->bottom[0], l->top[0]);

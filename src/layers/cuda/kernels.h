@@ -57,6 +57,7 @@ void         *fire_gpu_kept(const fire_layer_t *l);
 void          fire_gpu_release(fire_layer_t *l);
 
 FIRE_CUDA_DECLARE(dropout);
+const char *fire_dropout_cuda_declines(const fire_layer_t *l);
 FIRE_CUDA_DECLARE(lrn);
 const char *fire_lrn_cuda_declines(const fire_layer_t *l);
 FIRE_CUDA_DECLARE(lrn_within);

@@ -108,7 +108,8 @@ static fire_status_t dropout_backward(fire_layer_t *l)
 }
 
 const fire_kernel_t fire_dropout_kernels[] = {
-    FIRE_CUDA_ROW(.forward  = fire_dropout_cuda_forward,
+    FIRE_CUDA_ROW(.declines = fire_dropout_cuda_declines,
+                  .forward  = fire_dropout_cuda_forward,
                   .backward = fire_dropout_cuda_backward, .needs = fire_needs_nothing){
         .name = "ref", .forward = dropout_forward, .backward = dropout_backward},
     {0},
