@@ -41,6 +41,9 @@ static fire_status_t fail_open(const char *path)
     return fail_io("open", path);
 }
 
+/* Pipes tell no size; what goes on for longer than this is a device like /dev/zero. */
+enum { MOST_MORE = 256 << 20 };
+
 static fire_status_t read_fd(int fd, const char *path, size_t expect, char **bytes_p,
                              size_t *n_p)
 {
@@ -58,6 +61,10 @@ static fire_status_t read_fd(int fd, const char *path, size_t expect, char **byt
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
         n += (size_t)got;
+        if (n > expect + MOST_MORE) {
+            st = FIRE_FAIL(FIRE_ERR_IO, "cannot read \"%s\": it does not end", path);
+            goto err_bytes;
+        }
         if (n == (size_t)cap - 1)
             FIRE_TRY_GOTO(st, fire_grow(&bytes, &cap, cap + 1, 1), err_bytes);
     }

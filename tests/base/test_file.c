@@ -82,6 +82,14 @@ TEST(a_missing_file_is_named_with_the_directory_searched)
     CHECK_FAILS(fire_file_check("/no/such/file"), FIRE_ERR_IO, "\"/no/such/file\"");
 }
 
+TEST(a_device_without_end_is_given_up)
+{
+    char  *bytes;
+    size_t n;
+
+    CHECK_FAILS(fire_file_read("/dev/zero", &bytes, &n), FIRE_ERR_IO, "does not end");
+}
+
 TEST(a_directory_is_no_file)
 {
     char  *bytes;
