@@ -20,14 +20,14 @@ static fire_status_t lstm_forward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[FIRE_RECURRENT_CONT], FIRE_DATA, &cont);
     for (int64_t t = 0; t < s->steps; t++) {
         FIRE_TRY(fire_recurrent_gates(l, t, &gate));
-        fire_lstm_cell(
-            s->rows, s->units, fire_recurrent_at(s, &s->state[C], t, s->units), gate,
+        FIRE_TRY(fire_lstm_cell(
+            l, s->rows, s->units, fire_recurrent_at(s, &s->state[C], t, s->units), gate,
             cont + t * s->rows, fire_recurrent_at(s, &s->state[C], t + 1, s->units),
-            fire_recurrent_at(s, &s->state[H], t + 1, s->units));
+            fire_recurrent_at(s, &s->state[H], t + 1, s->units)));
     }
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
-    fire_copy(s->steps * s->rows * s->units,
-              fire_recurrent_at(s, &s->state[H], 1, s->units), y);
+    FIRE_TRY(fire_recurrent_copy(l, s->steps * s->rows * s->units,
+                                 fire_recurrent_at(s, &s->state[H], 1, s->units), y));
     return fire_recurrent_end(l);
 }
 
@@ -42,20 +42,19 @@ static fire_status_t lstm_backward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[FIRE_RECURRENT_CONT], FIRE_DATA, &cont);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     for (int64_t t = s->steps - 1; t >= 0; t--) {
-        for (int64_t i = 0; i < n; i++)
-            dh[i] += dy[t * n + i];
-        fire_lstm_cell_back(
-            s->rows, s->units, fire_recurrent_at(s, &s->state[C], t, s->units),
+        FIRE_TRY(fire_recurrent_add(l, n, dy + t * n, dh));
+        FIRE_TRY(fire_lstm_cell_back(
+            l, s->rows, s->units, fire_recurrent_at(s, &s->state[C], t, s->units),
             fire_recurrent_at(s, &s->gate, t, s->gates), cont + t * s->rows,
             fire_recurrent_at(s, &s->state[C], t + 1, s->units), dc, dh, dc,
-            fire_recurrent_at(s, &s->d_gate, t, s->gates));
+            fire_recurrent_at(s, &s->d_gate, t, s->gates)));
         FIRE_TRY(fire_recurrent_back_step(l, t));
     }
     return fire_recurrent_back_end(l);
 }
 
 static const fire_kernel_t lstm_kernels[] = {
-    {.name = "ref", .forward = lstm_forward, .backward = lstm_backward},
+    FIRE_CUDA_ROW(FIRE_RECURRENT(lstm)){.name = "ref", FIRE_RECURRENT(lstm)},
     {0},
 };
 
@@ -67,7 +66,6 @@ const fire_layer_ops_t fire_layer_lstm = {
     .state_size  = sizeof(fire_recurrent_t),
     .setup       = lstm_setup,
     .reshape     = fire_recurrent_reshape,
-    .teardown    = fire_recurrent_teardown,
     .macs        = fire_recurrent_macs,
     .kernels     = lstm_kernels,
 };

@@ -45,8 +45,7 @@ static fire_status_t lstm_unit_forward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[CONT], FIRE_DATA, &cont);
     FIRE_OUT(l, l->top[C], FIRE_DATA, &c);
     FIRE_OUT(l, l->top[H], FIRE_DATA, &h);
-    fire_lstm_cell(dim[1], dim[2], c_prev, x, cont, c, h);
-    return FIRE_OK;
+    return fire_lstm_cell(l, dim[1], dim[2], c_prev, x, cont, c, h);
 }
 
 static fire_status_t lstm_unit_backward(fire_layer_t *l)
@@ -64,12 +63,13 @@ static fire_status_t lstm_unit_backward(fire_layer_t *l)
     FIRE_IN(l, l->top[H], FIRE_DIFF, &dh);
     FIRE_OUT(l, l->bottom[C_PREV], FIRE_DIFF, &dc_prev);
     FIRE_OUT(l, l->bottom[X], FIRE_DIFF, &dx);
-    fire_lstm_cell_back(dim[1], dim[2], c_prev, x, cont, c, dc, dh, dc_prev, dx);
-    return FIRE_OK;
+    return fire_lstm_cell_back(l, dim[1], dim[2], c_prev, x, cont, c, dc, dh, dc_prev,
+                               dx);
 }
 
 static const fire_kernel_t lstm_unit_kernels[] = {
-    {.name = "ref", .forward = lstm_unit_forward, .backward = lstm_unit_backward},
+    FIRE_CUDA_ROW(.forward = lstm_unit_forward, .backward = lstm_unit_backward){
+        .name = "ref", .forward = lstm_unit_forward, .backward = lstm_unit_backward},
     {0},
 };
 

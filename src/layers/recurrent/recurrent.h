@@ -8,11 +8,16 @@
  *   blobs    W_x, b, [W_s], W_h, then those of the layer */
 #ifndef FIRE_LAYERS_RECURRENT_RECURRENT_H
 #define FIRE_LAYERS_RECURRENT_RECURRENT_H
-#include "device/cpu/blas.h"
 #include "layers/layer.h"
 
 enum { FIRE_RECURRENT_X, FIRE_RECURRENT_CONT, FIRE_RECURRENT_STATIC };
 enum { FIRE_RECURRENT_STATES = 2 }; /* at most: h and c */
+
+/* Memory where the kernel runs. */
+typedef struct fire_room {
+    float  *x;
+    int64_t cap;
+} fire_room_t;
 
 typedef struct fire_recurrent {
     int     nstate; /* 1: h; 2: h and c */
@@ -23,22 +28,46 @@ typedef struct fire_recurrent {
     int     w_static, w_hidden; /* numbers of these blobs */
 
     /* For each lane, what its last pass ended with. */
-    fire_scratch_t *carry; /* [lane * nstate + i] */
-    int64_t         ncarry;
+    fire_room_t *carry; /* [lane * nstate + i] */
+    int64_t      ncarry;
 
     /* Kept from forward to backward. state[i] has T + 1 steps, the first from before;
      * conted: cont_t * h_t-1. */
-    fire_scratch_t state[FIRE_RECURRENT_STATES], gate, conted;
+    fire_room_t state[FIRE_RECURRENT_STATES], gate, conted;
     /* Backward's. d_gate like gate; d_state: gradients arriving at one step. */
-    fire_scratch_t d_gate, d_state[FIRE_RECURRENT_STATES], d_static, ones;
-    fire_scratch_t work; /* N x (gates + D) */
+    fire_room_t d_gate, d_state[FIRE_RECURRENT_STATES], d_static, ones;
+    fire_room_t work; /* N x (gates + D) */
 } fire_recurrent_t;
 
 /* gates per unit: 4 for LSTM, 1 for RNN. Adds the common blobs. */
 fire_status_t fire_recurrent_setup(fire_layer_t *l, int nstate, int gates_per_unit);
 fire_status_t fire_recurrent_reshape(fire_layer_t *l);
-void          fire_recurrent_teardown(fire_layer_t *l);
 double        fire_recurrent_macs(const fire_layer_t *l); /* of the common part */
+
+/* Members of a kernel on any place, given its forward and backward. */
+#define FIRE_RECURRENT(noun)                                      \
+    .prepare = fire_recurrent_prepare, .forward = noun##_forward, \
+    .backward = noun##_backward, .release = fire_recurrent_release
+fire_status_t fire_recurrent_prepare(fire_layer_t *l);
+void          fire_recurrent_release(fire_layer_t *l);
+
+/* ---- arithmetic where the kernel runs ---- */
+
+/* Room for n; what was there stays, the rest is zero. */
+fire_status_t fire_recurrent_fit(const fire_layer_t *l, fire_room_t *r, int64_t n);
+/* y = cont[row] * x for each row of one step. */
+fire_status_t fire_recurrent_scale(const fire_layer_t *l, const float *cont,
+                                   const float *x, float *y);
+/* y = x and y += x */
+fire_status_t fire_recurrent_copy(const fire_layer_t *l, int64_t n, const float *x,
+                                  float *y);
+fire_status_t fire_recurrent_add(const fire_layer_t *l, int64_t n, const float *x,
+                                 float *y);
+/* y = x W' + b for `rows` rows, with the blobs numbered so (bias -1: none). */
+fire_status_t fire_recurrent_product(fire_layer_t *l, int weights, int bias,
+                                     int64_t rows, const float *x, float *y);
+
+/* ---- steps that both layers take ---- */
 
 /* Forward: load the state from before and the inputs' part of all gates; for each t add
  * the recurrent part, then the layer computes state[i] of step t + 1; in the end hand
@@ -62,7 +91,7 @@ fire_status_t fire_recurrent_product_back(fire_layer_t *l, int weights, int bias
 
 /* Step t of a buffer with `width` numbers per sequence. */
 static inline float *fire_recurrent_at(const fire_recurrent_t *s,
-                                       const fire_scratch_t *buffer, int64_t t,
+                                       const fire_room_t *buffer, int64_t t,
                                        int64_t width)
 {
     return buffer->x + t * s->rows * width;

@@ -1,6 +1,7 @@
 /* rnn.c - h_t = tanh(gates_t), output o_t = tanh(W_o h_t + b_o), unrolled over time. */
 #include <math.h>
 
+#include "layers/cuda/recurrent.h"
 #include "layers/recurrent/recurrent.h"
 
 static fire_status_t rnn_setup(fire_layer_t *l)
@@ -22,17 +23,23 @@ static double rnn_macs(const fire_layer_t *l)
            (double)(s->steps * s->rows) * (double)s->units * (double)s->units;
 }
 
-static fire_status_t output_step(fire_layer_t *l, const float *h, float *y)
+static fire_status_t squash(const fire_layer_t *l, int64_t n, const float *x, float *y)
 {
-    const fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);
-    const float            *weights, *bias;
+    FIRE_IF_GPU(l, fire_gpu_tanh(l->ctx->stream, n, x, y));
+    for (int64_t i = 0; i < n; i++)
+        y[i] = tanhf(x[i]);
+    (void)l;
+    return FIRE_OK;
+}
 
-    FIRE_IN(l, l->blob[s->w_hidden + 1], FIRE_DATA, &weights);
-    FIRE_IN(l, l->blob[s->w_hidden + 2], FIRE_DATA, &bias);
-    fire_gemm(FIRE_NO_TRANS, FIRE_TRANS, s->rows, s->units, s->units, 1.0f, h, weights,
-              0.0f, y);
-    for (int64_t i = 0; i < s->rows * s->units; i++)
-        y[i] = tanhf(y[i] + bias[i % s->units]);
+/* dx = (dy + more) (1 - y^2); more may be NULL. */
+static fire_status_t squash_back(const fire_layer_t *l, int64_t n, const float *y,
+                                 const float *dy, const float *more, float *dx)
+{
+    FIRE_IF_GPU(l, fire_gpu_tanh_back(l->ctx->stream, n, y, dy, more, dx));
+    for (int64_t i = 0; i < n; i++)
+        dx[i] = (more != NULL ? dy[i] + more[i] : dy[i]) * (1 - y[i] * y[i]);
+    (void)l;
     return FIRE_OK;
 }
 
@@ -44,13 +51,14 @@ static fire_status_t rnn_forward(fire_layer_t *l)
 
     FIRE_TRY(fire_recurrent_begin(l));
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
-    for (int64_t t = 0; t < s->steps; t++) {
+    for (int64_t t = 0; t < s->steps; t++, y += n) {
         float *h = fire_recurrent_at(s, &s->state[0], t + 1, s->units);
 
         FIRE_TRY(fire_recurrent_gates(l, t, &gate));
-        for (int64_t i = 0; i < n; i++)
-            h[i] = tanhf(gate[i]);
-        FIRE_TRY(output_step(l, h, y + t * n));
+        FIRE_TRY(squash(l, n, gate, h));
+        FIRE_TRY(
+            fire_recurrent_product(l, s->w_hidden + 1, s->w_hidden + 2, s->rows, h, y));
+        FIRE_TRY(squash(l, n, y, y));
     }
     return fire_recurrent_end(l);
 }
@@ -63,8 +71,7 @@ static fire_status_t output_back(fire_layer_t *l, int64_t t, const float *y,
     int64_t           n     = s->rows * s->units;
     float            *d_sum = s->work.x + n;
 
-    for (int64_t i = 0; i < n; i++)
-        d_sum[i] = dy[i] * (1 - y[i] * y[i]);
+    FIRE_TRY(squash_back(l, n, y, dy, NULL, d_sum));
     return fire_recurrent_product_back(
         l, s->w_hidden + 1, s->w_hidden + 2, s->rows,
         fire_recurrent_at(s, &s->state[0], t + 1, s->units), d_sum, s->work.x);
@@ -72,28 +79,26 @@ static fire_status_t output_back(fire_layer_t *l, int64_t t, const float *y,
 
 static fire_status_t rnn_backward(fire_layer_t *l)
 {
-    fire_recurrent_t *s  = FIRE_STATE(l, fire_recurrent_t);
-    int64_t           n  = s->rows * s->units;
-    float            *dh = s->d_state[0].x;
+    fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);
+    int64_t           n = s->rows * s->units;
     const float      *y, *dy;
 
     FIRE_TRY(fire_recurrent_back_begin(l));
     FIRE_IN(l, l->top[0], FIRE_DATA, &y);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     for (int64_t t = s->steps - 1; t >= 0; t--) {
-        const float *h      = fire_recurrent_at(s, &s->state[0], t + 1, s->units);
-        float       *d_gate = fire_recurrent_at(s, &s->d_gate, t, s->gates);
+        const float *h = fire_recurrent_at(s, &s->state[0], t + 1, s->units);
 
         FIRE_TRY(output_back(l, t, y + t * n, dy + t * n));
-        for (int64_t i = 0; i < n; i++)
-            d_gate[i] = (dh[i] + s->work.x[i]) * (1 - h[i] * h[i]);
+        FIRE_TRY(squash_back(l, n, h, s->d_state[0].x, s->work.x,
+                             fire_recurrent_at(s, &s->d_gate, t, s->gates)));
         FIRE_TRY(fire_recurrent_back_step(l, t));
     }
     return fire_recurrent_back_end(l);
 }
 
 static const fire_kernel_t rnn_kernels[] = {
-    {.name = "ref", .forward = rnn_forward, .backward = rnn_backward},
+    FIRE_CUDA_ROW(FIRE_RECURRENT(rnn)){.name = "ref", FIRE_RECURRENT(rnn)},
     {0},
 };
 
@@ -105,7 +110,6 @@ const fire_layer_ops_t fire_layer_rnn = {
     .state_size  = sizeof(fire_recurrent_t),
     .setup       = rnn_setup,
     .reshape     = fire_recurrent_reshape,
-    .teardown    = fire_recurrent_teardown,
     .macs        = rnn_macs,
     .kernels     = rnn_kernels,
 };
