@@ -64,6 +64,21 @@ const char   *fire_conv_direct_declines(const fire_layer_t *l);
 fire_status_t fire_conv_direct_forward(fire_layer_t *l);
 fire_status_t fire_conv_direct_backward(fire_layer_t *l);
 
+/* The same on a GPU. */
+const char   *fire_conv_depthwise_declines(const fire_layer_t *l);
+fire_status_t fire_conv_depthwise_forward(fire_layer_t *l);
+fire_status_t fire_conv_depthwise_backward(fire_layer_t *l);
+#ifdef FIRE_HAVE_CUDA
+#    define FIRE_CUDA_DEPTHWISE                    \
+        {.name     = "depthwise",                  \
+         .where    = FIRE_GPU,                     \
+         .declines = fire_conv_depthwise_declines, \
+         .forward  = fire_conv_depthwise_forward,  \
+         .backward = fire_conv_depthwise_backward},
+#else
+#    define FIRE_CUDA_DEPTHWISE
+#endif
+
 /* The kernels of Convolution, which other names of it share. */
 extern const fire_kernel_t fire_convolution_kernels[];
 FIRE_END_C

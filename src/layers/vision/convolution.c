@@ -8,8 +8,9 @@ static fire_status_t convolution_setup(fire_layer_t *l)
 }
 
 const fire_kernel_t fire_convolution_kernels[] = {
-    FIRE_CUDNN_KERNEL(conv) /* where they are built in */
-    FIRE_CUDA_KERNEL_6(conv) FIRE_KERNEL("winograd", conv_winograd),
+    FIRE_CUDA_DEPTHWISE /* where they are built in */
+        FIRE_CUDNN_KERNEL(conv) FIRE_CUDA_KERNEL_6(conv)
+            FIRE_KERNEL("winograd", conv_winograd),
     FIRE_ONEDNN_KERNEL(conv){.name     = "direct",
                              .declines = fire_conv_direct_declines,
                              .forward  = fire_conv_direct_forward,
