@@ -68,8 +68,8 @@ static int64_t item_size(const fire_blob_t *b)
     return fire_blob_count_range(b, 1, b->ndim);
 }
 
-/* A GPU has a copy of the list. */
-static fire_status_t filter_prepare(fire_layer_t *l)
+/* A GPU gets a copy of the list. */
+static fire_status_t send_list(fire_layer_t *l)
 {
     const filter_t *s = l->state;
 
@@ -96,6 +96,7 @@ static fire_status_t forward_one(fire_layer_t *l, int i)
 
 static fire_status_t filter_forward(fire_layer_t *l)
 {
+    FIRE_TRY(send_list(l));
     for (int i = 0; i < l->ntop; i++)
         FIRE_TRY(forward_one(l, i));
     return FIRE_OK;
@@ -131,8 +132,8 @@ static void filter_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t filter_kernels[] = {
-    FIRE_CUDA_ROW(.prepare = filter_prepare, .forward = filter_forward,
-                  .backward = filter_backward, .release = fire_gpu_release){
+    FIRE_CUDA_ROW(.forward = filter_forward, .backward = filter_backward,
+                  .release = fire_gpu_release){
         .name = "ref", .forward = filter_forward, .backward = filter_backward},
     {0},
 };

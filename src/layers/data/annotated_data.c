@@ -330,7 +330,8 @@ static fire_status_t write_labels(fire_layer_t *l, const fire_batch_t *batch)
         total += (int64_t)batch->label[row * LABEL_WIDTH];
     FIRE_TRY(
         fire_blob_reshape(l->top[1], 4, (int64_t[]){1, 1, total > 0 ? total : 1, ROW}));
-    FIRE_OUT(l, l->top[1], FIRE_DATA, &y);
+    /* Who matches boxes with them does so on the host. */
+    FIRE_TRY(fire_blob_write(l->top[1], FIRE_DATA, FIRE_CPU, &y));
     for (int k = 0; k < ROW && total == 0; k++)
         y[k] = -1.0f;
     for (int64_t row = 0; row < batch->slice.n; row++) {
@@ -356,7 +357,9 @@ static fire_status_t annotated_forward(fire_layer_t *l)
                                (int64_t[]){batch->slice.n, batch->extent.channels,
                                            batch->extent.height, batch->extent.width}));
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
-    memcpy(y, batch->data, (size_t)fire_blob_count(l->top[0]) * sizeof(*y));
+    FIRE_TRY(fire_device_find(l->kernel->where)
+                 ->from_host(y, batch->data,
+                             (size_t)fire_blob_count(l->top[0]) * sizeof(*y)));
     return l->ntop > 1 ? write_labels(l, batch) : FIRE_OK;
 }
 
@@ -370,7 +373,8 @@ static void annotated_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t annotated_kernels[] = {
-    {.name = "ref", .forward = annotated_forward},
+    FIRE_CUDA_ROW(.forward = annotated_forward){.name    = "ref",
+                                                .forward = annotated_forward},
     {0},
 };
 

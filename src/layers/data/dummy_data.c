@@ -121,8 +121,8 @@ static fire_status_t fill_row(fire_layer_t *l, int top, int64_t sample, float *o
 
     FIRE_TRY(fire_filler_fill(filler_of(l, top), d->row, key, l->ctx->mt));
     FIRE_TRY(fire_blob_read(d->row, FIRE_DATA, FIRE_CPU, &x));
-    memcpy(out, x, (size_t)fire_blob_count(d->row) * sizeof(*out));
-    return FIRE_OK;
+    return fire_device_find(l->kernel->where)
+        ->from_host(out, x, (size_t)fire_blob_count(d->row) * sizeof(*out));
 }
 
 static fire_status_t fill_rows(fire_layer_t *l, int top)
@@ -155,7 +155,7 @@ static fire_status_t dummy_forward(fire_layer_t *l)
         if (strcmp(f->type, "constant") != 0) {
             FIRE_TRY(fill_rows(l, i));
         } else if (d->filled[i] != count) {
-            FIRE_TRY(fire_blob_set(l->top[i], FIRE_DATA, f->value));
+            FIRE_TRY(fire_blob_fill(l->top[i], FIRE_DATA, l->kernel->where, f->value));
             d->filled[i] = count;
         }
     }
@@ -171,7 +171,7 @@ static void dummy_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t dummy_kernels[] = {
-    {.name = "ref", .forward = dummy_forward},
+    FIRE_CUDA_ROW(.forward = dummy_forward){.name = "ref", .forward = dummy_forward},
     {0},
 };
 

@@ -54,7 +54,8 @@ static fire_status_t copy_row(fire_layer_t *l, int64_t sample, int64_t to)
         float  *out;
 
         FIRE_INOUT(l, l->top[i], FIRE_DATA, &out);
-        memcpy(out + to * n, d->row[i], (size_t)n * sizeof(*out));
+        FIRE_TRY(fire_device_find(l->kernel->where)
+                     ->from_host(out + to * n, d->row[i], (size_t)n * sizeof(*out)));
     }
     return FIRE_OK;
 }
@@ -80,7 +81,7 @@ static void hdf5_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t hdf5_kernels[] = {
-    {.name = "ref", .forward = hdf5_forward},
+    FIRE_CUDA_ROW(.forward = hdf5_forward){.name = "ref", .forward = hdf5_forward},
     {0},
 };
 

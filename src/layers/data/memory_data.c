@@ -1,8 +1,6 @@
 /* memory_data.c - MemoryData: samples from arrays that the caller provides. */
 #include "layers/data/memory_data.h"
 
-#include <string.h>
-
 typedef struct memory_data {
     int64_t      batch_size, row; /* row: floats per sample */
     int64_t      dim[3];
@@ -57,10 +55,11 @@ static fire_status_t memory_reshape(fire_layer_t *l)
 
 static fire_status_t memory_forward(fire_layer_t *l)
 {
-    memory_data_t *d = FIRE_STATE(l, memory_data_t);
-    fire_moment_t  m = *l->moment;
-    fire_slice_t   s;
-    float         *data, *label;
+    const fire_device_t *device = fire_device_find(l->kernel->where);
+    memory_data_t       *d      = FIRE_STATE(l, memory_data_t);
+    fire_moment_t        m      = *l->moment;
+    fire_slice_t         s;
+    float               *data, *label;
 
     if (d->data == NULL)
         return FIRE_FAIL(FIRE_ERR_INVALID,
@@ -74,15 +73,15 @@ static fire_status_t memory_forward(fire_layer_t *l)
     for (int64_t i = 0; i < s.n; i++) {
         int64_t at = (s.first + i * s.stride) % d->n;
 
-        memcpy(data + i * d->row, d->data + at * d->row,
-               (size_t)d->row * sizeof(*data));
-        label[i] = d->labels[at];
+        FIRE_TRY(device->from_host(data + i * d->row, d->data + at * d->row,
+                                   (size_t)d->row * sizeof(*data)));
+        FIRE_TRY(device->from_host(label + i, d->labels + at, sizeof(*label)));
     }
     return FIRE_OK;
 }
 
 static const fire_kernel_t memory_kernels[] = {
-    {.name = "ref", .forward = memory_forward},
+    FIRE_CUDA_ROW(.forward = memory_forward){.name = "ref", .forward = memory_forward},
     {0},
 };
 

@@ -2,7 +2,9 @@
  * feature map (bottom 0) boxes of several sizes and aspect ratios, in units of the image
  * (bottom 1), and in a second channel the variances to scale predictions by. */
 #include <math.h>
+#include <string.h>
 
+#include "layers/cuda/kernels.h"
 #include "layers/detection/bbox.h"
 
 enum { MAX_RATIOS = 64 };
@@ -11,6 +13,9 @@ typedef struct prior_box {
     int   nratio; /* the first is 1 */
     float ratio[MAX_RATIOS];
     float variance[4];
+
+    float  *boxes; /* the top's values: they follow from shapes */
+    int64_t cap;
 } prior_box_t;
 
 static fire_status_t add_ratio(prior_box_t *s, float ratio)
@@ -137,16 +142,22 @@ static fire_bbox_t *add_place(const fire_layer_t *l, const grid_t *g, float x, f
     return box;
 }
 
-static fire_status_t prior_box_forward(fire_layer_t *l)
+static size_t bytes_of(const fire_layer_t *l)
+{
+    return (size_t)fire_blob_count(l->top[0]) * sizeof(float);
+}
+
+static fire_status_t prior_box_prepare(fire_layer_t *l)
 {
     const Caffe__PriorBoxParameter *p = l->param->prior_box_param;
-    const prior_box_t              *s = FIRE_STATE(l, prior_box_t);
+    prior_box_t                    *s = FIRE_STATE(l, prior_box_t);
     int64_t                         n = l->top[0]->dim[2];
     grid_t                          g = find_grid(l);
     float                          *y;
     fire_bbox_t                    *box;
 
-    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_TRY(fire_grow(&s->boxes, &s->cap, 2 * n, sizeof(*s->boxes)));
+    y   = s->boxes;
     box = (fire_bbox_t *)y;
     for (int64_t row = 0; row < l->bottom[0]->dim[2]; row++)
         for (int64_t column = 0; column < l->bottom[0]->dim[3]; column++)
@@ -156,11 +167,29 @@ static fire_status_t prior_box_forward(fire_layer_t *l)
         *box = fire_bbox_clip(*box);
     for (int64_t i = 0; i < n; i++)
         y[n + i] = s->variance[i % 4];
+    FIRE_IF_GPU(l, fire_gpu_keep_copy(l, y, bytes_of(l)));
     return FIRE_OK;
 }
 
+static fire_status_t prior_box_forward(fire_layer_t *l)
+{
+    float *y;
+
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    FIRE_IF_GPU(l, fire_device_find(FIRE_GPU)->copy(y, fire_gpu_kept(l), bytes_of(l)));
+    memcpy(y, FIRE_STATE(l, prior_box_t)->boxes, bytes_of(l));
+    return FIRE_OK;
+}
+
+static void prior_box_teardown(fire_layer_t *l)
+{
+    fire_free(FIRE_STATE(l, prior_box_t)->boxes);
+}
+
 static const fire_kernel_t prior_box_kernels[] = {
-    {.name = "ref", .forward = prior_box_forward},
+    FIRE_CUDA_ROW(.prepare = prior_box_prepare, .forward = prior_box_forward,
+                  .release = fire_gpu_release){
+        .name = "ref", .prepare = prior_box_prepare, .forward = prior_box_forward},
     {0},
 };
 
@@ -172,5 +201,6 @@ const fire_layer_ops_t fire_layer_prior_box = {
     .state_size  = sizeof(prior_box_t),
     .setup       = prior_box_setup,
     .reshape     = prior_box_reshape,
+    .teardown    = prior_box_teardown,
     .kernels     = prior_box_kernels,
 };
