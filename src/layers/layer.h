@@ -54,6 +54,7 @@ enum {
     FIRE_LAYER_PAIRED   = 1 << 3, /* as many tops as bottoms */
     FIRE_LAYER_SOURCE   = 1 << 4, /* makes data: no bottoms, follows the moment */
     FIRE_LAYER_DYNAMIC  = 1 << 5, /* top shapes depend on values: reshape each pass */
+    FIRE_LAYER_HOST     = 1 << 6, /* work for a CPU, also where the net is on a GPU */
 };
 
 typedef struct fire_layer_ops {

@@ -65,7 +65,11 @@ static const char *reason_against(const fire_layer_t *l, const fire_kernel_t *k,
     bool     free   = engine == ANY || (engine == CUDNN && where == FIRE_CPU) ||
                 strcmp(k->name, "direct") == 0;
 
-    if (k->where != where) return where == FIRE_GPU ? "runs on the CPU" : "needs a GPU";
+    if (k->where != where && where == FIRE_GPU)
+        return l->ops->flags & FIRE_LAYER_HOST
+                   ? "is work for the CPU: blobs go there and back"
+                   : "runs on the CPU";
+    if (k->where != where) return "needs a GPU";
     if (!engine_allows(engine, k->name, where))
         return "the prototxt asks for another engine";
     if (free && !fire_kernel_allowed(l->ctx, l->ops->type, k->name))

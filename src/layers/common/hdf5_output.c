@@ -74,6 +74,7 @@ const fire_layer_ops_t fire_layer_hdf5_output = {
     .type        = "HDF5Output",
     .bottoms     = {2, 2},
     .tops        = {0, 0},
+    .flags       = FIRE_LAYER_HOST,
     .no_gradient = 3,
     .state_size  = sizeof(hdf5_output_t),
     .setup       = hdf5_output_setup,

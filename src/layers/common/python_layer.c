@@ -49,6 +49,7 @@ const fire_layer_ops_t fire_layer_python_layer = {
     .type       = "Python",
     .bottoms    = {0, -1},
     .tops       = {0, -1},
+    .flags      = FIRE_LAYER_HOST,
     .state_size = sizeof(python_layer_t),
     .setup      = python_layer_setup,
     .reshape    = python_layer_reshape,

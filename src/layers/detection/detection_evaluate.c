@@ -175,6 +175,7 @@ const fire_layer_ops_t fire_layer_detection_evaluate = {
     .type        = "DetectionEvaluate",
     .bottoms     = {2, 2},
     .tops        = {1, 1},
+    .flags       = FIRE_LAYER_HOST,
     .no_gradient = 3,
     .state_size  = sizeof(evaluate_t),
     .reshape     = evaluate_reshape,

@@ -173,6 +173,7 @@ const fire_layer_ops_t fire_layer_detection_output = {
     .type        = "DetectionOutput",
     .bottoms     = {3, 4}, /* forks add the image size, which is not needed */
     .tops        = {1, 1},
+    .flags       = FIRE_LAYER_HOST,
     .no_gradient = 15,
     .state_size  = sizeof(detection_output_t),
     .setup       = detection_output_setup,
