@@ -46,11 +46,9 @@ foreach(d IN LISTS test_dirs)
   endforeach()
 endforeach()
 
-# fire_gpu_test(NAME COMMAND...): the same on a GPU, skipped where there is none.
+# fire_gpu_test(NAME COMMAND...): the same on a GPU, skipped, with the reason, where there
+# is none or the build has no CUDA.
 function(fire_gpu_test name)
-  if(NOT FIRE_HAVE_CUDA)
-    return()
-  endif()
   add_test(NAME gpu/${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
   set_tests_properties(gpu/${name} PROPERTIES TIMEOUT 900 LABELS gpu SKIP_RETURN_CODE 77
     ENVIRONMENT "OPENBLAS_NUM_THREADS=1;FIRE_CUDA_LIBS=${FIRE_EMULATOR_LIBS}:$ENV{FIRE_CUDA_LIBS}")

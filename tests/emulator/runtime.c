@@ -3,6 +3,7 @@
  * accessible, and is itself accessible only while a kernel or a copy runs. A mistake of
  * either kind is a segmentation fault at the very instruction. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ enum { PAGE = 4096 };
 typedef struct range {
     char  *base; /* begins a page; a page behind its end stays closed */
     size_t bytes;
-    bool   live;
+    bool   live, open;
 } range_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,25 +30,63 @@ static range_t        *range;
 static size_t          nrange, cap;
 static int             inside; /* kernels and copies that run now */
 
+enum { MUCH = 8 << 20 }; /* scratch of libraries: not worth filling */
+
 struct emulated_event {
     struct timespec at;
 };
 
-/* Opening and closing much memory takes long: scratch of libraries stays open. */
-enum { MUCH = 8 << 20 };
-
-static void protect(const range_t *r, int how)
+static void protect(range_t *r, int how)
 {
-    if (r->bytes >= MUCH && how == PROT_NONE && r->live) return;
     if (mprotect(r->base, r->bytes, how) != 0) perror("emulator: mprotect"), abort();
+    r->open = how != PROT_NONE;
+}
+
+/* Ranges are in the order of their addresses. */
+static range_t *range_at(const char *at)
+{
+    size_t low = 0, high = nrange;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (range[middle].base + range[middle].bytes <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < nrange && range[low].live && at >= range[low].base ? &range[low]
+                                                                    : NULL;
+}
+
+/* Memory opens when a kernel touches it first, as most of it has no part in most
+ * kernels. Any other touch happens once more, and then ends the program. */
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    range_t *r = NULL;
+
+    (void)context;
+    pthread_mutex_lock(&lock);
+    if (inside > 0) r = range_at(info->si_addr);
+    if (r != NULL)
+        protect(r, PROT_READ | PROT_WRITE);
+    else
+        signal(number, SIG_DFL);
+    pthread_mutex_unlock(&lock);
+}
+
+static void watch_faults(void)
+{
+    struct sigaction action = {.sa_sigaction = on_fault,
+                               .sa_flags     = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+
+    sigaction(SIGSEGV, &action, NULL);
 }
 
 void emulator_enter(void)
 {
     pthread_mutex_lock(&lock);
-    if (inside++ == 0)
-        for (size_t i = 0; i < nrange; i++)
-            if (range[i].live) protect(&range[i], PROT_READ | PROT_WRITE);
+    inside++;
     pthread_mutex_unlock(&lock);
 }
 
@@ -56,7 +95,7 @@ void emulator_leave(void)
     pthread_mutex_lock(&lock);
     if (--inside == 0)
         for (size_t i = 0; i < nrange; i++)
-            if (range[i].live) protect(&range[i], PROT_NONE);
+            if (range[i].open) protect(&range[i], PROT_NONE);
     pthread_mutex_unlock(&lock);
 }
 
@@ -66,6 +105,7 @@ static range_t *find_free(size_t bytes)
 {
     for (size_t i = 0; i < nrange; i++)
         if (!range[i].live && range[i].bytes == bytes) return &range[i];
+    if (arena == NULL) watch_faults();
     if (arena == NULL)
         arena = mmap(NULL, ARENA, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
