@@ -30,9 +30,9 @@ static engine_t engine_of(const Caffe__LayerParameter *p)
  * would be slower still. CUDNN is the library on a GPU and says nothing on the CPU. */
 static bool engine_allows(engine_t engine, const char *kernel, fire_place_t where)
 {
-    if (engine == CAFFE && where == FIRE_CPU)
-        return strcmp(kernel, "ref") == 0 || strcmp(kernel, "direct") == 0;
-    if (engine == CAFFE) return strcmp(kernel, "cuda") == 0;
+    if (engine == CAFFE)
+        return strcmp(kernel, where == FIRE_CPU ? "ref" : "cuda") == 0 ||
+               strcmp(kernel, "direct") == 0;
     return engine == ANY || where == FIRE_CPU || strcmp(kernel, "cudnn") == 0;
 }
 

@@ -70,7 +70,7 @@ fire_status_t fire_conv_depthwise_forward(fire_layer_t *l);
 fire_status_t fire_conv_depthwise_backward(fire_layer_t *l);
 #ifdef FIRE_HAVE_CUDA
 #    define FIRE_CUDA_DEPTHWISE                    \
-        {.name     = "depthwise",                  \
+        {.name     = "direct",                     \
          .where    = FIRE_GPU,                     \
          .declines = fire_conv_depthwise_declines, \
          .forward  = fire_conv_depthwise_forward,  \
