@@ -202,10 +202,16 @@ static fire_status_t print_conversions(fire_net_t *net)
 
 static fire_status_t explain(fire_net_t *net)
 {
+    int away = 0;
+
     FIRE_TRY(print_conversions(net));
     printf("\n%-26s %-16s kernel\n", "layer", "type");
-    for (int i = 0; i < net->nlayer; i++)
+    for (int i = 0; i < net->nlayer; i++) {
         FIRE_TRY(fire_kernel_select(&net->layer[i].base, print_choice, NULL));
+        away += net->layer[i].base.kernel->where != net->ctx.place;
+    }
+    if (net->ctx.place == FIRE_GPU)
+        printf("%d of %d layers run on the CPU\n", away, net->nlayer);
     return FIRE_OK;
 }
 

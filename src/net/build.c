@@ -162,7 +162,10 @@ static fire_status_t build_layer(fire_net_t *net, fire_net_layer_t *l)
     if (ops->setup != NULL) FIRE_TRY(ops->setup(&l->base));
     FIRE_TRY(finish_params(l));
     FIRE_TRY(ops->reshape(&l->base));
-    return fire_kernel_select(&l->base, NULL, NULL);
+    FIRE_TRY(fire_kernel_select(&l->base, NULL, NULL));
+    if (net->ctx.place != FIRE_CPU && l->base.kernel->where == FIRE_CPU)
+        FIRE_LOG(INFO, "layer \"%s\" (%s) runs on the CPU", p->name, p->type);
+    return FIRE_OK;
 }
 
 static fire_status_t check_names(const Caffe__NetParameter *p)
