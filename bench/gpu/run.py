@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Training steps on one GPU, ours and PyTorch's, same nets, batches and precisions.
 
-    run.py [--gpu 0] [--steps 20] [--out build/bench_gpu.json] [--only resnet50]
-           [--modes eager,graph,compile] [--no-torch]
+    run.py [--steps 20] [--out build/bench_gpu.json] [--only resnet50,lenet]
+           [--modes eager,graph,compile] [--flags=--tune] [--no-torch]
 
 Prints a table of images/s and ratios, and writes all numbers as JSON. Every run is a
 process of its own; one that fails shows as "-", with its words on stderr. The column
@@ -10,6 +10,7 @@ process of its own; one that fails shows as "-", with its words on stderr. The c
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -51,15 +52,22 @@ def torch_python():
     return None
 
 
+def ours(tail, batch, precision, a):
+    kind = [] if precision == "fp32" else ["--" + precision]
+    r = json_of([f"{a.build}/bench_step", *tail, "--gpu", *kind, *a.flags.split()])
+    if r:
+        r["images_per_s"] = batch * 1e3 / statistics.median(wall for wall, _ in r["ms"])
+    return r
+
+
 def measure(row, a, python):
     net, batch, precision, wanted = row
     steps = a.steps * (25 if net == "lenet" else 1)
-    tail = [f"{ROOT}/models/{net}", str(batch), "--precision", precision, "--steps",
-            str(steps)]
-    sides = {"ours": json_of([f"{a.build}/bench_step"] + tail + ["--gpu", str(a.gpu)])}
+    tail = [f"{ROOT}/models/{net}", str(batch), "--steps", str(steps)]
+    sides = {"ours": ours(tail, batch, precision, a)}
     for mode in a.modes.split(",") if python else []:
-        sides[mode] = json_of([python, f"{HERE}/torch_step.py"] + tail +
-                              ["--mode", mode])
+        sides[mode] = json_of([python, f"{HERE}/torch_step.py", *tail, "--precision",
+                               precision, "--mode", mode])
     return {"net": net, "batch": batch, "precision": precision, "wanted": wanted,
             "sides": {k: v for k, v in sides.items() if v}}
 
@@ -97,12 +105,12 @@ def print_table(rows, modes):
 def main():
     a = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("--gpu", type=int, default=0)
     a.add_argument("--steps", type=int, default=20)
     a.add_argument("--build", default=f"{ROOT}/build")
     a.add_argument("--out", default=f"{ROOT}/build/bench_gpu.json")
     a.add_argument("--only", default="")
     a.add_argument("--modes", default="eager,graph,compile")
+    a.add_argument("--flags", default="--tune", help="for our side")
     a.add_argument("--no-torch", action="store_true")
     a = a.parse_args()
     python = None if a.no_torch else torch_python()
