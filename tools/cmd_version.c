@@ -24,6 +24,12 @@ static fire_status_t run(int narg, const char *const *arg)
 #ifdef FIRE_HAVE_MPI
     printf(" MPI");
 #endif
+#ifdef FIRE_HAVE_CUDA
+    printf(" CUDA");
+#endif
+#ifdef FIRE_HAVE_CUDNN
+    printf(" cuDNN");
+#endif
     putchar('\n');
     return FIRE_OK;
 }

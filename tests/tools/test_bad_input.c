@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "data/writer.h"
+#include "device/gpu.h"
 #include "fixture.h"
 
 #define TRAIN "firecaffe train --solver solver.prototxt --quiet"
@@ -165,7 +166,6 @@ TEST(flags_that_exclude_each_other_or_make_no_sense)
              "firecaffe time --model net.prototxt --phase=X");
     SH_FAILS("Need model weights", "firecaffe test --model net.prototxt");
     SH_FAILS("--iterations", "firecaffe time --model net.prototxt --iterations=0");
-    SH_FAILS("--gpu", TRAIN " --gpu 0");
     SH_FAILS("--threads must be 0 to", TRAIN " --threads 100000");
     SH_FAILS("--batch must be positive", "firecaffe net net.prototxt --batch -5");
     SH_FAILS("unknown command 'trian'; did you mean 'train'", "firecaffe help trian");
@@ -182,6 +182,17 @@ TEST(kernels_that_do_not_exist)
     SH_FAILS("--kernel all=fastest: there is no such kernel",
              "FIRE_KERNEL=all=fastest " TRAIN);
     SH_OK(TRAIN " --kernel all=ref,SGD=fast");
+}
+
+TEST(gpus_that_are_not_there)
+{
+    const char *why;
+
+    make_training();
+    SH_FAILS("write 0, or 0,1, or all", TRAIN " --gpu x");
+    if (fire_gpu_count(&why) > 0) test_skip("here is a GPU");
+    SH_FAILS("leave --gpu out", TRAIN " --gpu 0");
+    SH_FAILS("leave --gpu out", TRAIN " --gpu all");
 }
 
 /* ---- trained weights and states ---- */
