@@ -58,7 +58,7 @@ fire_status_t fire_gpu_pair_loss(fire_stream_t *s, const fire_gpu_pair_t *pair,
 }
 
 fire_status_t fire_gpu_pair_dx(fire_stream_t *s, const fire_gpu_pair_t *pair,
-                               float weight, float *dx)
+                               const float *seed, float divisor, float *dx)
 {
     fire_gpu_pair_t p = *pair;
 
@@ -68,7 +68,7 @@ fire_status_t fire_gpu_pair_dx(fire_stream_t *s, const fire_gpu_pair_t *pair,
                       : p.kind == FIRE_PAIR_ABS  ? fire_sign(d)
                                                  : fire_smooth_l1_slope(p.sigma2, d);
 
-        dx[i] = weight * slope * (p.in != NULL ? p.in[i] * p.out[i] : 1.0f);
+        dx[i] = *seed / divisor * slope * (p.in != NULL ? p.in[i] * p.out[i] : 1.0f);
     });
 }
 
@@ -100,7 +100,7 @@ fire_status_t fire_gpu_sigmoid_loss(fire_stream_t *s, const fire_gpu_sigmoid_t *
 }
 
 fire_status_t fire_gpu_sigmoid_dx(fire_stream_t *s, const fire_gpu_sigmoid_t *sigmoid,
-                                  float weight, const float *normalizer, float *dx)
+                                  const float *seed, const float *normalizer, float *dx)
 {
     fire_gpu_sigmoid_t g = *sigmoid;
 
@@ -109,7 +109,7 @@ fire_status_t fire_gpu_sigmoid_dx(fire_stream_t *s, const fire_gpu_sigmoid_t *si
 
         dx[i] = is_ignored(g.rule, g.target[i])
                     ? 0.0f
-                    : (y - g.target[i]) * (weight / *normalizer);
+                    : (y - g.target[i]) * (*seed / *normalizer);
     });
 }
 
@@ -137,8 +137,8 @@ fire_status_t fire_gpu_hinge_loss(fire_stream_t *s, bool squared, int64_t items,
 }
 
 fire_status_t fire_gpu_hinge_dx(fire_stream_t *s, bool squared, int64_t items,
-                                int64_t classes, float weight, const float *x,
-                                const float *label, float *dx)
+                                int64_t classes, const float *seed, float divisor,
+                                const float *x, const float *label, float *dx)
 {
     return fire_each(s, items * classes, [=] __device__(int64_t i) {
         bool is_true =
@@ -146,7 +146,7 @@ fire_status_t fire_gpu_hinge_dx(fire_stream_t *s, bool squared, int64_t items,
         float m = hinge(x[i], is_true);
 
         if (is_true) m = -m;
-        dx[i] = (squared ? m : fire_sign(m)) * weight;
+        dx[i] = (squared ? m : fire_sign(m)) * (*seed / divisor);
     });
 }
 
@@ -168,14 +168,15 @@ fire_status_t fire_gpu_multinomial_loss(fire_stream_t *s, int64_t items,
 }
 
 fire_status_t fire_gpu_multinomial_dx(fire_stream_t *s, int64_t items, int64_t classes,
-                                      float weight, const float *p, const float *label,
-                                      float *dx)
+                                      const float *seed, float divisor, const float *p,
+                                      const float *label, float *dx)
 {
     return fire_each(s, items * classes, [=] __device__(int64_t i) {
         bool is_true =
             i % classes == class_of(fire_loss_t(), label[i / classes], classes);
 
-        dx[i] = is_true ? weight / fire_max(p[i], FIRE_LEAST_PROBABILITY) : 0.0f;
+        dx[i] =
+            is_true ? *seed / divisor / fire_max(p[i], FIRE_LEAST_PROBABILITY) : 0.0f;
     });
 }
 
@@ -221,7 +222,7 @@ fire_status_t fire_gpu_infogain_loss(fire_stream_t *s, const fire_gpu_infogain_t
 }
 
 fire_status_t fire_gpu_infogain_dx(fire_stream_t *s, const fire_gpu_infogain_t *gain,
-                                   float weight, const float *prob,
+                                   const float *seed, const float *prob,
                                    const float *normalizer, float *dx)
 {
     fire_gpu_infogain_t g = *gain;
@@ -229,7 +230,7 @@ fire_status_t fire_gpu_infogain_dx(fire_stream_t *s, const fire_gpu_infogain_t *
     return fire_each(s, g.outer * g.inner, [=] __device__(int64_t i) {
         int64_t at  = i / g.inner * g.classes * g.inner + i % g.inner;
         int64_t c   = class_of(g.rule, g.label[i], g.classes);
-        float   row = 0, scale = weight / *normalizer;
+        float   row = 0, scale = *seed / *normalizer;
 
         for (int64_t k = 0; k < g.classes && c >= 0; k++)
             row += g.h[c * g.classes + k];
@@ -266,12 +267,13 @@ __global__ static void contrast_loss(fire_gpu_contrast_t c, float *top)
     if (threadIdx.x == 0) *top = loss / (float)c.items / 2.0f;
 }
 
-__global__ static void contrast_dx(fire_gpu_contrast_t c, float weight, float *dx)
+__global__ static void contrast_dx(fire_gpu_contrast_t c, const float *seed,
+                                   float divisor, float *dx)
 {
     int64_t i       = blockIdx.x;
     float   dist_sq = distance(c, i);
-    float   factor =
-        fire_contrast_pull(c.margin, c.legacy, dist_sq, (int)c.same[i] != 0, weight);
+    float factor = fire_contrast_pull(c.margin, c.legacy, dist_sq, (int)c.same[i] != 0,
+                                      *seed / divisor);
 
     for (int64_t j = i * c.n + threadIdx.x; j < (i + 1) * c.n; j += blockDim.x)
         dx[j] = factor == 0.0f ? 0.0f : factor * (c.a[j] - c.b[j]); /* not -0 */
@@ -284,9 +286,9 @@ fire_status_t fire_gpu_contrast_loss(fire_stream_t *s, const fire_gpu_contrast_t
 }
 
 fire_status_t fire_gpu_contrast_dx(fire_stream_t *s, const fire_gpu_contrast_t *c,
-                                   float weight, float *dx)
+                                   const float *seed, float divisor, float *dx)
 {
     if (c->items == 0) return FIRE_OK;
     return FIRE_LAUNCH_GRID(s, (unsigned)c->items, FIRE_CUDA_BLOCK, contrast_dx, *c,
-                            weight, dx);
+                            seed, divisor, dx);
 }

@@ -72,15 +72,19 @@ static fire_status_t contrastive_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static fire_status_t backward_to(fire_layer_t *l, int bottom, float weight)
+/* The divisor's sign is the bottom's. */
+static fire_status_t backward_to(fire_layer_t *l, int bottom, float divisor)
 {
     const contrastive_t *s = l->state;
     fire_gpu_contrast_t  c;
-    float               *dx;
+    const float         *seed;
+    float               *dx, weight;
 
     FIRE_TRY(read_bottoms(l, &c));
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &seed);
     FIRE_OUT(l, l->bottom[bottom], FIRE_DIFF, &dx);
-    FIRE_IF_GPU(l, fire_gpu_contrast_dx(l->ctx->stream, &c, weight, dx));
+    FIRE_IF_GPU(l, fire_gpu_contrast_dx(l->ctx->stream, &c, seed, divisor, dx));
+    weight = seed[0] / divisor;
     for (int64_t i = 0; i < s->items; i++) {
         float factor = fire_contrast_pull(s->margin, s->legacy, s->dist_sq.x[i],
                                           (int)c.same[i] != 0, weight);
@@ -93,12 +97,10 @@ static fire_status_t backward_to(fire_layer_t *l, int bottom, float weight)
 
 static fire_status_t contrastive_backward(fire_layer_t *l)
 {
-    float weight;
+    float items = (float)FIRE_STATE(l, contrastive_t)->items;
 
-    FIRE_TRY(fire_layer_loss_weight(l, &weight));
-    weight /= (float)FIRE_STATE(l, contrastive_t)->items;
-    if (l->propagate_down[0]) FIRE_TRY(backward_to(l, 0, weight));
-    if (l->propagate_down[1]) FIRE_TRY(backward_to(l, 1, -weight));
+    if (l->propagate_down[0]) FIRE_TRY(backward_to(l, 0, items));
+    if (l->propagate_down[1]) FIRE_TRY(backward_to(l, 1, -items));
     return FIRE_OK;
 }
 

@@ -35,17 +35,21 @@ static fire_status_t euclidean_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static fire_status_t backward_to(fire_layer_t *l, int bottom, float weight)
+/* The divisor's sign is the bottom's. */
+static fire_status_t backward_to(fire_layer_t *l, int bottom, float divisor)
 {
     const float    *diff = FIRE_STATE(l, euclidean_t)->diff.x;
     fire_gpu_pair_t pair = {.kind = FIRE_PAIR_SQUARE,
                             .n    = fire_blob_count(l->bottom[0])};
-    float          *dx;
+    const float    *seed;
+    float          *dx, weight;
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &pair.a);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &pair.b);
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &seed);
     FIRE_OUT(l, l->bottom[bottom], FIRE_DIFF, &dx);
-    FIRE_IF_GPU(l, fire_gpu_pair_dx(l->ctx->stream, &pair, weight, dx));
+    FIRE_IF_GPU(l, fire_gpu_pair_dx(l->ctx->stream, &pair, seed, divisor, dx));
+    weight = seed[0] / divisor;
     for (int64_t i = 0; i < pair.n; i++)
         dx[i] = weight * diff[i];
     return FIRE_OK;
@@ -53,12 +57,10 @@ static fire_status_t backward_to(fire_layer_t *l, int bottom, float weight)
 
 static fire_status_t euclidean_backward(fire_layer_t *l)
 {
-    float weight;
+    float items = (float)fire_blob_dim_or_1(l->bottom[0], 0);
 
-    FIRE_TRY(fire_layer_loss_weight(l, &weight));
-    weight /= (float)fire_blob_dim_or_1(l->bottom[0], 0);
-    if (l->propagate_down[0]) FIRE_TRY(backward_to(l, 0, weight));
-    if (l->propagate_down[1]) FIRE_TRY(backward_to(l, 1, -weight));
+    if (l->propagate_down[0]) FIRE_TRY(backward_to(l, 0, items));
+    if (l->propagate_down[1]) FIRE_TRY(backward_to(l, 1, -items));
     return FIRE_OK;
 }
 

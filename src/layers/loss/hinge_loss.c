@@ -52,19 +52,20 @@ static fire_status_t hinge_forward(fire_layer_t *l)
 
 static fire_status_t hinge_backward(fire_layer_t *l)
 {
-    const hinge_t *s = l->state;
-    const float   *m = s->margin.x, *x, *label;
-    int64_t        n = s->items * s->classes, truth;
+    const hinge_t *s       = l->state;
+    const float   *m       = s->margin.x, *x, *label, *seed;
+    int64_t        n       = s->items * s->classes, truth;
+    float          divisor = (float)s->items / (s->squared ? 2.0f : 1.0f);
     float         *dx, weight;
 
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
-    FIRE_TRY(fire_layer_loss_weight(l, &weight));
-    weight = (s->squared ? weight * 2.0f : weight) / (float)s->items;
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &seed);
     FIRE_IF_GPU(l, fire_gpu_hinge_dx(l->ctx->stream, s->squared, s->items, s->classes,
-                                     weight, x, label, dx));
+                                     seed, divisor, x, label, dx));
+    weight = seed[0] / divisor;
     fire_copy(n, m, dx);
     for (int64_t i = 0; i < s->items; i++) {
         FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));

@@ -153,7 +153,7 @@ static fire_status_t infogain_backward(fire_layer_t *l)
 {
     infogain_t           *s = l->state;
     const fire_softmax_t *m = &s->softmax;
-    const float          *prob, *label, *h;
+    const float          *prob, *label, *h, *seed;
     float                *dx, weight;
     int64_t               valid = 0, c;
     fire_gpu_infogain_t   view;
@@ -163,9 +163,9 @@ static fire_status_t infogain_backward(fire_layer_t *l)
     FIRE_IN(l, matrix_of(l), FIRE_DATA, &h);
     FIRE_IN(l, s->prob, FIRE_DATA, &prob);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
-    FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &seed);
     view = gpu_view(s, h, label);
-    FIRE_IF_GPU(l, fire_gpu_infogain_dx(l->ctx->stream, &view, weight, prob,
+    FIRE_IF_GPU(l, fire_gpu_infogain_dx(l->ctx->stream, &view, seed, prob,
                                         fire_gpu_kept(l), dx));
     sum_rows(s, h);
     for (int64_t i = 0; i < m->outer; i++)
@@ -180,7 +180,7 @@ static fire_status_t infogain_backward(fire_layer_t *l)
                              ? 0.0f
                              : prob[at] * s->row_sum[c] - h[c * m->classes + k];
         }
-    weight /= fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
+    weight = seed[0] / fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
     for (int64_t i = 0; i < fire_blob_count(l->bottom[0]); i++)
         dx[i] *= weight;
     return FIRE_OK;

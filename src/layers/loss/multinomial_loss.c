@@ -45,7 +45,7 @@ static fire_status_t multinomial_forward(fire_layer_t *l)
 static fire_status_t multinomial_backward(fire_layer_t *l)
 {
     const multinomial_t *s = l->state;
-    const float         *p, *label;
+    const float         *p, *label, *seed;
     float               *dx, weight;
     int64_t              truth;
 
@@ -53,10 +53,10 @@ static fire_status_t multinomial_backward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &p);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
-    FIRE_TRY(fire_layer_loss_weight(l, &weight));
-    weight = -weight / (float)s->items;
-    FIRE_IF_GPU(l, fire_gpu_multinomial_dx(l->ctx->stream, s->items, s->classes, weight,
-                                           p, label, dx));
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &seed);
+    FIRE_IF_GPU(l, fire_gpu_multinomial_dx(l->ctx->stream, s->items, s->classes, seed,
+                                           -(float)s->items, p, label, dx));
+    weight = seed[0] / -(float)s->items;
     fire_fill(s->items * s->classes, 0.0f, dx);
     for (int64_t i = 0; i < s->items; i++) {
         FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));

@@ -71,18 +71,18 @@ static fire_status_t sigmoid_loss_backward(fire_layer_t *l)
 {
     sigmoid_loss_t *s = l->state;
     int64_t         n = fire_blob_count(l->bottom[0]);
-    const float    *x, *target;
+    const float    *x, *target, *seed;
     float          *dx, weight;
 
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &target);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
-    FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &seed);
     FIRE_IF_GPU(l, fire_gpu_sigmoid_dx(l->ctx->stream,
                                        &(fire_gpu_sigmoid_t){s->loss, 0, n, x, target},
-                                       weight, fire_gpu_kept(l), dx));
-    weight /= s->normalizer;
+                                       seed, fire_gpu_kept(l), dx));
+    weight = seed[0] / s->normalizer;
     for (int64_t i = 0; i < n; i++)
         dx[i] = is_ignored(&s->loss, target[i])
                     ? 0.0f

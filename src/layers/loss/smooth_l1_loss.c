@@ -67,15 +67,19 @@ static fire_status_t smooth_l1_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static fire_status_t backward_to(fire_layer_t *l, int bottom, float weight)
+/* The divisor's sign is the bottom's. */
+static fire_status_t backward_to(fire_layer_t *l, int bottom, float divisor)
 {
     const smooth_l1_t *s = l->state;
-    float             *dx;
+    const float       *seed;
+    float             *dx, weight;
     fire_gpu_pair_t    p;
 
     FIRE_TRY(read_bottoms(l, &p));
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &seed);
     FIRE_OUT(l, l->bottom[bottom], FIRE_DIFF, &dx);
-    FIRE_IF_GPU(l, fire_gpu_pair_dx(l->ctx->stream, &p, weight, dx));
+    FIRE_IF_GPU(l, fire_gpu_pair_dx(l->ctx->stream, &p, seed, divisor, dx));
+    weight = seed[0] / divisor;
     for (int64_t i = 0; i < p.n; i++) {
         dx[i] = weight * fire_smooth_l1_slope(s->sigma2, s->diff.x[i]);
         if (p.in != NULL) dx[i] *= p.in[i] * p.out[i];
@@ -85,12 +89,10 @@ static fire_status_t backward_to(fire_layer_t *l, int bottom, float weight)
 
 static fire_status_t smooth_l1_backward(fire_layer_t *l)
 {
-    float weight;
+    float items = (float)fire_blob_dim_or_1(l->bottom[0], 0);
 
-    FIRE_TRY(fire_layer_loss_weight(l, &weight));
-    weight /= (float)fire_blob_dim_or_1(l->bottom[0], 0);
-    if (l->propagate_down[0]) FIRE_TRY(backward_to(l, 0, weight));
-    if (l->propagate_down[1]) FIRE_TRY(backward_to(l, 1, -weight));
+    if (l->propagate_down[0]) FIRE_TRY(backward_to(l, 0, items));
+    if (l->propagate_down[1]) FIRE_TRY(backward_to(l, 1, -items));
     return FIRE_OK;
 }
 
