@@ -149,7 +149,7 @@ static bool in_file(const test_case_t *t, const char *file)
 
 int main(int argc, char **argv)
 {
-    const char *file = NULL, *part = "";
+    const char *file = NULL, *part = "", *why;
     int         passed = 0, failed = 0, skipped = 0;
 
     for (int i = 1; i < argc; i++) {
@@ -162,6 +162,8 @@ int main(int argc, char **argv)
         else
             part = argv[i];
     }
+    if (gpu != NULL && fire_gpu_count(&why) == 0)
+        return printf("skipped: there is no GPU here (%s)\n", why), SKIPPED;
     for (const test_case_t *t = first; t != NULL; t = t->next) {
         int rc = 0;
 
