@@ -1,6 +1,6 @@
 /* losses.h - GPU arithmetic of losses: forward gives one number; backward is weighted with
- * *seed / divisor, where seed is the gradient of the loss itself. All arrays are float32 in device memory. A label
- * that is no class makes the loss NaN. */
+ * *seed / divisor, where seed is the gradient of the loss itself. All arrays are float32
+ * in device memory. A label that is no class makes the loss NaN. */
 #ifndef FIRE_LAYERS_CUDA_LOSSES_H
 #define FIRE_LAYERS_CUDA_LOSSES_H
 #include "layers/loss/loss.h"
