@@ -328,6 +328,28 @@ static bool needs_no_case(const fire_layer_ops_t *ops)
     return (ops->flags & FIRE_LAYER_SOURCE) != 0;
 }
 
+TEST(every_layer_type_runs_on_a_gpu_or_is_work_for_the_cpu)
+{
+#ifdef FIRE_HAVE_CUDA
+    int wrong_types = 0;
+
+    for (int i = 0; fire_layer_at(i) != NULL; i++) {
+        const fire_layer_ops_t *ops = fire_layer_at(i);
+        bool                    gpu = false;
+
+        for (const fire_kernel_t *k = ops->kernels; k->name != NULL; k++)
+            gpu = gpu || k->where == FIRE_GPU;
+        if (gpu == !(ops->flags & FIRE_LAYER_HOST)) continue;
+        fprintf(stderr, "    %s %s\n", ops->type,
+                gpu ? "has a GPU kernel and says it has none" : "has no GPU kernel");
+        wrong_types++;
+    }
+    CHECK_EQ(wrong_types, 0);
+#else
+    test_skip("built without CUDA");
+#endif
+}
+
 TEST(every_layer_type_has_a_case)
 {
     int missing = 0;
