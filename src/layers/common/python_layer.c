@@ -71,6 +71,7 @@ const fire_layer_ops_t fire_layer_python_layer = {
     .type    = "Python",
     .bottoms = {0, -1},
     .tops    = {0, -1},
+    .flags   = FIRE_LAYER_HOST,
     .setup   = python_layer_refuse,
     .reshape = python_layer_refuse,
     .kernels = python_layer_kernels,
