@@ -82,7 +82,7 @@ TEST(one_sided_messages_and_the_choice_of_auto_too)
 static void check_killed(const char *first, const char *then)
 {
     SH_OK(ENVIRONMENT
-          "rm -f snap_*; %s " TRAIN "& p=$!; "
+          "rm -f snap_*; command %s " TRAIN "& p=$!; "
           "while ! test -e snap_iter_31.solverstate; do sleep 0.01; done; "
           "kill -9 $(ps -o pid= --ppid $p) $p; wait $p; rm -f snap_iter_60*",
           first);
