@@ -57,6 +57,10 @@ foreach(precision fp32 tf32 bf16)
   fire_gpu_test(layers_${precision} test_layers --gpu=${precision} --file test_cases.c)
 endforeach()
 
+foreach(layer feed data_layer image_data annotated_data window_data)
+  fire_gpu_test(${layer} test_data --gpu=fp32 --file test_${layer}.c)
+endforeach()
+
 # Tests that are programs or scripts of their own add themselves.
 file(GLOB extra CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/tests.cmake)
 foreach(f IN LISTS extra)

@@ -40,4 +40,16 @@ FIRE_EVERYWHERE void fire_philox_block(fire_rng_key_t key, uint64_t block,
     }
     out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
 }
+
+/* The index-th number below a limit: the top of a product of 128 bits. */
+FIRE_EVERYWHERE uint64_t fire_philox_below(fire_rng_key_t key, uint64_t index,
+                                           uint64_t limit)
+{
+    uint32_t four[4];
+
+    fire_philox_block(key, index, four);
+    return (
+        uint64_t)(((unsigned __int128)(((uint64_t)four[0] << 32) | four[1]) * limit) >>
+                  64);
+}
 #endif

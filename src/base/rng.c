@@ -40,12 +40,7 @@ uint32_t fire_rng_u32(fire_rng_key_t key, uint64_t index)
 
 uint64_t fire_rng_below(fire_rng_key_t key, uint64_t index, uint64_t limit)
 {
-    uint32_t four[4];
-
-    fire_rng_block(key, index, four);
-    return (
-        uint64_t)(((unsigned __int128)(((uint64_t)four[0] << 32) | four[1]) * limit) >>
-                  64);
+    return fire_philox_below(key, index, limit);
 }
 
 float fire_rng_uniform(fire_rng_key_t key, uint64_t index)

@@ -64,21 +64,56 @@ static slot_t *slot_at(fire_prefetch_t *p, int i)
     return &p->slot[(p->head + i) % p->nslot];
 }
 
+static int64_t label_width(const fire_prefetch_t *p)
+{
+    return p->opt.label_width > 0 ? p->opt.label_width : 1;
+}
+
+static int64_t values_of(const fire_batch_t *b)
+{
+    return b->slice.n * fire_extent_count(b->extent);
+}
+
+static size_t parcel_bytes(const fire_prefetch_t *p, const fire_batch_t *b)
+{
+    return b->label_at + (size_t)(b->slice.n * label_width(p)) * sizeof(float);
+}
+
+/* Rows and labels in what will be sent. */
+static fire_status_t fit_parcel(fire_prefetch_t *p, fire_batch_t *b)
+{
+    size_t rows = (size_t)values_of(b) * (p->opt.packed ? 1 : sizeof(float));
+    void  *host;
+
+    if (b->parcel == NULL) FIRE_TRY(fire_gpu_parcel_create(p->opt.stream, &b->parcel));
+    b->label_at = (rows + 15) / 16 * 16;
+    FIRE_TRY(fire_gpu_parcel_fit(b->parcel, parcel_bytes(p, b), &host));
+    if (p->opt.packed)
+        b->packed = host;
+    else
+        b->data = host;
+    b->label = (float *)((char *)host + b->label_at);
+    return FIRE_OK;
+}
+
+static fire_status_t fit_memory(fire_prefetch_t *p, fire_batch_t *b)
+{
+    if (p->opt.stream != NULL) return fit_parcel(p, b);
+    FIRE_TRY(fire_grow(&b->data, &b->data_cap, values_of(b), sizeof(*b->data)));
+    return fire_grow(&b->label, &b->label_cap, b->slice.n * label_width(p),
+                     sizeof(*b->label));
+}
+
 static void arm(fire_prefetch_t *p, slot_t *s)
 {
-    fire_batch_t *b     = &s->batch;
-    int64_t       width = p->opt.label_width > 0 ? p->opt.label_width : 1;
+    fire_batch_t *b = &s->batch;
 
     b->moment     = p->next;
     b->slice      = fire_moment_slice(&p->next, p->opt.batch_size);
     b->extent     = p->opt.extent;
     b->any_extent = p->opt.batch_size == 1;
     s->given = s->done = 0;
-    s->status          = fire_grow(&b->data, &b->data_cap,
-                                   b->slice.n * fire_extent_count(b->extent), sizeof(*b->data));
-    if (s->status == FIRE_OK)
-        s->status =
-            fire_grow(&b->label, &b->label_cap, b->slice.n * width, sizeof(*b->label));
+    s->status          = fit_memory(p, b);
     if (s->status != FIRE_OK) {
         snprintf(s->error, sizeof(s->error), "%s", fire_last_error());
         s->bad_row = -1;
@@ -129,6 +164,9 @@ static void make_rows(fire_prefetch_t *p, slot_t *s, fire_workspace_t *scratch)
     for (row = first; row < first + chunk && st == FIRE_OK; row++)
         st = p->opt.load(p->opt.arg, scratch, &s->batch, row);
     pthread_mutex_lock(&p->lock);
+    if (st == FIRE_OK && s->status == FIRE_OK && s->done + chunk == n &&
+        s->batch.parcel != NULL)
+        st = fire_gpu_parcel_send(s->batch.parcel, parcel_bytes(p, &s->batch));
     if (st != FIRE_OK) note_error(s, row - 1, st);
     p->busy--;
     s->done += chunk;
@@ -207,6 +245,15 @@ static fire_status_t start_threads(fire_prefetch_t *p)
     return FIRE_OK;
 }
 
+static void free_batch(fire_batch_t *b)
+{
+    if (b->parcel == NULL) {
+        fire_free(b->data);
+        fire_free(b->label);
+    }
+    fire_gpu_parcel_destroy(b->parcel);
+}
+
 void fire_prefetch_destroy(fire_prefetch_t *p)
 {
     if (p == NULL) return;
@@ -216,10 +263,8 @@ void fire_prefetch_destroy(fire_prefetch_t *p)
     pthread_mutex_unlock(&p->lock);
     for (int i = 0; i < p->nthread; i++)
         pthread_join(p->thread[i], NULL);
-    for (int i = 0; i < p->nslot; i++) {
-        fire_free(p->slot[i].batch.data);
-        fire_free(p->slot[i].batch.label);
-    }
+    for (int i = 0; i < p->nslot; i++)
+        free_batch(&p->slot[i].batch);
     pthread_cond_destroy(&p->ready);
     pthread_cond_destroy(&p->work);
     pthread_mutex_destroy(&p->lock);

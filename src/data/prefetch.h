@@ -8,6 +8,7 @@
 #define FIRE_DATA_PREFETCH_H
 #include "base/moment.h"
 #include "data/decode.h"
+#include "device/gpu.h"
 
 /* Images and labels of one lane at one step; rows one after another. */
 typedef struct fire_batch {
@@ -16,7 +17,11 @@ typedef struct fire_batch {
     fire_extent_t extent;     /* of each row */
     bool          any_extent; /* batch_size is 1: the extent may follow the record */
     float        *data, *label;
+    uint8_t      *packed; /* rows of bytes instead of data: see transform.h */
     int64_t       data_cap, label_cap;
+
+    fire_gpu_parcel_t *parcel; /* that holds rows and then labels, or NULL */
+    size_t             label_at;
 } fire_batch_t;
 
 /* Make row `row` of a batch, from sample slice.first + row * slice.stride. Several
@@ -32,6 +37,8 @@ typedef struct fire_prefetch_options {
     int64_t         label_width; /* numbers per label; 0 counts as 1 */
     int64_t         depth;       /* batches ahead */
     int             threads;     /* 0: as many as are useful on this machine */
+    fire_stream_t  *stream;      /* send full batches to its GPU; NULL: do not */
+    bool            packed;      /* rows are bytes; only with a stream */
 } fire_prefetch_options_t;
 
 typedef struct fire_prefetch fire_prefetch_t;

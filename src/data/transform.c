@@ -1,5 +1,7 @@
 #include "data/transform.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "model/blob_proto.h"
 #include "model/load.h"
@@ -135,22 +137,23 @@ typedef struct window {
     bool mirror;
 } window_t;
 
-/* A number below n; `which` is 0 for the row, 1 for the column, 2 for the mirror. Caffe
- * asks for the mirror first, and only for what is random. */
-static int draw(const fire_transform_t *t, uint64_t seed, int64_t sample, int which,
-                int n)
+/* A number below n. Caffe asks for the mirror first, and only for what is random. */
+static int draw(const fire_transform_t *t, uint64_t seed, int64_t sample,
+                fire_transform_draw_t which, int n)
 {
     bool crops = t->random_crop && t->crop > 0;
 
     if (t->draws != NULL) {
         int64_t at = sample * (t->mirror + 2 * crops);
 
-        return (int)(fire_caffe_draws_at(t->draws,
-                                         at + (which == 2 ? 0 : which + t->mirror)) %
-                     (uint32_t)n);
+        return (
+            int)(fire_caffe_draws_at(
+                     t->draws,
+                     at + (which == FIRE_DRAW_MIRROR ? 0 : (int)which + t->mirror)) %
+                 (uint32_t)n);
     }
-    return (int)fire_rng_below(fire_rng_key(seed, FIRE_RNG_CROP, t->stream, 0),
-                               3 * (uint64_t)sample + (uint64_t)which, (uint64_t)n);
+    return fire_transform_drawn(fire_rng_key(seed, FIRE_RNG_CROP, t->stream, 0), sample,
+                                which, n);
 }
 
 static window_t choose_window(const fire_transform_t *t, fire_extent_t in,
@@ -165,11 +168,11 @@ static window_t choose_window(const fire_transform_t *t, fire_extent_t in,
         w.top              = spare_y / 2;
         w.left             = spare_x / 2;
         if (t->random_crop) {
-            w.top  = draw(t, seed, sample, 0, spare_y + 1);
-            w.left = draw(t, seed, sample, 1, spare_x + 1);
+            w.top  = draw(t, seed, sample, FIRE_DRAW_TOP, spare_y + 1);
+            w.left = draw(t, seed, sample, FIRE_DRAW_LEFT, spare_x + 1);
         }
     }
-    w.mirror = t->mirror && draw(t, seed, sample, 2, 2) == 1;
+    w.mirror = t->mirror && draw(t, seed, sample, FIRE_DRAW_MIRROR, 2) == 1;
     return w;
 }
 
@@ -195,6 +198,33 @@ void fire_transform_apply(const fire_transform_t *t, const fire_pixels_t *in,
                 line_float(in->floats + at, in->step_x, w.width, mean, value, t->scale,
                            out);
             if (w.mirror) reverse(out, w.width);
+        }
+    }
+}
+
+void fire_transform_pack(const fire_transform_t *t, const fire_pixels_t *in,
+                         uint64_t seed, int64_t sample, bool interleaved, uint8_t *out)
+{
+    window_t       w = choose_window(t, in->extent, seed, sample);
+    int            C = in->extent.channels;
+    fire_extent_t  e = {C, w.height, w.width};
+    fire_pixels_t  o = interleaved ? fire_pixels_interleaved(out, e)
+                                   : fire_pixels_planar(out, NULL, e);
+    const uint8_t *from =
+        in->bytes + (int64_t)w.top * in->step_y + (int64_t)w.left * in->step_x;
+    bool whole_lines = interleaved && in->step_c == 1 && in->step_x == C;
+
+    for (int y = 0; y < w.height; y++, from += in->step_y, out += o.step_y) {
+        if (whole_lines) memcpy(out, from, (size_t)(w.width * C));
+        for (int c = 0; c < C && !whole_lines; c++) {
+            const uint8_t *src = from + c * in->step_c;
+            uint8_t       *dst = out + c * o.step_c;
+
+            if (in->step_x == 1 && o.step_x == 1)
+                memcpy(dst, src, (size_t)w.width);
+            else
+                for (int x = 0; x < w.width; x++)
+                    dst[x * o.step_x] = src[x * in->step_x];
         }
     }
 }

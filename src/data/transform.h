@@ -5,9 +5,14 @@
  * same whatever the number of workers and threads. */
 #ifndef FIRE_DATA_TRANSFORM_H
 #define FIRE_DATA_TRANSFORM_H
+#include "base/moment.h"
+#include "base/philox.h"
 #include "caffe.pb-c.h"
 #include "data/caffe_draws.h"
 #include "data/image.h"
+#include "device/device.h"
+
+FIRE_BEGIN_C
 
 typedef struct fire_transform {
     float         scale;
@@ -41,4 +46,42 @@ fire_status_t fire_transform_extent(const fire_transform_t *t, fire_extent_t in,
 /* `in` must have passed fire_transform_extent(); out has room for what it said. */
 void fire_transform_apply(const fire_transform_t *t, const fire_pixels_t *in,
                           uint64_t seed, int64_t sample, float *out);
+
+/* ---- in two halves: cropped here, the rest on a GPU ---- */
+
+/* The crop of an image of bytes, as bytes: what a crop leaves out need not travel.
+ * `interleaved` is how `out` shall lie. */
+void fire_transform_pack(const fire_transform_t *t, const fire_pixels_t *in,
+                         uint64_t seed, int64_t sample, bool interleaved, uint8_t *out);
+
+/* Which of a sample's random numbers is for what. */
+typedef enum fire_transform_draw {
+    FIRE_DRAW_TOP,
+    FIRE_DRAW_LEFT,
+    FIRE_DRAW_MIRROR,
+    FIRE_NDRAW,
+} fire_transform_draw_t;
+
+FIRE_EVERYWHERE int fire_transform_drawn(fire_rng_key_t key, int64_t sample,
+                                         fire_transform_draw_t which, int n)
+{
+    return (int)fire_philox_below(key, FIRE_NDRAW * (uint64_t)sample + (uint64_t)which,
+                                  (uint64_t)n);
+}
+
+/* Packed images as they lie on a GPU. */
+typedef struct fire_packed {
+    const uint8_t *bytes; /* on the GPU */
+    fire_extent_t  extent;
+    fire_slice_t   slice; /* samples */
+    bool           interleaved;
+    uint64_t       seed;
+    const float   *mean; /* on the GPU: the mean image, or the mean_values */
+} fire_packed_t;
+
+/* Mean, scale and mirror, into `out` in this format. Not for Caffe's random numbers. */
+fire_status_t fire_transform_finish(const fire_transform_t *t, fire_stream_t *stream,
+                                    const fire_packed_t *in,
+                                    const fire_format_t *format, void *out);
+FIRE_END_C
 #endif

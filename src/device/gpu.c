@@ -83,4 +83,46 @@ int64_t fire_gpu_generation(const fire_stream_t *stream)
     (void)stream;
     return 0;
 }
+
+fire_status_t fire_gpu_parcel_create(fire_stream_t      *stream,
+                                     fire_gpu_parcel_t **parcel_p)
+{
+    (void)stream, (void)parcel_p;
+    return missing();
+}
+
+void fire_gpu_parcel_destroy(fire_gpu_parcel_t *p)
+{
+    (void)p;
+}
+
+fire_status_t fire_gpu_parcel_fit(fire_gpu_parcel_t *p, size_t bytes, void **host_p)
+{
+    (void)p, (void)bytes, (void)host_p;
+    return missing();
+}
+
+fire_status_t fire_gpu_parcel_send(fire_gpu_parcel_t *p, size_t bytes)
+{
+    (void)p, (void)bytes;
+    return missing();
+}
+
+fire_status_t fire_gpu_parcel_open(fire_gpu_parcel_t *p, const void **memory_p)
+{
+    (void)p, (void)memory_p;
+    return missing();
+}
+
+fire_status_t fire_gpu_parcel_close(fire_gpu_parcel_t *p)
+{
+    (void)p;
+    return missing();
+}
+
+double fire_gpu_parcel_stall(const fire_gpu_parcel_t *p)
+{
+    (void)p;
+    return 0;
+}
 #endif

@@ -34,5 +34,23 @@ fire_status_t fire_gpu_record_end(fire_stream_t *stream, fire_gpu_graph_t **grap
 fire_status_t fire_gpu_replay(fire_stream_t *stream, fire_gpu_graph_t *graph);
 void          fire_gpu_graph_free(fire_gpu_graph_t *graph); /* NULL is allowed */
 int64_t       fire_gpu_generation(const fire_stream_t *stream);
+
+/* A parcel for the GPU: pinned memory of the host that any thread may fill, and its copy
+ * over there, sent on a queue of its own beside the work of `stream`. Sent, opened,
+ * closed, and filled again; each waits for the one before it, and not longer. */
+typedef struct fire_gpu_parcel fire_gpu_parcel_t;
+
+fire_status_t fire_gpu_parcel_create(fire_stream_t      *stream,
+                                     fire_gpu_parcel_t **parcel_p);
+void          fire_gpu_parcel_destroy(fire_gpu_parcel_t *p); /* NULL is allowed */
+/* Memory to fill with so many bytes; what was sent from it has left. */
+fire_status_t fire_gpu_parcel_fit(fire_gpu_parcel_t *p, size_t bytes, void **host_p);
+fire_status_t fire_gpu_parcel_send(fire_gpu_parcel_t *p, size_t bytes);
+/* Where it lies on the GPU, for work that the queue is asked for up to close(). */
+fire_status_t fire_gpu_parcel_open(fire_gpu_parcel_t *p, const void **memory_p);
+fire_status_t fire_gpu_parcel_close(fire_gpu_parcel_t *p);
+/* Seconds that the queue stood still when the parcel was last opened; 0 if that has not
+ * been yet. */
+double fire_gpu_parcel_stall(const fire_gpu_parcel_t *p);
 FIRE_END_C
 #endif

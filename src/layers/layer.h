@@ -95,6 +95,7 @@ struct fire_layer {
     int     nstatistic; /* its first so many parameters are statistics */
     float   stat_decay; /* weight of the past in a statistic */
     double  waited;     /* seconds that forward has waited for data so far */
+    double  stalled;    /* seconds that a GPU has waited for data to arrive so far */
     int64_t records;    /* of the data set behind a source; 0: unknown */
 
     const fire_kernel_t *kernel;

@@ -109,11 +109,23 @@ void fire_profile_iteration_begin(fire_profile_t *p)
     if (p != NULL) p->iteration_began = fire_clock_now();
 }
 
+/* A GPU that waits for data is the data's fault as well. */
+static void add_stalls(fire_profile_t *p)
+{
+    double stalled = 0;
+
+    for (int i = 0; i < p->net->nlayer; i++)
+        stalled += p->net->layer[i].base.stalled;
+    p->times.phase[FIRE_PHASE_DATA] += stalled - p->stalled;
+    p->stalled = stalled;
+}
+
 void fire_profile_iteration_end(fire_profile_t *p)
 {
     double now;
 
     if (p == NULL) return;
+    add_stalls(p);
     now = fire_clock_now();
     p->times.seconds += now - p->iteration_began;
     p->done = p->times;

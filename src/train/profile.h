@@ -49,6 +49,7 @@ typedef struct fire_profile {
     int64_t           iterations; /* done since then */
     double           *forward, *backward; /* seconds per layer, whole run */
     int64_t           passes;             /* that they sum up */
+    double            stalled; /* seconds that a GPU waited for data, so far */
 
     bool              recording; /* spans are kept */
     double            recording_since;

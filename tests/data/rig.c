@@ -9,9 +9,15 @@
 
 fire_status_t rig_open(rig_t *r, const char *text, Caffe__Phase phase)
 {
+    return rig_open_on(r, test_ctx(), text, phase);
+}
+
+fire_status_t rig_open_on(rig_t *r, fire_ctx_t ctx, const char *text,
+                          Caffe__Phase phase)
+{
     fire_layer_t *l = &r->layer;
 
-    *r = (rig_t){.ctx = FIRE_CTX_INIT, .moment = FIRE_MOMENT_INIT};
+    *r = (rig_t){.ctx = ctx, .moment = FIRE_MOMENT_INIT};
     FIRE_TRY(fire_text_parse(text, strlen(text), "test",
                              &caffe__layer_parameter__descriptor,
                              (ProtobufCMessage **)&r->param));

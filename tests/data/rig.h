@@ -2,6 +2,7 @@
 #ifndef FIRE_TESTS_DATA_RIG_H
 #define FIRE_TESTS_DATA_RIG_H
 #include "data/writer.h"
+#include "gpu.h"
 #include "layers/layer.h"
 #include "test.h"
 
@@ -15,6 +16,8 @@ typedef struct rig {
 
 /* text: the fields of a LayerParameter. Tops are made as it names them. */
 fire_status_t rig_open(rig_t *r, const char *text, Caffe__Phase phase);
+fire_status_t rig_open_on(rig_t *r, fire_ctx_t ctx, const char *text,
+                          Caffe__Phase phase);
 fire_status_t rig_forward(rig_t *r); /* at r->moment */
 const float  *rig_top(rig_t *r, int i);
 void          rig_close(rig_t *r);

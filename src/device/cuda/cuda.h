@@ -22,6 +22,7 @@ struct fire_stream {
     int                   device;
     int                   multiprocessors;
     cudaStream_t          queue;
+    cudaStream_t          sending;        /* what goes to the GPU ahead of time */
     void                 *cudnn, *cublas; /* handles, made when first asked for */
     void                 *cublas_scratch;
     struct fire_cudnn_op *cudnn_ops; /* operations made so far */

@@ -155,12 +155,17 @@ fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
                       &s->multiprocessors, cudaDevAttrMultiProcessorCount, index)),
                   err_stream);
     FIRE_TRY_GOTO(st, FIRE_CUDA(cudaStreamCreate(&s->queue)), err_stream);
-    FIRE_TRY_GOTO(st, make_live(s), err_queue);
+    FIRE_TRY_GOTO(
+        st, FIRE_CUDA(cudaStreamCreateWithFlags(&s->sending, cudaStreamNonBlocking)),
+        err_queue);
+    FIRE_TRY_GOTO(st, make_live(s), err_sending);
     fire_device_add(&gpu);
     mine      = s;
     *stream_p = s;
     return FIRE_OK;
 
+err_sending:
+    cudaStreamDestroy(s->sending);
 err_queue:
     cudaStreamDestroy(s->queue);
 err_stream:
@@ -179,6 +184,7 @@ void fire_gpu_close(fire_stream_t *s)
     cudaFree(s->workspace.memory);
     cudaFree(s->scratch.memory);
     cudaFree(s->live.step);
+    cudaStreamDestroy(s->sending);
     cudaStreamDestroy(s->queue);
     if (mine == s) mine = NULL;
     fire_free(s);

@@ -347,19 +347,13 @@ static fire_status_t write_labels(fire_layer_t *l, const fire_batch_t *batch)
 
 static fire_status_t annotated_forward(fire_layer_t *l)
 {
-    fire_feed_t        *f = FIRE_STATE(l, fire_feed_t);
     const fire_batch_t *batch;
-    float              *y;
 
-    FIRE_TRY(fire_prefetch_get(f->prefetch, l->moment, &batch));
-    l->waited = fire_prefetch_waited(f->prefetch);
+    FIRE_TRY(fire_feed_next(l, &batch));
     FIRE_TRY(fire_blob_reshape(l->top[0], 4,
                                (int64_t[]){batch->slice.n, batch->extent.channels,
                                            batch->extent.height, batch->extent.width}));
-    FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
-    FIRE_TRY(fire_device_find(l->kernel->where)
-                 ->from_host(y, batch->data,
-                             (size_t)fire_blob_count(l->top[0]) * sizeof(*y)));
+    FIRE_TRY(fire_feed_put_floats(l, batch, false));
     return l->ntop > 1 ? write_labels(l, batch) : FIRE_OK;
 }
 
@@ -373,8 +367,11 @@ static void annotated_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t annotated_kernels[] = {
-    FIRE_CUDA_ROW(.forward = annotated_forward){.name    = "ref",
-                                                .forward = annotated_forward},
+    FIRE_CUDA_ROW(.prepare = fire_feed_prepare, .forward = annotated_forward,
+                  .release = fire_feed_stop){.name    = "ref",
+                                             .prepare = fire_feed_prepare,
+                                             .forward = annotated_forward,
+                                             .release = fire_feed_stop},
     {0},
 };
 

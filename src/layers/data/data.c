@@ -32,11 +32,9 @@ static fire_status_t load_sample(data_t *d, int64_t record, int64_t sample,
     fire_datum_t  datum;
     fire_pixels_t pixels;
     fire_extent_t extent;
-    float        *out;
 
     FIRE_TRY(read_pixels(d, record, scratch, &datum, &pixels, &extent));
-    FIRE_TRY(fire_batch_row(batch, row, extent, &out));
-    fire_transform_apply(&d->transform, &pixels, batch->moment.seed, sample, out);
+    FIRE_TRY(fire_feed_put(&d->feed, batch, row, &pixels, extent, sample));
     batch->label[row] = (float)datum.label;
     return FIRE_OK;
 }
@@ -64,6 +62,7 @@ static fire_status_t infer_extent(data_t *d, fire_extent_t *extent_p)
     fire_pixels_t    pixels;
     fire_status_t    st = read_pixels(d, 0, &scratch, &datum, &pixels, extent_p);
 
+    if (st >= 0) fire_feed_note(&d->feed, &pixels);
     fire_workspace_fini(&scratch);
     return st < 0 ? fire_source_blame(d->source, 0, st) : FIRE_OK;
 }
@@ -87,6 +86,7 @@ static fire_status_t data_setup(fire_layer_t *l)
     FIRE_TRY(fire_transform_init(&d->transform, l->param->transform_param, l->phase,
                                  l->param->name));
     FIRE_TRY(fire_transform_seed(&d->transform, l->ctx->mt));
+    d->feed.transform = &d->transform;
     FIRE_TRY(fire_source_open(p->backend == CAFFE__DATA_PARAMETER__DB__LMDB ? "LMDB"
                                                                             : "LEVELDB",
                               p->source, &d->source));

@@ -23,41 +23,142 @@ fire_status_t fire_feed_setup(fire_layer_t *l)
     if (l->ctx->mt != NULL) fire_mt_u32(l->ctx->mt); /* the seed of Caffe's thread */
     FIRE_LOG(INFO, "output data size: %lld,%d,%d,%d", (long long)o->batch_size,
              o->extent.channels, o->extent.height, o->extent.width);
-    return fire_prefetch_create(o, &f->prefetch);
+    return FIRE_OK;
+}
+
+fire_status_t fire_feed_start(fire_layer_t *l, fire_stream_t *stream)
+{
+    fire_feed_t *f = FIRE_STATE(l, fire_feed_t);
+
+    if (f->prefetch != NULL) return FIRE_OK;
+    f->options.stream = f->options.batch_size > 1 ? stream : NULL; /* one may grow */
+    return fire_prefetch_create(&f->options, &f->prefetch);
+}
+
+void fire_feed_stop(fire_layer_t *l)
+{
+    fire_feed_t *f = FIRE_STATE(l, fire_feed_t);
+
+    fire_prefetch_destroy(f->prefetch);
+    f->prefetch = NULL;
+    f->last     = NULL;
 }
 
 void fire_feed_teardown(fire_layer_t *l)
 {
-    fire_prefetch_destroy(FIRE_STATE(l, fire_feed_t)->prefetch);
+    fire_feed_stop(l);
 }
 
-/* Batches lie in host memory; a GPU takes them from there without another copy. */
-static fire_status_t fill(fire_layer_t *l, fire_blob_t *top, const float *values)
-{
-    fire_place_t where = l->kernel->where;
-    float       *out;
+/* ---- load functions ---- */
 
-    if (fire_blob_count(top) == 0) return FIRE_OK; /* a lane without a share */
+void fire_feed_note(fire_feed_t *f, const fire_pixels_t *first)
+{
+    f->has_bytes   = first->bytes != NULL;
+    f->interleaved = first->step_x != 1;
+}
+
+fire_status_t fire_feed_put(const fire_feed_t *f, fire_batch_t *batch, int64_t row,
+                            const fire_pixels_t *image, fire_extent_t extent,
+                            int64_t sample)
+{
+    uint64_t seed = batch->moment.seed;
+    float   *out;
+
+    FIRE_TRY(fire_batch_row(batch, row, extent, &out));
+    if (batch->packed == NULL) {
+        fire_transform_apply(f->transform, image, seed, sample, out);
+        return FIRE_OK;
+    }
+    if (image->bytes == NULL)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "holds floats, where the first record holds bytes: such a mix "
+                         "needs --kernel Data=host");
+    fire_transform_pack(f->transform, image, seed, sample, f->interleaved,
+                        batch->packed + row * fire_extent_count(extent));
+    return FIRE_OK;
+}
+
+/* ---- kernels ---- */
+
+fire_status_t fire_feed_next(fire_layer_t *l, const fire_batch_t **batch_p)
+{
+    fire_feed_t *f = FIRE_STATE(l, fire_feed_t);
+
+    if (f->before != NULL) FIRE_TRY(f->before(l));
+    FIRE_TRY(fire_prefetch_get(f->prefetch, l->moment, batch_p));
+    l->waited = fire_prefetch_waited(f->prefetch);
+    return FIRE_OK;
+}
+
+fire_status_t fire_feed_open(fire_layer_t *l, const fire_batch_t *batch,
+                             const void **rows_p)
+{
+    fire_feed_t *f = FIRE_STATE(l, fire_feed_t);
+
+    if (f->last != NULL) l->stalled += fire_gpu_parcel_stall(f->last);
+    f->last = batch->parcel;
+    return fire_gpu_parcel_open(batch->parcel, rows_p);
+}
+
+static fire_status_t fill(fire_layer_t *l, fire_blob_t *top, const void *values,
+                          bool arrived)
+{
+    const fire_device_t *d     = fire_device_find(l->kernel->where);
+    size_t               bytes = (size_t)fire_blob_count(top) * sizeof(float);
+    float               *out;
+
+    if (bytes == 0) return FIRE_OK; /* a lane without a share */
     FIRE_OUT(l, top, FIRE_DATA, &out);
-    return fire_device_find(where)->from_host(
-        out, values, (size_t)fire_blob_count(top) * sizeof(*out));
+    return arrived ? d->copy(out, values, bytes) : d->from_host(out, values, bytes);
+}
+
+fire_status_t fire_feed_put_labels(fire_layer_t *l, const fire_batch_t *batch,
+                                   const void *rows)
+{
+    return fill(l, l->top[1], (const char *)rows + batch->label_at, true);
+}
+
+fire_status_t fire_feed_put_floats(fire_layer_t *l, const fire_batch_t *batch,
+                                   bool labels)
+{
+    const void *rows;
+
+    if (batch->parcel == NULL) {
+        FIRE_TRY(fill(l, l->top[0], batch->data, false));
+        return labels ? fill(l, l->top[1], batch->label, false) : FIRE_OK;
+    }
+    FIRE_TRY(fire_feed_open(l, batch, &rows));
+    FIRE_TRY(fill(l, l->top[0], rows, true));
+    if (labels) FIRE_TRY(fire_feed_put_labels(l, batch, rows));
+    return fire_gpu_parcel_close(batch->parcel);
 }
 
 static fire_status_t feed_forward(fire_layer_t *l)
 {
-    fire_feed_t        *f = FIRE_STATE(l, fire_feed_t);
     const fire_batch_t *batch;
 
-    if (f->before != NULL) FIRE_TRY(f->before(l));
-    FIRE_TRY(fire_prefetch_get(f->prefetch, l->moment, &batch));
-    l->waited = fire_prefetch_waited(f->prefetch);
+    FIRE_TRY(fire_feed_next(l, &batch));
     FIRE_TRY(reshape_tops(l, batch->slice.n, batch->extent));
-    FIRE_TRY(fill(l, l->top[0], batch->data));
-    return l->ntop > 1 ? fill(l, l->top[1], batch->label) : FIRE_OK;
+    return fire_feed_put_floats(l, batch, l->ntop > 1);
 }
 
+fire_status_t fire_feed_prepare(fire_layer_t *l)
+{
+    return fire_feed_start(l, l->kernel->where == FIRE_GPU ? l->ctx->stream : NULL);
+}
+
+/* On a GPU `host` is for what is transformed on the CPU. */
 const fire_kernel_t fire_feed_kernels[] = {
-    {.name = "cuda", .where = FIRE_GPU, .forward = feed_forward},
-    {.name = "ref", .forward = feed_forward},
+    FIRE_CUDA_ROW(.declines = fire_feed_cuda_declines,
+                  .prepare = fire_feed_cuda_prepare, .forward = fire_feed_cuda_forward,
+                  .release = fire_feed_cuda_release){.name    = "host",
+                                                     .where   = FIRE_GPU,
+                                                     .prepare = fire_feed_prepare,
+                                                     .forward = feed_forward,
+                                                     .release = fire_feed_stop},
+    {.name    = "ref",
+     .prepare = fire_feed_prepare,
+     .forward = feed_forward,
+     .release = fire_feed_stop},
     {0},
 };

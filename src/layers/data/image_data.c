@@ -51,19 +51,16 @@ static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t
                               int64_t row)
 {
     image_data_t            *d      = arg;
-    uint64_t                 seed   = batch->moment.seed;
     int64_t                  sample = batch->slice.first + row * batch->slice.stride;
     const fire_image_item_t *item;
     fire_pixels_t            pixels;
     fire_extent_t            extent;
-    float                   *out;
     fire_status_t            st;
 
-    FIRE_TRY(find_item(d, seed, sample, &item));
+    FIRE_TRY(find_item(d, batch->moment.seed, sample, &item));
     FIRE_TRY(read_pixels(d, item, scratch, &pixels, &extent));
-    st = fire_batch_row(batch, row, extent, &out);
+    st = fire_feed_put(&d->feed, batch, row, &pixels, extent, sample);
     if (st < 0) return fire_error_prefix(st, "%s", item->path);
-    fire_transform_apply(&d->transform, &pixels, seed, sample, out);
     batch->label[row] = (float)item->label;
     return FIRE_OK;
 }
@@ -99,7 +96,7 @@ static fire_status_t choose_skip(image_data_t *d, const fire_layer_t *l)
 }
 
 /* The first image tells the shape of all. */
-static fire_status_t infer_extent(const image_data_t *d, uint64_t seed,
+static fire_status_t infer_extent(image_data_t *d, uint64_t seed,
                                   fire_extent_t *extent_p)
 {
     fire_workspace_t         scratch = {0};
@@ -109,6 +106,7 @@ static fire_status_t infer_extent(const image_data_t *d, uint64_t seed,
 
     FIRE_TRY(find_item(d, seed, 0, &item));
     st = read_pixels(d, item, &scratch, &pixels, extent_p);
+    if (st >= 0) fire_feed_note(&d->feed, &pixels);
     fire_workspace_fini(&scratch);
     return st;
 }
@@ -123,6 +121,7 @@ static fire_status_t image_data_setup(fire_layer_t *l)
     FIRE_TRY(fire_transform_init(&d->transform, l->param->transform_param, l->phase,
                                  l->param->name));
     FIRE_TRY(fire_transform_seed(&d->transform, l->ctx->mt));
+    d->feed.transform = &d->transform;
     FIRE_LOG(INFO, "Opening file %s", d->param->source);
     FIRE_TRY(fire_image_list_load(d->param->source, &d->list));
     FIRE_LOG(INFO, "A total of %lld images.", (long long)d->list.count);

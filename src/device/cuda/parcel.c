@@ -1,0 +1,114 @@
+/* parcel.c - memory that goes to a GPU while it works on something else. */
+#include "base/alloc.h"
+#include "device/cuda/cuda.h"
+
+struct fire_gpu_parcel {
+    fire_stream_t *stream;
+    void          *host, *here; /* pinned, and on the GPU */
+    size_t         bytes;
+    bool           sent_once, opened_once;
+    cudaEvent_t    sent;           /* the copy over there is whole */
+    cudaEvent_t    asked, arrived; /* when the queue came to it; when it went on */
+    cudaEvent_t    read;           /* the copy is no longer needed */
+};
+
+fire_status_t fire_gpu_parcel_create(fire_stream_t      *stream,
+                                     fire_gpu_parcel_t **parcel_p)
+{
+    fire_gpu_parcel_t *p;
+    fire_status_t      st;
+
+    FIRE_TRY(FIRE_NEW(&p, 1));
+    p->stream = stream;
+    FIRE_TRY_GOTO(
+        st, FIRE_CUDA(cudaEventCreateWithFlags(&p->sent, cudaEventDisableTiming)), err);
+    FIRE_TRY_GOTO(
+        st, FIRE_CUDA(cudaEventCreateWithFlags(&p->read, cudaEventDisableTiming)), err);
+    FIRE_TRY_GOTO(st, FIRE_CUDA(cudaEventCreate(&p->asked)), err);
+    FIRE_TRY_GOTO(st, FIRE_CUDA(cudaEventCreate(&p->arrived)), err);
+    *parcel_p = p;
+    return FIRE_OK;
+
+err:
+    fire_gpu_parcel_destroy(p);
+    return st;
+}
+
+static void free_memory(fire_gpu_parcel_t *p)
+{
+    cudaFreeHost(p->host);
+    cudaFree(p->here);
+    p->host = p->here = NULL;
+    p->bytes          = 0;
+}
+
+static void drop(cudaEvent_t event)
+{
+    if (event != NULL) cudaEventDestroy(event);
+}
+
+void fire_gpu_parcel_destroy(fire_gpu_parcel_t *p)
+{
+    if (p == NULL) return;
+    if (p->sent_once) cudaEventSynchronize(p->sent);
+    if (p->opened_once) cudaEventSynchronize(p->read);
+    free_memory(p);
+    drop(p->sent);
+    drop(p->asked);
+    drop(p->arrived);
+    drop(p->read);
+    fire_free(p);
+}
+
+fire_status_t fire_gpu_parcel_fit(fire_gpu_parcel_t *p, size_t bytes, void **host_p)
+{
+    if (p->sent_once) FIRE_TRY(FIRE_CUDA(cudaEventSynchronize(p->sent)));
+    if (bytes > p->bytes) {
+        if (p->opened_once) FIRE_TRY(FIRE_CUDA(cudaEventSynchronize(p->read)));
+        free_memory(p);
+        FIRE_TRY(FIRE_CUDA(cudaSetDevice(p->stream->device)));
+        FIRE_TRY(FIRE_CUDA(cudaHostAlloc(&p->host, bytes, cudaHostAllocDefault)));
+        FIRE_TRY(FIRE_CUDA(cudaMalloc(&p->here, bytes)));
+        p->bytes = bytes;
+    }
+    *host_p = p->host;
+    return FIRE_OK;
+}
+
+fire_status_t fire_gpu_parcel_send(fire_gpu_parcel_t *p, size_t bytes)
+{
+    cudaStream_t q = p->stream->sending;
+
+    if (p->opened_once) FIRE_TRY(FIRE_CUDA(cudaStreamWaitEvent(q, p->read, 0)));
+    FIRE_TRY(
+        FIRE_CUDA(cudaMemcpyAsync(p->here, p->host, bytes, cudaMemcpyHostToDevice, q)));
+    p->sent_once = true;
+    return FIRE_CUDA(cudaEventRecord(p->sent, q));
+}
+
+fire_status_t fire_gpu_parcel_open(fire_gpu_parcel_t *p, const void **memory_p)
+{
+    cudaStream_t q = p->stream->queue;
+
+    FIRE_TRY(FIRE_CUDA(cudaEventRecord(p->asked, q)));
+    FIRE_TRY(FIRE_CUDA(cudaStreamWaitEvent(q, p->sent, 0)));
+    FIRE_TRY(FIRE_CUDA(cudaEventRecord(p->arrived, q)));
+    *memory_p = p->here;
+    return FIRE_OK;
+}
+
+fire_status_t fire_gpu_parcel_close(fire_gpu_parcel_t *p)
+{
+    p->opened_once = true;
+    return FIRE_CUDA(cudaEventRecord(p->read, p->stream->queue));
+}
+
+double fire_gpu_parcel_stall(const fire_gpu_parcel_t *p)
+{
+    float ms;
+
+    if (!p->opened_once || cudaEventQuery(p->arrived) != cudaSuccess ||
+        cudaEventElapsedTime(&ms, p->asked, p->arrived) != cudaSuccess)
+        return 0;
+    return 1e-3 * (double)ms;
+}
