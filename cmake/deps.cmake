@@ -9,7 +9,7 @@ find_path(LMDB_INCLUDE lmdb.h REQUIRED)
 find_library(BLAS_LIB NAMES openblas blas REQUIRED)
 find_path(BLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-pthread openblas x86_64-linux-gnu REQUIRED)
 
-set(FIRE_LIBS PkgConfig::PROTOBUF_C ${LMDB_LIB} ${BLAS_LIB} Threads::Threads m)
+set(FIRE_LIBS PkgConfig::PROTOBUF_C ${LMDB_LIB} ${BLAS_LIB} Threads::Threads ${CMAKE_DL_LIBS} m)
 set(FIRE_INCLUDES ${LMDB_INCLUDE} ${BLAS_INCLUDE})
 set(FIRE_FOUND "protobuf-c;LMDB;BLAS (${BLAS_LIB})")
 set(FIRE_MISSING "")
@@ -55,17 +55,6 @@ if(FIRE_WITH_MPI)
 endif()
 if(NOT FIRE_HAVE_MPI)
   list(APPEND FIRE_MISSING "MPI")
-endif()
-
-# Layers of type "Python" run in an interpreter inside the program.
-option(FIRE_WITH_PYTHON "build the Python layer" OFF)
-set(FIRE_HAVE_PYTHON OFF)
-if(FIRE_WITH_PYTHON)
-  find_package(Python3 COMPONENTS Development.Embed REQUIRED)
-  set(FIRE_HAVE_PYTHON ON)
-  list(APPEND FIRE_LIBS Python3::Python)
-  list(APPEND FIRE_DEFS FIRE_HAVE_PYTHON=1)
-  list(APPEND FIRE_FOUND "Python ${Python3_VERSION}")
 endif()
 
 # Threads of the fast kernels; without it they run on one. Thread sanitizers do not

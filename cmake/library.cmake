@@ -1,7 +1,7 @@
 # libfire: every .c below src/, less the back ends whose library is missing.
 # A source that needs one says so by its name: *_onednn.c, *_mpi.c, ...
 file(GLOB_RECURSE FIRE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.c)
-foreach(lib leveldb hdf5 jpeg png onednn mpi python cuda cudnn)
+foreach(lib leveldb hdf5 jpeg png onednn mpi cuda cudnn)
   string(TOUPPER ${lib} LIB)
   if(NOT FIRE_HAVE_${LIB})
     list(FILTER FIRE_SOURCES EXCLUDE REGEX "/([a-z0-9_]*_)?${lib}\\.c$")
@@ -43,6 +43,14 @@ add_custom_command(OUTPUT ${FIRE_PAGE}
           -P ${CMAKE_SOURCE_DIR}/cmake/embed_page.cmake
   DEPENDS ${FIRE_PAGE_PARTS} ${CMAKE_SOURCE_DIR}/cmake/embed_page.cmake)
 
+# So does what is Python in the Python layer.
+set(python_host ${CMAKE_SOURCE_DIR}/src/layers/common/python_host.py)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${python_host})
+file(READ ${python_host} bytes HEX)
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/python_host.c @ONLY
+  CONTENT "extern const char fire_python_host[];\nconst char fire_python_host[] = {${bytes}0};\n")
+
 add_library(fire_flags INTERFACE)
 target_include_directories(fire_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
 target_include_directories(fire_flags SYSTEM INTERFACE ${PROTO_DIR} ${FIRE_INCLUDES})
@@ -81,7 +89,8 @@ if(FIRE_HAVE_CUDA)
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cuda)
 endif()
 
-add_library(fire_objects OBJECT ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c ${FIRE_PAGE})
+add_library(fire_objects OBJECT ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c ${FIRE_PAGE}
+  ${CMAKE_BINARY_DIR}/python_host.c)
 set_source_files_properties(${PROTO_DIR}/caffe.pb-c.c PROPERTIES COMPILE_OPTIONS "-w;-O1")
 # Winograd is for one instruction set anyway, and its error is its own.
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/device/cpu/winograd.c

@@ -321,7 +321,7 @@ TEST(parameters_survive_saving_and_loading)
 /* Layers that read or write something else than blobs have tests of their own. */
 static bool needs_no_case(const fire_layer_ops_t *ops)
 {
-    static const char *const other[] = {"Input", "HDF5Output", "Python"};
+    static const char *const other[] = {"Input", "HDF5Output"};
 
     for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
         if (strcmp(ops->type, other[i]) == 0) return true;

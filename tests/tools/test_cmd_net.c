@@ -83,7 +83,7 @@ TEST(coverage_shows_that_every_type_of_caffe_is_tested)
     SH_OK("firecaffe net --coverage");
     CHECK_HAS(ran.out, "\nConvolution ");
     CHECK_HAS(ran.out, "BVLC Caffe: 61 of 61 types; ref kernel 6");
-    CHECK_HAS(ran.out, "golden 60,"); /* Python: its arithmetic is its author's */
+    CHECK_HAS(ran.out, "golden 60,"); /* all but Python */
     CHECK_HAS(ran.out, "wrong use 61\n");
     CHECK_HAS(ran.out, "its forks: 20 of 20 types; ref kernel 20,");
     SH_OK("firecaffe net --coverage | sed -n 's/.*gradient \\([0-9]*\\) of the "

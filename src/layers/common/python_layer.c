@@ -2,42 +2,45 @@
  * forward and backward, named by python_param { module: ... layer: ... } */
 #include "layers/common/python.h"
 
-#ifdef FIRE_HAVE_PYTHON
 typedef struct python_layer {
-    fire_python_t *python;
+    int id; /* of the object */
 } python_layer_t;
+
+static fire_status_t call(fire_layer_t *l, const char *method)
+{
+    return fire_python_call(FIRE_STATE(l, python_layer_t)->id, l, method);
+}
 
 static fire_status_t python_layer_setup(fire_layer_t *l)
 {
     const Caffe__PythonParameter *p = l->param->python_param;
-    python_layer_t               *s = l->state;
 
     if (p == NULL || p->module == NULL || p->layer == NULL)
         return FIRE_FAIL(
             FIRE_ERR_INVALID,
             "python_param { module: \"...\" layer: \"...\" } is missing or incomplete");
-    FIRE_TRY(fire_python_create(l, &s->python));
-    return fire_python_call(s->python, l, "setup");
+    FIRE_TRY(fire_python_create(l, &FIRE_STATE(l, python_layer_t)->id));
+    return call(l, "setup");
 }
 
 static fire_status_t python_layer_reshape(fire_layer_t *l)
 {
-    return fire_python_call(FIRE_STATE(l, python_layer_t)->python, l, "reshape");
+    return call(l, "reshape");
 }
 
 static fire_status_t python_layer_forward(fire_layer_t *l)
 {
-    return fire_python_call(FIRE_STATE(l, python_layer_t)->python, l, "forward");
+    return call(l, "forward");
 }
 
 static fire_status_t python_layer_backward(fire_layer_t *l)
 {
-    return fire_python_call(FIRE_STATE(l, python_layer_t)->python, l, "backward");
+    return call(l, "backward");
 }
 
 static void python_layer_teardown(fire_layer_t *l)
 {
-    fire_python_destroy(FIRE_STATE(l, python_layer_t)->python);
+    fire_python_destroy(FIRE_STATE(l, python_layer_t)->id);
 }
 
 static const fire_kernel_t python_layer_kernels[] = {
@@ -56,24 +59,3 @@ const fire_layer_ops_t fire_layer_python_layer = {
     .teardown   = python_layer_teardown,
     .kernels    = python_layer_kernels,
 };
-#else
-static fire_status_t python_layer_refuse(fire_layer_t *l)
-{
-    (void)l;
-    return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
-                     "this build has no Python; install python3-dev and build with "
-                     "-DFIRE_WITH_PYTHON=ON");
-}
-
-static const fire_kernel_t python_layer_kernels[] = {{0}};
-
-const fire_layer_ops_t fire_layer_python_layer = {
-    .type    = "Python",
-    .bottoms = {0, -1},
-    .tops    = {0, -1},
-    .flags   = FIRE_LAYER_HOST,
-    .setup   = python_layer_refuse,
-    .reshape = python_layer_refuse,
-    .kernels = python_layer_kernels,
-};
-#endif

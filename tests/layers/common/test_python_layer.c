@@ -1,35 +1,40 @@
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "layers/bench.h"
+#include "layers/common/python.h"
 
-#ifndef FIRE_HAVE_PYTHON
-TEST(python_layers_say_how_to_build_them)
+#define PYTHON(layer)                                            \
+    "type: \"Python\" python_param { module: \"python_layers\" " \
+    "layer: \"" layer "\" param_str: \"2.5\" }"
+
+/* The interpreter reads this when it starts. */
+__attribute__((constructor)) static void find_our_module(void)
+{
+    setenv("PYTHONPATH", FIRE_SOURCE_DIR "/tests/layers", 1);
+    setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+}
+
+static void need_python(void)
+{
+    if (!fire_python_is_here()) test_skip("there is no libpython3 here");
+}
+
+TEST(python_layers_say_what_to_install)
 {
     fire_net_t *net;
 
-    CHECK_FAILS(
-        bench_try("a:2", "y",
-                  "type: \"Python\" python_param { module: \"m\" layer: \"L\" }",
-                  CAFFE__PHASE__TEST, &net),
-        FIRE_ERR_UNSUPPORTED, "build with -DFIRE_WITH_PYTHON=ON");
-}
-#else
-
-#    define PYTHON(layer)                                            \
-        "type: \"Python\" python_param { module: \"python_layers\" " \
-        "layer: \"" layer "\" param_str: \"2.5\" }"
-
-/* The interpreter reads this when it starts, with the first test. */
-__attribute__((constructor)) static void find_our_module(void)
-{
-    setenv("PYTHONPATH", FIRE_SOURCE_DIR "/tests/layers/common", 1);
-    setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+    setenv("FIRE_PYTHON", "/nowhere/libpython3.so", 1);
+    CHECK_FAILS(bench_try("a:2", "y", PYTHON("Scale"), CAFFE__PHASE__TEST, &net),
+                FIRE_ERR_UNSUPPORTED, "or name the file in FIRE_PYTHON");
 }
 
 TEST(python_layers_compute_forward_and_backward)
 {
-    bench_t b = bench("a:2x3", "y", PYTHON("Scale"), CAFFE__PHASE__TEST);
+    bench_t b;
 
+    need_python();
+    b = bench("a:2x3", "y", PYTHON("Scale"), CAFFE__PHASE__TEST);
     bench_set(&b, "a", FLOATS(1, 2, 3, 4, 5, 6));
     bench_forward(&b);
     bench_shape_is(&b, "y", "2 3 (6)");
@@ -46,9 +51,12 @@ TEST(python_layers_compute_forward_and_backward)
 
 TEST(python_layers_may_have_parameters_and_know_the_phase)
 {
-    bench_t       b  = bench("a:1", "y", PYTHON("Parameter"), CAFFE__PHASE__TRAIN);
-    fire_layer_t *it = fire_net_find_layer(b.net, "it");
+    bench_t       b;
+    fire_layer_t *it;
 
+    need_python();
+    b  = bench("a:1", "y", PYTHON("Parameter"), CAFFE__PHASE__TRAIN);
+    it = fire_net_find_layer(b.net, "it");
     CHECK_EQ(it->nblob, 1);
     bench_compare(it->blob[0], FIRE_DATA, FLOATS(7, 7), 0);
     bench_forward(&b);
@@ -58,14 +66,18 @@ TEST(python_layers_may_have_parameters_and_know_the_phase)
 
 TEST(python_exceptions_become_errors_with_their_place)
 {
-    bench_t     b = bench("a:2", "y", PYTHON("Broken"), CAFFE__PHASE__TEST);
+    bench_t     b;
     fire_net_t *net;
 
+    need_python();
+    b = bench("a:2", "y", PYTHON("Broken"), CAFFE__PHASE__TEST);
     CHECK_FAILS(fire_net_forward(b.net, 0, -1, NULL), FIRE_ERR_INVALID,
                 "layer \"it\" (Python): Python: ValueError: not today (");
     bench_end(&b);
     CHECK_FAILS(bench_try("a:2", "y", PYTHON("Missing"), CAFFE__PHASE__TEST, &net),
                 FIRE_ERR_INVALID, "AttributeError");
+    CHECK_FAILS(bench_try("a:2", "y", PYTHON("BadShape"), CAFFE__PHASE__TEST, &net),
+                FIRE_ERR_INVALID, "Python: RuntimeError: ");
     CHECK_FAILS(bench_try("a:2", "y",
                           "type: \"Python\" python_param { module: \"nowhere\" "
                           "layer: \"L\" }",
@@ -73,4 +85,34 @@ TEST(python_exceptions_become_errors_with_their_place)
                 FIRE_ERR_INVALID, "No module named 'nowhere'");
     BENCH_REFUSES("a:2", "y", "type: \"Python\"", "python_param");
 }
-#endif
+
+/* A net of its own in each of several threads, all in the one interpreter. */
+static void *scale_often(void *result)
+{
+    bench_t      b = bench("a:2", "y", PYTHON("Scale"), CAFFE__PHASE__TEST);
+    const float *y;
+
+    for (int i = 0; i < 50; i++) {
+        bench_set(&b, "a", FLOATS((float)i, 1));
+        bench_forward(&b);
+        CHECK_OK(fire_blob_read(bench_blob(&b, "y"), FIRE_DATA, FIRE_CPU, &y));
+        *(float *)result += y[0];
+    }
+    bench_end(&b);
+    return NULL;
+}
+
+TEST(python_layers_of_several_threads_share_the_interpreter)
+{
+    enum { THREADS = 4 };
+    pthread_t thread[THREADS];
+    float     sum[THREADS] = {0};
+
+    need_python();
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQ(pthread_create(&thread[i], NULL, scale_often, &sum[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK_EQ(pthread_join(thread[i], NULL), 0);
+        CHECK_NEAR(sum[i], 2.5 * 49 * 50 / 2, 0);
+    }
+}

@@ -1,4 +1,4 @@
-"""Layers for test_python_layer.c; they do without numpy."""
+"""Layers for test_python_layer.c and cases/Python.prototxt; they do without numpy."""
 import caffe
 
 
@@ -43,6 +43,28 @@ class Parameter(caffe.Layer):
         top[0].data[0] = float(self.phase != caffe.TRAIN)
 
 
+class Learned(caffe.Layer):
+    """y = x * x * w, one w for each column."""
+
+    def setup(self, bottom, top):
+        self.blobs.add_blob(bottom[0].shape[1])
+
+    def reshape(self, bottom, top):
+        top[0].reshape(*bottom[0].shape)
+
+    def forward(self, bottom, top):
+        x, y, w = bottom[0].data, top[0].data, self.blobs[0].data
+        for n, i in indices(bottom[0].shape):
+            y[n, i] = x[n, i] * x[n, i] * w[i]
+
+    def backward(self, top, propagate_down, bottom):
+        x, dx, dy = bottom[0].data, bottom[0].diff, top[0].diff
+        w, dw = self.blobs[0].data, self.blobs[0].diff
+        for n, i in indices(bottom[0].shape):
+            dx[n, i] = 2 * x[n, i] * w[i] * dy[n, i]
+            dw[i] += x[n, i] * x[n, i] * dy[n, i]
+
+
 class Broken(caffe.Layer):
     def setup(self, bottom, top):
         pass
@@ -52,3 +74,8 @@ class Broken(caffe.Layer):
 
     def forward(self, bottom, top):
         raise ValueError("not today")
+
+
+class BadShape(Broken):
+    def reshape(self, bottom, top):
+        top[0].reshape(-1)
