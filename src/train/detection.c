@@ -65,6 +65,7 @@ static fire_status_t add_row(fire_detection_t *d, const float *row)
     int64_t  which = (int64_t)row[1];
     label_t *l;
 
+    if (row[0] >= 0 && row[1] == -1) return FIRE_OK; /* an image without detections */
     if (!(row[1] >= 0 && row[1] < 1e6f))
         return FIRE_FAIL(FIRE_ERR_INVALID, "%g is no label of a detection",
                          (double)row[1]);

@@ -2,10 +2,14 @@
  * DetectionOutput) and objects (rows of 8, see bbox.h). The top begins with a row for each
  * class but background: -1, label, number of objects, -1, -1; then come rows for
  * detections, best first in each class and image: image, label, score, 1 if right, 1 if
- * wrong. Both are 0 for one that found a difficult object, if those do not count. */
+ * wrong. Both are 0 for one that found a difficult object, if those do not count. Rows of
+ * the bottom that are no detections leave rows of zeros at the end. With name_size_file,
+ * boxes are compared in pixels of the images, which follow one another as in the file. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "layers/detection/bbox.h"
+#include "layers/detection/image_sizes.h"
 
 enum { DETECTION_ROW = 7, ROW = 5, DETECTIONS = 0, OBJECTS = 1 };
 
@@ -21,9 +25,12 @@ typedef struct evaluate {
     detection_t   *detection; /* by image, then label, then score */
     bool          *found;     /* [object] */
     int64_t        cobject, cdetection, cfound, nobject, ndetection;
+
+    fire_image_sizes_t sizes; /* none: boxes are compared in units of the image */
+    int64_t            first; /* place in `sizes` of image 0 of this pass */
 } evaluate_t;
 
-static fire_status_t evaluate_reshape(fire_layer_t *l)
+static fire_status_t evaluate_setup(fire_layer_t *l)
 {
     const Caffe__DetectionEvaluateParameter *p = l->param->detection_evaluate_param;
 
@@ -32,17 +39,30 @@ static fire_status_t evaluate_reshape(fire_layer_t *l)
             FIRE_ERR_INVALID,
             "detection_evaluate_param { num_classes } must be given and at "
             "least 1");
-    if (p->name_size_file != NULL)
-        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
-                         "name_size_file is not supported; boxes are compared in units "
-                         "of the image");
+    if (p->name_size_file == NULL) return FIRE_OK;
+    return fire_image_sizes_read(p->name_size_file, &FIRE_STATE(l, evaluate_t)->sizes);
+}
+
+/* Classes that are not the background. */
+static int64_t count_classes(const fire_layer_t *l)
+{
+    const Caffe__DetectionEvaluateParameter *p = l->param->detection_evaluate_param;
+
+    return (int64_t)p->num_classes - (p->background_label_id < p->num_classes);
+}
+
+static fire_status_t evaluate_reshape(fire_layer_t *l)
+{
+    int64_t ndetection = l->bottom[DETECTIONS]->count / DETECTION_ROW;
+
     if (l->bottom[DETECTIONS]->count % DETECTION_ROW != 0 ||
         l->bottom[OBJECTS]->count % FIRE_OBJECT_ROW != 0)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "the bottoms must have rows of %d (detections) and %d "
                          "(objects) numbers",
                          DETECTION_ROW, FIRE_OBJECT_ROW);
-    return fire_blob_reshape(l->top[0], 4, (int64_t[]){1, 1, 1, ROW});
+    return fire_blob_reshape(l->top[0], 4,
+                             (int64_t[]){1, 1, count_classes(l) + ndetection, ROW});
 }
 
 static void evaluate_teardown(fire_layer_t *l)
@@ -52,6 +72,7 @@ static void evaluate_teardown(fire_layer_t *l)
     fire_free(s->object);
     fire_free(s->detection);
     fire_free(s->found);
+    fire_free(s->sizes.size);
 }
 
 static int by_image_label_score(const void *a, const void *b)
@@ -61,6 +82,24 @@ static int by_image_label_score(const void *a, const void *b)
     if (x->image != y->image) return x->image < y->image ? -1 : 1;
     if (x->label != y->label) return x->label < y->label ? -1 : 1;
     return x->score > y->score ? -1 : x->score < y->score;
+}
+
+/* Of all boxes; the next pass begins behind the last image that is known of this one. */
+static void turn_into_pixels(evaluate_t *s)
+{
+    int64_t last = -1;
+
+    for (int64_t i = 0; i < s->ndetection + s->nobject; i++) {
+        bool         found = i < s->ndetection;
+        int64_t      k     = found ? i : i - s->ndetection;
+        int64_t      image = found ? s->detection[k].image : s->object[k].image;
+        fire_bbox_t *box   = found ? &s->detection[k].box : &s->object[k].box;
+
+        *box =
+            fire_bbox_in_pixels(*box, s->sizes.size[(s->first + image) % s->sizes.n]);
+        if (image > last) last = image;
+    }
+    s->first = (s->first + last + 1) % s->sizes.n;
 }
 
 static fire_status_t read_bottoms(fire_layer_t *l)
@@ -81,7 +120,7 @@ static fire_status_t read_bottoms(fire_layer_t *l)
                                s->object, &s->nobject));
     s->ndetection = 0;
     for (int64_t i = 0; i < ndetection; i++, row += DETECTION_ROW)
-        if (row[0] >= 0.0f && row[1] >= 0.0f)
+        if (row[0] >= 0.0f)
             s->detection[s->ndetection++] = (detection_t){
                 (int64_t)row[0], (int)row[1], row[2], {row[3], row[4], row[5], row[6]}};
     for (int64_t i = 0; i < s->nobject; i++)
@@ -89,6 +128,7 @@ static fire_status_t read_bottoms(fire_layer_t *l)
     if (s->ndetection > 1)
         qsort(s->detection, (size_t)s->ndetection, sizeof(*s->detection),
               by_image_label_score);
+    if (s->sizes.n > 0) turn_into_pixels(s);
     return FIRE_OK;
 }
 
@@ -145,14 +185,11 @@ static fire_status_t evaluate_forward(fire_layer_t *l)
 {
     const Caffe__DetectionEvaluateParameter *p = l->param->detection_evaluate_param;
     evaluate_t                              *s = FIRE_STATE(l, evaluate_t);
-    int64_t                                  nclass =
-        (int64_t)p->num_classes - (p->background_label_id < p->num_classes);
-    float *y;
+    float                                   *y;
 
     FIRE_TRY(read_bottoms(l));
-    FIRE_TRY(fire_blob_reshape(l->top[0], 4,
-                               (int64_t[]){1, 1, nclass + s->ndetection, ROW}));
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
+    memset(y, 0, (size_t)l->top[0]->count * sizeof(*y));
     for (uint32_t label = 0; label < p->num_classes; label++) {
         if (label == p->background_label_id) continue;
         *y++ = -1.0f;
@@ -178,6 +215,7 @@ const fire_layer_ops_t fire_layer_detection_evaluate = {
     .flags       = FIRE_LAYER_HOST,
     .no_gradient = 3,
     .state_size  = sizeof(evaluate_t),
+    .setup       = evaluate_setup,
     .reshape     = evaluate_reshape,
     .teardown    = evaluate_teardown,
     .kernels     = evaluate_kernels,
