@@ -1,5 +1,6 @@
-/* golden.h - cases recorded from the real Caffe, and the comparison of what we compute
- * with what it computed. README.md in this folder describes the format. */
+/* golden.h - cases recorded from the real Caffe, or computed apart from us where there is
+ * no Caffe to record from, and the comparison of what we compute with them. README.md in
+ * this folder describes the format. */
 #ifndef FIRE_TESTS_GOLDEN_H
 #define FIRE_TESTS_GOLDEN_H
 #include "base/json.h"
@@ -10,10 +11,12 @@ typedef struct golden_case {
     const char  *name;
     fire_json_t *json;
     double       tolerance;
-    bool absolute; /* of the tolerance; otherwise relative to the largest value */
+    bool absolute;    /* of the tolerance; otherwise relative to the largest value */
+    bool independent; /* computed by tests/golden/record, not by Caffe */
 
     /* What was found. */
     bool   passed, exact; /* exact: every number bit for bit */
+    bool   skipped;       /* what it needs is not here; `where` says what */
     double worst;         /* largest error, in units of the tolerance's kind */
     char   where[160];    /* of the worst error */
 } golden_case_t;

@@ -72,6 +72,23 @@ static fire_status_t check_dropout(golden_case_t *c, fire_net_t *net,
     return FIRE_OK;
 }
 
+/* As above, and the elements of a map share one fate. */
+static fire_status_t check_spatial_dropout(golden_case_t *c, fire_net_t *net,
+                                           const fire_json_t *expect)
+{
+    fire_blob_t *out = first_output(c, net);
+    const float *y;
+    int64_t      map;
+
+    FIRE_TRY(check_dropout(c, net, expect));
+    FIRE_TRY(fire_blob_read(out, FIRE_DATA, FIRE_CPU, &y));
+    map = fire_blob_count_range(out, 2, out->ndim);
+    for (int64_t i = 0; i < out->count; i++)
+        if ((y[i] == 0) != (y[i - i % map] == 0))
+            golden_reject(c, "out[%lld] differs from its map", (long long)i);
+    return FIRE_OK;
+}
+
 /* The same net without the crop, as it sees the whole images. */
 static fire_status_t open_uncropped(fire_net_t **net_p)
 {
@@ -218,6 +235,7 @@ fire_status_t golden_run_random(golden_case_t *c, fire_net_t *net)
         fire_status_t (*check)(golden_case_t *c, fire_net_t *net,
                                const fire_json_t *expect);
     } table[]                   = {{"dropout", check_dropout},
+                                   {"spatial_dropout", check_spatial_dropout},
                                    {"random_crop", check_crop},
                                    {"stats", check_stats},
                                    {"unitball", check_unitball}};
