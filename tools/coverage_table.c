@@ -74,7 +74,8 @@ enum { NBVLC = sizeof(bvlc) / sizeof(bvlc[0]) };
 /* How many tests of each kind a type has. */
 typedef struct tests {
     const char *type;
-    int         golden, gradient, wrong;
+    int         recorded, computed; /* golden, by Caffe and apart from it */
+    int         gradient, wrong;
 } tests_t;
 
 static const tests_t table[] = {
@@ -118,21 +119,29 @@ static const fire_kernel_t *ref_of(const fire_layer_ops_t *ops)
     return k->name != NULL ? k : NULL;
 }
 
-/* "-" where there is nothing to test: no gradient, or no Caffe to compare with. */
-static const char *count(int n, bool sensible, char out[16])
+/* The number of golden cases, marked where none is Caffe's. */
+static const char *golden_text(const tests_t *n, char out[16])
 {
-    if (n == 0 && !sensible) return "-";
+    snprintf(out, 16, "%d%c", n->recorded + n->computed,
+             n->recorded == 0 && n->computed > 0 ? '*' : ' ');
+    return out;
+}
+
+/* "-" where there is no gradient to test. */
+static const char *gradient_text(int n, bool backward, char out[16])
+{
+    if (n == 0 && !backward) return "-";
     snprintf(out, 16, "%d", n);
     return out;
 }
 
 typedef struct totals {
-    int types, ref, golden, gradient, wrong, fast, gpu, backward;
+    int types, ref, recorded, computed, gradient, wrong, fast, gpu, backward;
 } totals_t;
 
 static void print_type(const fire_layer_ops_t *ops, totals_t *t)
 {
-    char                 cpu[64], gpu[64], golden[16], gradient[16], wrong[16];
+    char                 cpu[64], gpu[64], golden[16], gradient[16];
     const fire_kernel_t *ref      = ref_of(ops);
     bool                 backward = ref != NULL && ref->backward != NULL;
     tests_t              n        = tests_of(ops->type);
@@ -143,25 +152,27 @@ static void print_type(const fire_layer_ops_t *ops, totals_t *t)
     t->ref += ref != NULL;
     t->fast += cpu[0] != '\0';
     t->gpu += gpu[0] != '\0';
-    t->golden += n.golden > 0;
+    t->recorded += n.recorded > 0;
+    t->computed += n.recorded == 0 && n.computed > 0;
     t->backward += backward;
     t->gradient += backward && n.gradient > 0;
     t->wrong += n.wrong > 0;
-    printf("%-24s %-16s %-14s %-12s %6s %8s %5s\n", ops->type,
-           ref == NULL ? "not built in"
+    printf("%-24s %-16s %-14s %-12s %7s %8s %5d\n", ops->type,
+           ref == NULL ? "none"
            : backward  ? "ref"
                        : "ref (forward)",
            cpu[0] != '\0' ? cpu : "-", gpu[0] != '\0' ? gpu : "-",
-           count(n.golden, is_bvlc(ops->type), golden),
-           count(n.gradient, backward, gradient), count(n.wrong, true, wrong));
+           golden_text(&n, golden), gradient_text(n.gradient, backward, gradient),
+           n.wrong);
 }
 
 static void print_totals(const char *whose, const totals_t *t, int of)
 {
     printf("%s: %d of %d types; ref kernel %d, fast on the CPU %d, on the GPU %d;\n"
-           "    golden %d, gradient %d of the %d that have one, wrong use %d\n",
-           whose, t->types, of, t->ref, t->fast, t->gpu, t->golden, t->gradient,
-           t->backward, t->wrong);
+           "    golden %d (%d recorded, %d* computed), gradient %d of the %d that have "
+           "one, wrong use %d\n",
+           whose, t->types, of, t->ref, t->fast, t->gpu, t->recorded + t->computed,
+           t->recorded, t->computed, t->gradient, t->backward, t->wrong);
 }
 
 static void print_part(bool of_bvlc, totals_t *t)
@@ -174,14 +185,15 @@ void coverage_print(void)
 {
     totals_t caffe = {0}, forks = {0};
 
-    printf("%-24s %-16s %-14s %-12s %6s %8s %5s\n", "layer type", "reference",
-           "fast on CPU", "on GPU", "golden", "gradient", "wrong");
+    printf("%-24s %-16s %-14s %-12s %7s %8s %5s\n", "layer type", "reference",
+           "fast on CPU", "on GPU", "golden ", "gradient", "wrong");
     print_part(true, &caffe);
     printf("\nof Caffe's forks\n");
     print_part(false, &forks);
     printf("\n");
     print_totals("BVLC Caffe", &caffe, NBVLC);
     print_totals("its forks", &forks, forks.types);
-    printf("golden: cases recorded from the real Caffe; gradient: cases of finite "
-           "differences;\nwrong: cases of wrong use\n");
+    printf("golden: cases that the real Caffe recorded, or, where it lacks the layer*, "
+           "that were\ncomputed apart from us; gradient: cases of finite differences; "
+           "wrong: cases of wrong use\n");
 }

@@ -78,16 +78,27 @@ TEST(the_table_ends_with_the_memory_that_a_pass_needs)
     CHECK_HAS(ran.out, "1.72 MB of parameters\n");
 }
 
-TEST(coverage_shows_that_every_type_of_caffe_is_tested)
+TEST(coverage_shows_that_every_layer_type_is_tested)
 {
     SH_OK("firecaffe net --coverage");
     CHECK_HAS(ran.out, "\nConvolution ");
-    CHECK_HAS(ran.out, "BVLC Caffe: 61 of 61 types; ref kernel 6");
-    CHECK_HAS(ran.out, "golden 60,"); /* all but Python */
-    CHECK_HAS(ran.out, "wrong use 61\n");
-    CHECK_HAS(ran.out, "its forks: 20 of 20 types; ref kernel 20,");
-    SH_OK("firecaffe net --coverage | sed -n 's/.*gradient \\([0-9]*\\) of the "
-          "\\([0-9]*\\) .*/\\1 \\2/p' | while read -r a b; do test $a = $b; done");
+    CHECK_HAS(ran.out, "BVLC Caffe: 61 of 61 types; ref kernel 61, ");
+    CHECK_HAS(ran.out, "golden 61 (60 recorded, 1* computed), gradient 50 of the 50 "
+                       "that have one, wrong use 61\n");
+    CHECK_HAS(ran.out, "its forks: 20 of 20 types; ref kernel 20, ");
+    CHECK_HAS(ran.out, "golden 20 (0 recorded, 20* computed), gradient 16 of the 16 "
+                       "that have one, wrong use 20\n");
+}
+
+/* Each row ends with the numbers of golden, gradient and wrong cases. */
+TEST(no_column_of_the_coverage_is_empty_for_any_type)
+{
+    SH_OK("firecaffe net --coverage >table;"
+          "sed -n '2,/^BVLC/p' table | grep '^[A-Z].* [0-9]*$' | grep -v BVLC >rows;"
+          "test $(wc -l <rows) = 81;"
+          "awk '$2 != \"ref\" || $(NF-2) !~ /^[1-9][0-9]*\\*?$/ || "
+          "$(NF-1) !~ /^([1-9][0-9]*|-)$/ || $NF !~ /^[1-9][0-9]*$/ "
+          "{print; bad = 1} END {exit bad}' rows >&2");
 }
 
 TEST(every_setting_of_ours_has_a_flag)
