@@ -186,15 +186,17 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
 #    define FIRE_CUDA_ROW(...)
 #endif
 /* A function that serves both places borrows its blobs and then, on a GPU, leaves the
- * arithmetic to this call. */
+ * arithmetic to this call. Without CUDA the compiler still reads the call, then drops
+ * it. */
 #ifdef FIRE_HAVE_CUDA
-#    define FIRE_IF_GPU(l, call)                             \
-        do {                                                 \
-            if ((l)->kernel->where == FIRE_GPU) return call; \
-        } while (0)
+#    define FIRE_ON_GPU(l) ((l)->kernel->where == FIRE_GPU)
 #else
-#    define FIRE_IF_GPU(l, call) ((void)0)
+#    define FIRE_ON_GPU(l) false
 #endif
+#define FIRE_IF_GPU(l, call)             \
+    do {                                 \
+        if (FIRE_ON_GPU(l)) return call; \
+    } while (0)
 #define FIRE_CUDA_FORWARD(noun) FIRE_CUDA_ROW(.forward = fire_##noun##_cuda_forward)
 #define FIRE_CUDA_KERNEL(noun)                            \
     FIRE_CUDA_ROW(.forward  = fire_##noun##_cuda_forward, \

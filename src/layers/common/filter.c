@@ -74,7 +74,6 @@ static fire_status_t send_list(fire_layer_t *l)
     const filter_t *s = l->state;
 
     FIRE_IF_GPU(l, fire_gpu_keep_copy(l, s->kept, (size_t)s->nkept * sizeof(*s->kept)));
-    (void)s;
     return FIRE_OK;
 }
 

@@ -25,7 +25,6 @@ static fire_status_t gather_prepare(fire_layer_t *l)
     const fire_gather_t *s = l->state;
 
     FIRE_IF_GPU(l, fire_gpu_keep_copy(l, s->from, (size_t)s->n * sizeof(*s->from)));
-    (void)s;
     return FIRE_OK;
 }
 
@@ -66,7 +65,10 @@ static fire_status_t gather_backward(fire_layer_t *l)
 
 const fire_kernel_t fire_gather_kernels[] = {
     FIRE_CUDA_ROW(.prepare = gather_prepare, .forward = gather_forward,
-                  .backward = gather_backward, .release = fire_gpu_release){
-        .name = "ref", .forward = gather_forward, .backward = gather_backward},
+                  .backward = gather_backward,
+                  .release  = fire_gpu_release){.name     = "ref",
+                                               .prepare  = gather_prepare,
+                                               .forward  = gather_forward,
+                                               .backward = gather_backward},
     {0},
 };

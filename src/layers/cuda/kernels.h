@@ -53,6 +53,7 @@ FIRE_CUDA_DECLARE_4(pooling);
  * then. The second fills it from the host. */
 fire_status_t fire_gpu_keep(fire_layer_t *l, size_t bytes);
 fire_status_t fire_gpu_keep_copy(fire_layer_t *l, const void *from, size_t bytes);
+fire_status_t fire_gpu_keep_float(fire_layer_t *l); /* as a kernel's prepare() */
 void         *fire_gpu_kept(const fire_layer_t *l);
 void          fire_gpu_release(fire_layer_t *l);
 

@@ -60,6 +60,11 @@ fire_status_t fire_gpu_keep_copy(fire_layer_t *l, const void *from, size_t bytes
                : FIRE_OK;
 }
 
+fire_status_t fire_gpu_keep_float(fire_layer_t *l)
+{
+    return fire_gpu_keep(l, sizeof(float));
+}
+
 void *fire_gpu_kept(const fire_layer_t *l)
 {
     return ((const fire_gpu_memory_t *)l->kernel_state)->ptr;

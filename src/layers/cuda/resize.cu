@@ -150,13 +150,18 @@ fire_status_t fire_gpu_unpool_back(fire_stream_t *s, const fire_gpu_zoom_t *zoom
     });
 }
 
-/* ---- a level of a pyramid ---- */
+/* ---- a pyramid ---- */
 
-fire_status_t fire_gpu_level(fire_stream_t *s, const fire_gpu_level_t *level,
-                             const float *x, float *y, int32_t *index)
+/* One of its levels; results of an image begin `step` apart. */
+struct level_t {
+    fire_pool_t pool;
+    int64_t     images, channels, step;
+};
+
+static fire_status_t level_forward(fire_stream_t *s, level_t l, const float *x,
+                                   float *y, int32_t *index)
 {
-    fire_gpu_level_t l      = *level;
-    int64_t          places = l.pool.out[0] * l.pool.out[1], bins = l.channels * places;
+    int64_t places = l.pool.out[0] * l.pool.out[1], bins = l.channels * places;
 
     return fire_each(s, l.images * bins, [=] __device__(int64_t i) {
         int64_t         to    = i / bins * l.step + i % bins;
@@ -181,13 +186,12 @@ fire_status_t fire_gpu_level(fire_stream_t *s, const fire_gpu_level_t *level,
     });
 }
 
-fire_status_t fire_gpu_level_back(fire_stream_t *s, const fire_gpu_level_t *level,
-                                  bool add, const float *dy, const int32_t *index,
-                                  float *dx)
+/* add: to dx, instead of overwriting it. */
+static fire_status_t level_backward(fire_stream_t *s, level_t l, bool add,
+                                    const float *dy, const int32_t *index, float *dx)
 {
-    fire_gpu_level_t l      = *level;
-    int64_t          places = l.pool.out[0] * l.pool.out[1];
-    int64_t          plane  = l.pool.in[0] * l.pool.in[1];
+    int64_t places = l.pool.out[0] * l.pool.out[1];
+    int64_t plane  = l.pool.in[0] * l.pool.in[1];
 
     return fire_each(s, l.images * l.channels * plane, [=] __device__(int64_t i) {
         int64_t at = i % plane, width = l.pool.in[1], image = i / plane / l.channels;
@@ -205,4 +209,26 @@ fire_status_t fire_gpu_level_back(fire_stream_t *s, const fire_gpu_level_t *leve
         }
         dx[i] = add ? dx[i] + d : d;
     });
+}
+
+fire_status_t fire_gpu_pyramid(fire_stream_t *s, const fire_pyramid_t *p,
+                               int64_t images, int64_t channels, const float *x,
+                               float *y, int32_t *index)
+{
+    for (int i = 0; i < p->levels; i++)
+        FIRE_TRY(level_forward(
+            s, level_t{p->level[i], images, channels, p->offset[p->levels]}, x,
+            y + p->offset[i], index != NULL ? index + p->offset[i] : NULL));
+    return FIRE_OK;
+}
+
+fire_status_t fire_gpu_pyramid_back(fire_stream_t *s, const fire_pyramid_t *p,
+                                    int64_t images, int64_t channels, const float *dy,
+                                    const int32_t *index, float *dx)
+{
+    for (int i = 0; i < p->levels; i++)
+        FIRE_TRY(level_backward(
+            s, level_t{p->level[i], images, channels, p->offset[p->levels]}, i > 0,
+            dy + p->offset[i], index != NULL ? index + p->offset[i] : NULL, dx));
+    return FIRE_OK;
 }

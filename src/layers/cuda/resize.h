@@ -30,17 +30,13 @@ fire_status_t fire_gpu_unpool(fire_stream_t *s, const fire_gpu_zoom_t *z,
 fire_status_t fire_gpu_unpool_back(fire_stream_t *s, const fire_gpu_zoom_t *z,
                                    const float *mask, const float *dy, float *dx);
 
-/* One level of a pyramid: windows that touch but do not overlap. Results of an image
- * begin `step` apart. index (NULL: average) has a place for every maximum. */
-typedef struct fire_gpu_levels {
-    fire_pool_t pool;
-    int64_t     images, channels, step;
-} fire_gpu_level_t;
-
-fire_status_t fire_gpu_level(fire_stream_t *s, const fire_gpu_level_t *l,
-                             const float *x, float *y, int32_t *index);
-/* add: to dx, instead of overwriting it. */
-fire_status_t fire_gpu_level_back(fire_stream_t *s, const fire_gpu_level_t *l, bool add,
-                                  const float *dy, const int32_t *index, float *dx);
+/* All levels of a pyramid, of images of so many channels. index (NULL: average) has a
+ * place for every maximum. */
+fire_status_t fire_gpu_pyramid(fire_stream_t *s, const fire_pyramid_t *p,
+                               int64_t images, int64_t channels, const float *x,
+                               float *y, int32_t *index);
+fire_status_t fire_gpu_pyramid_back(fire_stream_t *s, const fire_pyramid_t *p,
+                                    int64_t images, int64_t channels, const float *dy,
+                                    const int32_t *index, float *dx);
 FIRE_END_C
 #endif

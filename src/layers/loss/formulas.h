@@ -2,6 +2,7 @@
 #ifndef FIRE_LAYERS_LOSS_FORMULAS_H
 #define FIRE_LAYERS_LOSS_FORMULAS_H
 #include <math.h>
+#include <stdbool.h>
 
 #include "layers/scalar.h"
 

@@ -91,14 +91,6 @@ static fire_status_t infogain_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* A GPU keeps the normalizer. */
-static fire_status_t infogain_prepare(fire_layer_t *l)
-{
-    FIRE_IF_GPU(l, fire_gpu_keep(l, sizeof(float)));
-    (void)l;
-    return FIRE_OK;
-}
-
 static fire_gpu_infogain_t gpu_view(const infogain_t *s, const float *h,
                                     const float *label)
 {
@@ -197,8 +189,9 @@ static void infogain_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t infogain_kernels[] = {
-    FIRE_CUDA_ROW(.prepare = infogain_prepare, .forward = infogain_forward,
-                  .backward = infogain_backward, .release = fire_gpu_release){
+    FIRE_CUDA_ROW(.prepare = fire_gpu_keep_float /* the normalizer */,
+                  .forward = infogain_forward, .backward = infogain_backward,
+                  .release = fire_gpu_release){
         .name = "ref", .forward = infogain_forward, .backward = infogain_backward},
     {0},
 };

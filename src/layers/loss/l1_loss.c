@@ -1,86 +1,36 @@
 /* l1_loss.c - loss = sum |a - b| / N; both bottoms take a gradient */
-#include "device/cpu/blas.h"
-#include "layers/cuda/losses.h"
+#include "layers/loss/pair_loss.h"
 #include "layers/scalar.h"
 
-typedef struct l1 {
-    fire_scratch_t diff; /* a - b */
-} l1_t;
-
-static fire_status_t l1_reshape(fire_layer_t *l)
+static float sum_of_sizes(const fire_gpu_pair_t *p, float *diff)
 {
-    FIRE_TRY(fire_loss_reshape_pair(l));
-    return fire_scratch_fit(&FIRE_STATE(l, l1_t)->diff, fire_blob_count(l->bottom[0]));
+    for (int64_t i = 0; i < p->n; i++)
+        diff[i] = p->a[i] - p->b[i];
+    return fire_asum(p->n, diff);
 }
 
-static fire_status_t l1_forward(fire_layer_t *l)
+static void slope(const fire_gpu_pair_t *p, const float *diff, float weight, float *dx)
 {
-    float       *diff  = FIRE_STATE(l, l1_t)->diff.x;
-    int64_t      n     = fire_blob_count(l->bottom[0]);
-    float        items = (float)fire_blob_dim_or_1(l->bottom[0], 0);
-    const float *a, *b;
-    float       *top;
-
-    FIRE_IN(l, l->bottom[0], FIRE_DATA, &a);
-    FIRE_IN(l, l->bottom[1], FIRE_DATA, &b);
-    FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
-    FIRE_IF_GPU(l,
-                fire_gpu_pair_loss(
-                    l->ctx->stream,
-                    &(fire_gpu_pair_t){.kind = FIRE_PAIR_ABS, .n = n, .a = a, .b = b},
-                    1.0f / items, top));
-    for (int64_t i = 0; i < n; i++)
-        diff[i] = a[i] - b[i];
-    top[0] = fire_asum(n, diff) / items;
-    return FIRE_OK;
-}
-
-/* The divisor's sign is the bottom's. */
-static fire_status_t backward_to(fire_layer_t *l, int bottom, float divisor)
-{
-    const float    *diff = FIRE_STATE(l, l1_t)->diff.x;
-    fire_gpu_pair_t pair = {.kind = FIRE_PAIR_ABS, .n = fire_blob_count(l->bottom[0])};
-    const float    *seed;
-    float          *dx, weight;
-
-    FIRE_IN(l, l->bottom[0], FIRE_DATA, &pair.a);
-    FIRE_IN(l, l->bottom[1], FIRE_DATA, &pair.b);
-    FIRE_IN(l, l->top[0], FIRE_DIFF, &seed);
-    FIRE_OUT(l, l->bottom[bottom], FIRE_DIFF, &dx);
-    FIRE_IF_GPU(l, fire_gpu_pair_dx(l->ctx->stream, &pair, seed, divisor, dx));
-    weight = seed[0] / divisor;
-    for (int64_t i = 0; i < pair.n; i++)
+    for (int64_t i = 0; i < p->n; i++)
         dx[i] = weight * fire_sign(diff[i]);
+}
+
+static fire_status_t l1_setup(fire_layer_t *l)
+{
+    static const fire_pair_rule_t rule = {FIRE_PAIR_ABS, 1.0f, sum_of_sizes, slope};
+
+    FIRE_STATE(l, fire_pair_loss_t)->rule = &rule;
     return FIRE_OK;
 }
-
-static fire_status_t l1_backward(fire_layer_t *l)
-{
-    float items = (float)fire_blob_dim_or_1(l->bottom[0], 0);
-
-    if (l->propagate_down[0]) FIRE_TRY(backward_to(l, 0, items));
-    if (l->propagate_down[1]) FIRE_TRY(backward_to(l, 1, -items));
-    return FIRE_OK;
-}
-
-static void l1_teardown(fire_layer_t *l)
-{
-    fire_scratch_free(&FIRE_STATE(l, l1_t)->diff);
-}
-
-static const fire_kernel_t l1_kernels[] = {
-    FIRE_CUDA_ROW(.forward = l1_forward, .backward = l1_backward){
-        .name = "ref", .forward = l1_forward, .backward = l1_backward},
-    {0},
-};
 
 const fire_layer_ops_t fire_layer_l1_loss = {
     .type       = "L1Loss",
     .bottoms    = {2, 2},
     .tops       = {1, 1},
     .flags      = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
-    .state_size = sizeof(l1_t),
-    .reshape    = l1_reshape,
-    .teardown   = l1_teardown,
-    .kernels    = l1_kernels,
+    .state_size = sizeof(fire_pair_loss_t),
+    .setup      = l1_setup,
+    .reshape    = fire_pair_loss_reshape,
+    .teardown   = fire_pair_loss_teardown,
+    .kernels    = fire_pair_loss_kernels,
 };

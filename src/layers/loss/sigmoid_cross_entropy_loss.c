@@ -32,14 +32,6 @@ static bool is_ignored(const fire_loss_t *s, float target)
     return s->has_ignore && (int)target == s->ignore;
 }
 
-/* A GPU keeps the normalizer. */
-static fire_status_t sigmoid_loss_prepare(fire_layer_t *l)
-{
-    FIRE_IF_GPU(l, fire_gpu_keep(l, sizeof(float)));
-    (void)l;
-    return FIRE_OK;
-}
-
 static fire_status_t sigmoid_loss_forward(fire_layer_t *l)
 {
     sigmoid_loss_t *s = l->state;
@@ -96,9 +88,9 @@ static void sigmoid_loss_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t sigmoid_loss_kernels[] = {
-    FIRE_CUDA_ROW(.prepare = sigmoid_loss_prepare, .forward = sigmoid_loss_forward,
-                  .backward = sigmoid_loss_backward,
-                  .release  = fire_gpu_release){.name     = "ref",
+    FIRE_CUDA_ROW(.prepare = fire_gpu_keep_float /* the normalizer */,
+                  .forward = sigmoid_loss_forward, .backward = sigmoid_loss_backward,
+                  .release = fire_gpu_release){.name     = "ref",
                                                .forward  = sigmoid_loss_forward,
                                                .backward = sigmoid_loss_backward},
     {0},

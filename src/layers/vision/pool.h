@@ -40,6 +40,15 @@ FIRE_EVERYWHERE fire_pool_box_t fire_pool_box(const fire_pool_t *p, int64_t row,
     return b;
 }
 
+/* SPP's: level i cuts the image into 2^i x 2^i windows that touch but do not overlap. */
+enum { FIRE_PYRAMID_LEVELS = 16 };
+
+typedef struct fire_pyramid {
+    int         levels;
+    fire_pool_t level[FIRE_PYRAMID_LEVELS];
+    int64_t     offset[FIRE_PYRAMID_LEVELS + 1]; /* of each in one image's result */
+} fire_pyramid_t;
+
 /* `planes` planes at once. index: where in its plane a value came from, -1 for a
  * window that saw nothing. Backward overwrites dx. */
 void fire_pool_max(const fire_pool_t *p, int64_t planes, const float *x, float *y,

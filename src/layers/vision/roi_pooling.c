@@ -44,7 +44,6 @@ static fire_status_t roi_pooling_prepare(fire_layer_t *l)
 {
     FIRE_IF_GPU(l,
                 fire_gpu_keep(l, (size_t)fire_blob_count(l->top[0]) * sizeof(int32_t)));
-    (void)l;
     return FIRE_OK;
 }
 
@@ -125,6 +124,7 @@ static const fire_kernel_t roi_pooling_kernels[] = {
     FIRE_CUDA_ROW(.prepare = roi_pooling_prepare, .forward = roi_pooling_forward,
                   .backward = roi_pooling_backward,
                   .release  = fire_gpu_release){.name     = "ref",
+                                               .prepare  = roi_pooling_prepare,
                                                .forward  = roi_pooling_forward,
                                                .backward = roi_pooling_backward},
     {0},

@@ -5,13 +5,9 @@
 #include "layers/cuda/kernels.h"
 #include "layers/cuda/resize.h"
 
-enum { MAX_LEVELS = 16 };
-
 typedef struct spp {
-    int         levels;
-    bool        average;
-    fire_pool_t level[MAX_LEVELS];
-    int64_t     offset[MAX_LEVELS + 1]; /* of each level in one image's result */
+    bool           average;
+    fire_pyramid_t pyramid;
 } spp_t;
 
 static fire_status_t spp_setup(fire_layer_t *l)
@@ -19,14 +15,14 @@ static fire_status_t spp_setup(fire_layer_t *l)
     const Caffe__SPPParameter *p = l->param->spp_param;
     spp_t                     *s = FIRE_STATE(l, spp_t);
 
-    if (p == NULL || p->pyramid_height == 0 || p->pyramid_height > MAX_LEVELS)
+    if (p == NULL || p->pyramid_height == 0 || p->pyramid_height > FIRE_PYRAMID_LEVELS)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "spp_param { pyramid_height } must be given, from 1 to %d",
-                         MAX_LEVELS);
+                         FIRE_PYRAMID_LEVELS);
     if (p->pool == CAFFE__SPPPARAMETER__POOL_METHOD__STOCHASTIC)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "pool must be MAX or AVE");
-    s->levels  = (int)p->pyramid_height;
-    s->average = p->pool == CAFFE__SPPPARAMETER__POOL_METHOD__AVE;
+    s->pyramid.levels = (int)p->pyramid_height;
+    s->average        = p->pool == CAFFE__SPPPARAMETER__POOL_METHOD__AVE;
     return FIRE_OK;
 }
 
@@ -51,21 +47,21 @@ static fire_status_t shape_level(const fire_blob_t *x, int level, fire_pool_t *p
 
 static fire_status_t spp_reshape(fire_layer_t *l)
 {
-    spp_t             *s = FIRE_STATE(l, spp_t);
+    fire_pyramid_t    *p = &FIRE_STATE(l, spp_t)->pyramid;
     const fire_blob_t *x = l->bottom[0];
 
     if (x->ndim != 4)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "the input must have 4 axes (num, channels, height, width)");
-    for (int i = 0; i < s->levels; i++) {
-        FIRE_TRY(shape_level(x, i, &s->level[i]));
-        s->offset[i + 1] =
-            s->offset[i] + x->dim[1] * s->level[i].out[0] * s->level[i].out[1];
+    for (int i = 0; i < p->levels; i++) {
+        FIRE_TRY(shape_level(x, i, &p->level[i]));
+        p->offset[i + 1] =
+            p->offset[i] + x->dim[1] * p->level[i].out[0] * p->level[i].out[1];
     }
-    if (s->levels == 1)
+    if (p->levels == 1)
         return fire_blob_reshape(l->top[0], 4, (int64_t[]){x->dim[0], x->dim[1], 1, 1});
     return fire_blob_reshape(l->top[0], 2,
-                             (int64_t[]){x->dim[0], s->offset[s->levels]});
+                             (int64_t[]){x->dim[0], p->offset[p->levels]});
 }
 
 /* Where each maximum came from; one image's gradient through one level. */
@@ -98,48 +94,11 @@ static void spp_release(fire_layer_t *l)
     l->kernel_state = NULL;
 }
 
-#ifdef FIRE_HAVE_CUDA
-static fire_gpu_level_t gpu_level(const fire_layer_t *l, int i)
-{
-    const spp_t *s = FIRE_STATE(l, spp_t);
-
-    return (fire_gpu_level_t){s->level[i], l->bottom[0]->dim[0], l->bottom[0]->dim[1],
-                              s->offset[s->levels]};
-}
-
-static fire_status_t forward_on_gpu(fire_layer_t *l, const float *x, float *y)
-{
-    const spp_t *s = FIRE_STATE(l, spp_t);
-
-    for (int i = 0; i < s->levels; i++) {
-        fire_gpu_level_t level = gpu_level(l, i);
-        int32_t         *index = s->average ? NULL : fire_gpu_kept(l);
-
-        FIRE_TRY(fire_gpu_level(l->ctx->stream, &level, x, y + s->offset[i],
-                                index != NULL ? index + s->offset[i] : NULL));
-    }
-    return FIRE_OK;
-}
-
-static fire_status_t backward_on_gpu(fire_layer_t *l, const float *dy, float *dx)
-{
-    const spp_t *s = FIRE_STATE(l, spp_t);
-
-    for (int i = 0; i < s->levels; i++) {
-        fire_gpu_level_t level = gpu_level(l, i);
-        const int32_t   *index = s->average ? NULL : fire_gpu_kept(l);
-
-        FIRE_TRY(fire_gpu_level_back(l->ctx->stream, &level, i > 0, dy + s->offset[i],
-                                     index != NULL ? index + s->offset[i] : NULL, dx));
-    }
-    return FIRE_OK;
-}
-#endif
-
 static fire_status_t spp_forward(fire_layer_t *l)
 {
-    const spp_t *s      = FIRE_STATE(l, spp_t);
-    spp_ref_t   *r      = l->kernel_state;
+    const spp_t          *s = FIRE_STATE(l, spp_t);
+    const fire_pyramid_t *p = &s->pyramid;
+    spp_ref_t            *r = l->kernel_state;
     int64_t      images = l->bottom[0]->dim[0], channels = l->bottom[0]->dim[1];
     int64_t      in_dim = fire_blob_count_range(l->bottom[0], 1, 4);
     const float *x;
@@ -147,15 +106,16 @@ static fire_status_t spp_forward(fire_layer_t *l)
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
-    FIRE_IF_GPU(l, forward_on_gpu(l, x, y));
+    FIRE_IF_GPU(l, fire_gpu_pyramid(l->ctx->stream, p, images, channels, x, y,
+                                    s->average ? NULL : fire_gpu_kept(l)));
     for (int64_t n = 0; n < images; n++)
-        for (int i = 0; i < s->levels; i++) {
-            int64_t at = n * s->offset[s->levels] + s->offset[i];
+        for (int i = 0; i < p->levels; i++) {
+            int64_t at = n * p->offset[p->levels] + p->offset[i];
 
             if (s->average)
-                fire_pool_ave(&s->level[i], channels, x + n * in_dim, y + at);
+                fire_pool_ave(&p->level[i], channels, x + n * in_dim, y + at);
             else
-                fire_pool_max(&s->level[i], channels, x + n * in_dim, y + at,
+                fire_pool_max(&p->level[i], channels, x + n * in_dim, y + at,
                               r->index + at);
         }
     return FIRE_OK;
@@ -163,8 +123,9 @@ static fire_status_t spp_forward(fire_layer_t *l)
 
 static fire_status_t spp_backward(fire_layer_t *l)
 {
-    const spp_t *s      = FIRE_STATE(l, spp_t);
-    spp_ref_t   *r      = l->kernel_state;
+    const spp_t          *s = FIRE_STATE(l, spp_t);
+    const fire_pyramid_t *p = &s->pyramid;
+    spp_ref_t            *r = l->kernel_state;
     int64_t      images = l->bottom[0]->dim[0], channels = l->bottom[0]->dim[1];
     int64_t      in_dim = fire_blob_count_range(l->bottom[0], 1, 4);
     const float *dy;
@@ -173,16 +134,17 @@ static fire_status_t spp_backward(fire_layer_t *l)
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
-    FIRE_IF_GPU(l, backward_on_gpu(l, dy, dx));
+    FIRE_IF_GPU(l, fire_gpu_pyramid_back(l->ctx->stream, p, images, channels, dy,
+                                         s->average ? NULL : fire_gpu_kept(l), dx));
     for (int64_t n = 0; n < images; n++)
-        for (int i = 0; i < s->levels; i++) {
-            int64_t at   = n * s->offset[s->levels] + s->offset[i];
+        for (int i = 0; i < p->levels; i++) {
+            int64_t at   = n * p->offset[p->levels] + p->offset[i];
             float  *into = i == 0 ? dx + n * in_dim : r->work.x;
 
             if (s->average)
-                fire_pool_ave_back(&s->level[i], channels, dy + at, into);
+                fire_pool_ave_back(&p->level[i], channels, dy + at, into);
             else
-                fire_pool_pick_back(&s->level[i], channels, dy + at, r->index + at,
+                fire_pool_pick_back(&p->level[i], channels, dy + at, r->index + at,
                                     into);
             if (i > 0) fire_axpy(in_dim, 1.0f, into, dx + n * in_dim);
         }
