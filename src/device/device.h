@@ -97,6 +97,7 @@ typedef struct fire_ctx {
     bool           lean;          /* blobs inside a net may lose their values as soon as
                                    * no layer needs them: nobody else looks */
     bool           tf32;          /* GPU products may round float32 factors to tf32 */
+    bool           scaled;        /* gradients on a GPU come scaled: gpu.h, fp16 */
     bool           tune;          /* measure a library's algorithms, take the fastest */
     int            threads;       /* 0: all that this worker may use */
     const char    *kernels;       /* wishes, "Convolution=ref,ReLU=onednn" or NULL */

@@ -43,6 +43,47 @@ fire_status_t fire_gpu_sync(fire_stream_t *stream)
     return missing();
 }
 
+fire_gpu_usage_t fire_gpu_usage(const fire_stream_t *stream)
+{
+    (void)stream;
+    return (fire_gpu_usage_t){0};
+}
+
+void fire_gpu_set_speaker(fire_stream_t *stream, const char *layer)
+{
+    (void)stream, (void)layer;
+}
+
+fire_status_t fire_gpu_set_scale(fire_stream_t *stream, float scale, int good)
+{
+    (void)stream, (void)scale, (void)good;
+    return missing();
+}
+
+fire_status_t fire_gpu_get_scale(fire_stream_t *stream, float *scale_p, int *good_p)
+{
+    (void)stream, (void)scale_p, (void)good_p;
+    return missing();
+}
+
+fire_status_t fire_gpu_scale(fire_stream_t *stream, float *x, int64_t n)
+{
+    (void)stream, (void)x, (void)n;
+    return missing();
+}
+
+fire_status_t fire_gpu_unscale(fire_stream_t *stream, float *x, int64_t n)
+{
+    (void)stream, (void)x, (void)n;
+    return missing();
+}
+
+fire_status_t fire_gpu_judge(fire_stream_t *stream, const float *x, int64_t n)
+{
+    (void)stream, (void)x, (void)n;
+    return missing();
+}
+
 fire_status_t fire_gpu_set_step(fire_stream_t *stream, int64_t step)
 {
     (void)stream, (void)step;

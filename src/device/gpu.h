@@ -19,6 +19,30 @@ void fire_gpu_use(fire_stream_t *stream);
 /* Wait for all work of the queue; errors of kernels come out here. */
 fire_status_t fire_gpu_sync(fire_stream_t *stream);
 
+/* Bytes of the stream's GPU that this process holds for data, now and at most so far; and
+ * that it has in all. */
+typedef struct fire_gpu_usage {
+    size_t now, peak, all;
+    size_t
+        workspace; /* of `now`: scratch memory of the queue's kernels and libraries */
+} fire_gpu_usage_t;
+
+fire_gpu_usage_t fire_gpu_usage(const fire_stream_t *stream);
+
+/* Kernels asked for from now on work for this layer; NULL: for none. */
+void fire_gpu_set_speaker(fire_stream_t *stream, const char *layer);
+
+/* fp16: gradients are multiplied with a scale that lives on the GPU, so that small ones
+ * are not lost. judge() looks at a step's gradients, divided by it again: where one is
+ * not finite, updates up to the next judge() do nothing and the scale is halved; after
+ * many good steps it is doubled. */
+#define FIRE_GPU_FIRST_SCALE 65536.0f
+fire_status_t fire_gpu_set_scale(fire_stream_t *stream, float scale, int good);
+fire_status_t fire_gpu_get_scale(fire_stream_t *stream, float *scale_p, int *good_p);
+fire_status_t fire_gpu_scale(fire_stream_t *stream, float *x, int64_t n);
+fire_status_t fire_gpu_unscale(fire_stream_t *stream, float *x, int64_t n);
+fire_status_t fire_gpu_judge(fire_stream_t *stream, const float *x, int64_t n);
+
 /* Values that kernels look up when they run: which step it is, the solver's rate and
  * Adam's correction. */
 fire_status_t fire_gpu_set_step(fire_stream_t *stream, int64_t step);

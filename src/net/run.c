@@ -67,6 +67,12 @@ static fire_status_t add_loss(const fire_layer_t *l, float *loss)
 #define HOOK(hooks, name, i) \
     ((hooks).name != NULL ? (hooks).name((hooks).arg, (i)) : FIRE_OK)
 
+static void announce(const fire_net_t *net, const fire_layer_t *l)
+{
+    if (net->ctx.place == FIRE_GPU)
+        fire_gpu_set_speaker(net->ctx.stream, l->param->name);
+}
+
 /* A layer and those that its kernel does as well: all must be ready when it runs. */
 static fire_status_t start_group(fire_net_t *net, int leader)
 {
@@ -102,6 +108,7 @@ fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss
 
         if (!l->base.absorbed) {
             FIRE_TRY(start_group(net, i));
+            announce(net, &l->base);
             FIRE_TRY(in_layer(l->base.kernel->forward(&l->base), &l->base));
             if (loss_p != NULL) FIRE_TRY(add_loss(&l->base, &loss));
         } else {
@@ -116,13 +123,24 @@ fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss
     return FIRE_OK;
 }
 
+static fire_status_t seed_loss(fire_net_t *net, const fire_layer_t *l, fire_blob_t *top,
+                               float weight)
+{
+    float *d;
+
+    FIRE_TRY(
+        fire_blob_fill(top, FIRE_DIFF, l->kernel->where, weight * net->loss_scale));
+    if (!net->ctx.scaled) return FIRE_OK;
+    FIRE_TRY(fire_blob_update(top, FIRE_DIFF, FIRE_GPU, &d));
+    return fire_gpu_scale(net->ctx.stream, d, fire_blob_count(top));
+}
+
 /* The gradient of the objective with respect to a loss is its weight. */
 static fire_status_t seed_losses(fire_net_t *net, const fire_layer_t *l)
 {
     for (int i = 0; i < l->ntop; i++)
         if (l->loss_weight[i] != 0)
-            FIRE_TRY(fire_blob_fill(l->top[i], FIRE_DIFF, l->kernel->where,
-                                    l->loss_weight[i] * net->loss_scale));
+            FIRE_TRY(seed_loss(net, l, l->top[i], l->loss_weight[i]));
     return FIRE_OK;
 }
 

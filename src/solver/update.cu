@@ -47,6 +47,7 @@ template <rule_t *rule> __global__ static void apply(const pack_t p)
     int64_t         at  = (int64_t)(blockIdx.x - p.first_block[k]) * CHUNK;
     int64_t         end = at + CHUNK < s.n ? at + CHUNK : s.n;
 
+    if (*p.live.skip) return;
     u.rate       = s.mult != 0 ? *p.live.rate * s.mult : s.rate;
     u.decay      = s.decay;
     u.correction = *p.live.correction;
@@ -102,9 +103,10 @@ fire_status_t fire_update_gpu(fire_stream_t *s, const char *type,
     return FIRE_OK;
 }
 
-__global__ static void blend(int64_t n, float keep, float *w, float share,
-                             const float *g)
+__global__ static void blend(int64_t n, const int *skip, float keep, float *w,
+                             float share, const float *g)
 {
+    if (*skip) return;
     FIRE_GRID_STRIDE (i, n)
         w[i] = keep * w[i] + share * g[i];
 }
@@ -112,7 +114,7 @@ __global__ static void blend(int64_t n, float keep, float *w, float share,
 fire_status_t fire_update_blend_gpu(fire_stream_t *s, int64_t n, float keep, float *w,
                                     float share, const float *g)
 {
-    return FIRE_LAUNCH(s, n, blend, n, keep, w, share, g);
+    return FIRE_LAUNCH(s, n, blend, n, s->live.skip, keep, w, share, g);
 }
 
 /* ---- the norm of the gradient ---- */

@@ -119,6 +119,14 @@ static range_t *find_free(size_t bytes)
     return &range[nrange++];
 }
 
+/* As much as there are addresses, or as a test asks for. */
+static size_t memory_size(void)
+{
+    const char *bytes = getenv("EMULATOR_MEMORY");
+
+    return bytes != NULL ? strtoull(bytes, NULL, 10) : ARENA;
+}
+
 /* New memory holds NaNs: whoever reads before writing shows it. */
 cudaError_t cudaMalloc(void **ptr, size_t bytes)
 {
@@ -127,7 +135,7 @@ cudaError_t cudaMalloc(void **ptr, size_t bytes)
 
     if (bytes == 0) return *ptr = NULL, cudaSuccess;
     pthread_mutex_lock(&lock);
-    r = find_free(pages * PAGE);
+    r = bytes_live + pages * PAGE > memory_size() ? NULL : find_free(pages * PAGE);
     if (r != NULL) {
         r->live = true;
         bytes_live += r->bytes;
@@ -227,8 +235,8 @@ cudaError_t cudaFreeHost(void *ptr)
 
 cudaError_t cudaMemGetInfo(size_t *left, size_t *all)
 {
-    *all  = ARENA;
-    *left = ARENA - bytes_live;
+    *all  = memory_size();
+    *left = *all > bytes_live ? *all - bytes_live : 0;
     return cudaSuccess;
 }
 
@@ -256,7 +264,7 @@ cudaError_t cudaGetDeviceCount(int *count)
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
     (void)device;
-    *prop = (struct cudaDeviceProp){"emulated on the CPU", ARENA, .major = 9,
+    *prop = (struct cudaDeviceProp){"emulated on the CPU", memory_size(), .major = 9,
                                     .multiProcessorCount = 1};
     return cudaSuccess;
 }
@@ -271,6 +279,12 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device)
 cudaError_t cudaSetDevice(int device)
 {
     return device == 0 ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = 0;
+    return cudaSuccess;
 }
 
 cudaError_t cudaDriverGetVersion(int *version)

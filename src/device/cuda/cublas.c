@@ -59,7 +59,7 @@ static fire_status_t open_handle(fire_stream_t *s)
     st = open_calls();
     pthread_mutex_unlock(&lock);
     FIRE_TRY(st);
-    FIRE_TRY(FIRE_CUDA(cudaMalloc(&s->cublas_scratch, SCRATCH)));
+    FIRE_TRY(fire_cuda_take(SCRATCH, &s->cublas_scratch));
     FIRE_TRY(CUBLAS(cublas.Create_v2((cublasHandle_t *)&s->cublas)));
     FIRE_TRY(CUBLAS(cublas.SetStream_v2(s->cublas, s->queue)));
     return CUBLAS(cublas.SetWorkspace_v2(s->cublas, s->cublas_scratch, SCRATCH));
@@ -68,7 +68,7 @@ static fire_status_t open_handle(fire_stream_t *s)
 void fire_cublas_close(fire_stream_t *s)
 {
     if (s->cublas != NULL) cublas.Destroy_v2(s->cublas);
-    cudaFree(s->cublas_scratch);
+    fire_cuda_give(s->cublas_scratch);
 }
 
 static cudaDataType type_of(fire_dtype_t t)

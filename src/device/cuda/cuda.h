@@ -16,7 +16,22 @@ typedef struct fire_cuda_live {
     uint64_t *step;       /* of the moment */
     float    *rate;       /* of the solver */
     float    *correction; /* Adam's */
+    float    *scale;      /* of the loss, where fp16 is in use */
+    int      *good;       /* steps since it changed */
+    int      *skip;       /* the step's gradients are not finite: update nothing */
 } fire_cuda_live_t;
+
+/* What a kernel has to complain about, in memory that the host can read; who: 0, nobody,
+ * or the number of a name. */
+typedef struct fire_cuda_wrong {
+    int   who, classes;
+    float label;
+} fire_cuda_wrong_t;
+
+typedef struct fire_cuda_blame {
+    volatile fire_cuda_wrong_t *wrong;
+    int                         who;
+} fire_cuda_blame_t;
 
 struct fire_stream {
     int                   device;
@@ -33,11 +48,25 @@ struct fire_stream {
     } workspace, scratch;
     int64_t          generation; /* of the two above */
     fire_cuda_live_t live;
+
+    volatile fire_cuda_wrong_t *wrong;
+    const char                 *speaker; /* the layer that runs, or NULL */
+    char                      **name;    /* of those who may complain, from 1 */
+    int64_t                     nname, name_cap;
 };
 
 /* The queue that this thread's work goes to; 0, the legacy one, for a thread that has
  * none. That waits for all other queues, and they for it. */
 cudaStream_t fire_cuda_queue(void);
+
+/* Device memory, counted (gpu.h). */
+fire_status_t fire_cuda_take(size_t bytes, void **ptr_p);
+void          fire_cuda_give(void *ptr); /* NULL is allowed */
+
+/* For a kernel of the layer that runs, to complain with; nobody hears it if it has no
+ * name. The complaint is an error where the host next waits for the GPU. */
+fire_cuda_blame_t fire_cuda_blame(fire_stream_t *s);
+fire_status_t     fire_cuda_hear(fire_stream_t *s);
 
 /* Memory of at least `bytes`, valid until the next call; what libraries are given is
  * workspace, scratch is not touched by them. */

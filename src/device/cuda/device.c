@@ -72,19 +72,14 @@ static fire_status_t gpu_alloc(size_t bytes, void **ptr_p)
     void         *ptr;
     fire_status_t st;
 
-    FIRE_TRY(FIRE_CUDA(cudaMalloc(&ptr, bytes)));
+    FIRE_TRY(fire_cuda_take(bytes, &ptr));
     st = gpu_clear(ptr, bytes);
     if (st < 0) {
-        cudaFree(ptr);
+        fire_cuda_give(ptr);
         return st;
     }
     *ptr_p = ptr;
     return FIRE_OK;
-}
-
-static void gpu_free(void *ptr)
-{
-    cudaFree(ptr);
 }
 
 /* Memory of the host that is not pinned has been read when the call returns. */
@@ -98,7 +93,8 @@ static fire_status_t gpu_to_host(void *dst, const void *src, size_t bytes)
 {
     FIRE_TRY(FIRE_CUDA(
         cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, fire_cuda_queue())));
-    return FIRE_CUDA(cudaStreamSynchronize(fire_cuda_queue()));
+    FIRE_TRY(FIRE_CUDA(cudaStreamSynchronize(fire_cuda_queue())));
+    return mine != NULL ? fire_cuda_hear(mine) : FIRE_OK;
 }
 
 static fire_status_t gpu_copy(void *dst, const void *src, size_t bytes)
@@ -111,7 +107,7 @@ static const fire_device_t gpu = {
     .name       = "cuda",
     .place      = FIRE_GPU,
     .alloc      = gpu_alloc,
-    .free       = gpu_free,
+    .free       = fire_cuda_give,
     .from_host  = gpu_from_host,
     .to_host    = gpu_to_host,
     .convert    = fire_cuda_convert,
@@ -126,9 +122,17 @@ static const fire_device_t gpu = {
 
 static fire_status_t make_live(fire_stream_t *s)
 {
-    FIRE_TRY(FIRE_CUDA(cudaMalloc((void **)&s->live.step, 64)));
+    void *host;
+
+    FIRE_TRY(fire_cuda_take(64, (void **)&s->live.step));
     s->live.rate       = (float *)(s->live.step + 1);
     s->live.correction = s->live.rate + 1;
+    s->live.scale      = s->live.rate + 2;
+    s->live.good       = (int *)(s->live.rate + 3);
+    s->live.skip       = s->live.good + 1;
+    FIRE_TRY(FIRE_CUDA(cudaHostAlloc(&host, sizeof(*s->wrong), cudaHostAllocDefault)));
+    s->wrong      = host;
+    s->wrong->who = 0;
     return FIRE_CUDA(cudaMemsetAsync(s->live.step, 0, 64, s->queue));
 }
 
@@ -158,13 +162,14 @@ fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
     FIRE_TRY_GOTO(
         st, FIRE_CUDA(cudaStreamCreateWithFlags(&s->sending, cudaStreamNonBlocking)),
         err_queue);
-    FIRE_TRY_GOTO(st, make_live(s), err_sending);
+    FIRE_TRY_GOTO(st, make_live(s), err_live);
     fire_device_add(&gpu);
     mine      = s;
     *stream_p = s;
     return FIRE_OK;
 
-err_sending:
+err_live:
+    fire_cuda_give(s->live.step);
     cudaStreamDestroy(s->sending);
 err_queue:
     cudaStreamDestroy(s->queue);
@@ -181,9 +186,13 @@ void fire_gpu_close(fire_stream_t *s)
 #ifdef FIRE_HAVE_CUDNN
     fire_cudnn_close(s);
 #endif
-    cudaFree(s->workspace.memory);
-    cudaFree(s->scratch.memory);
-    cudaFree(s->live.step);
+    fire_cuda_give(s->workspace.memory);
+    fire_cuda_give(s->scratch.memory);
+    fire_cuda_give(s->live.step);
+    cudaFreeHost((void *)s->wrong);
+    for (int64_t i = 0; i < s->nname; i++)
+        fire_free(s->name[i]);
+    fire_free(s->name);
     cudaStreamDestroy(s->sending);
     cudaStreamDestroy(s->queue);
     if (mine == s) mine = NULL;
@@ -198,7 +207,8 @@ void fire_gpu_use(fire_stream_t *s)
 
 fire_status_t fire_gpu_sync(fire_stream_t *s)
 {
-    return FIRE_CUDA(cudaStreamSynchronize(s->queue));
+    FIRE_TRY(FIRE_CUDA(cudaStreamSynchronize(s->queue)));
+    return fire_cuda_hear(s);
 }
 
 static fire_status_t fit(fire_stream_t *s, struct fire_cuda_scratch *m, size_t bytes,
@@ -206,9 +216,9 @@ static fire_status_t fit(fire_stream_t *s, struct fire_cuda_scratch *m, size_t b
 {
     if (bytes > m->bytes) {
         FIRE_TRY(fire_gpu_sync(s)); /* the old one may be in use */
-        cudaFree(m->memory);
+        fire_cuda_give(m->memory);
         *m = (struct fire_cuda_scratch){0};
-        FIRE_TRY(FIRE_CUDA(cudaMalloc(&m->memory, bytes)));
+        FIRE_TRY(fire_cuda_take(bytes, &m->memory));
         m->bytes = bytes;
         s->generation++;
     }

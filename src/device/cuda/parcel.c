@@ -37,7 +37,7 @@ err:
 static void free_memory(fire_gpu_parcel_t *p)
 {
     cudaFreeHost(p->host);
-    cudaFree(p->here);
+    fire_cuda_give(p->here);
     p->host = p->here = NULL;
     p->bytes          = 0;
 }
@@ -68,7 +68,7 @@ fire_status_t fire_gpu_parcel_fit(fire_gpu_parcel_t *p, size_t bytes, void **hos
         free_memory(p);
         FIRE_TRY(FIRE_CUDA(cudaSetDevice(p->stream->device)));
         FIRE_TRY(FIRE_CUDA(cudaHostAlloc(&p->host, bytes, cudaHostAllocDefault)));
-        FIRE_TRY(FIRE_CUDA(cudaMalloc(&p->here, bytes)));
+        FIRE_TRY(fire_cuda_take(bytes, &p->here));
         p->bytes = bytes;
     }
     *host_p = p->host;

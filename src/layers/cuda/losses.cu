@@ -1,19 +1,20 @@
 #include "layers/cuda/losses.h"
 
 #include "layers/cuda/each.h"
+#include "layers/cuda/labels.h"
 #include "layers/loss/formulas.h"
 
-enum { OTHER = -2 }; /* a label that is no class */
-
-/* As fire_loss_label(), which says what is allowed. */
-__device__ static int64_t class_of(const fire_loss_t &loss, float label,
-                                   int64_t classes)
+/* Those of a loss without rules of its own, in silence: for backward. */
+__device__ static int class_of(float label, int64_t classes)
 {
-    bool is_int = label > -2147483648.0f && label < 2147483648.0f;
+    fire_labels_t any = {};
 
-    if (is_int && loss.has_ignore && (int)label == loss.ignore)
-        return FIRE_LABEL_IGNORED;
-    return is_int && (int)label >= 0 && (int)label < classes ? (int)label : OTHER;
+    return fire_label_class(any, label, (int)classes);
+}
+
+static fire_labels_t labels_of(fire_stream_t *s, const fire_loss_t &rule)
+{
+    return fire_labels_t{rule.has_ignore, rule.ignore, fire_cuda_blame(s)};
 }
 
 /* As fire_loss_normalizer(), with a count that only the GPU knows. */
@@ -125,13 +126,15 @@ fire_status_t fire_gpu_hinge_loss(fire_stream_t *s, bool squared, int64_t items,
                                   int64_t classes, const float *x, const float *label,
                                   float *top)
 {
+    fire_labels_t labels = labels_of(s, fire_loss_t());
+
     return fire_sum_rows<1>(
         s, 1, items * classes,
         [=] __device__(int64_t, int64_t i, float *sum) {
-            int64_t truth = class_of(fire_loss_t(), label[i / classes], classes);
-            float   m     = hinge(x[i], i % classes == truth);
+            int   truth = fire_label_class(labels, label[i / classes], (int)classes);
+            float m     = hinge(x[i], i % classes == truth);
 
-            *sum += truth == OTHER ? nanf("") : squared ? m * m : m;
+            *sum += truth == FIRE_LABEL_WRONG ? nanf("") : squared ? m * m : m;
         },
         [=] __device__(int64_t, const float *sum) { *top = *sum / (float)items; });
 }
@@ -141,9 +144,8 @@ fire_status_t fire_gpu_hinge_dx(fire_stream_t *s, bool squared, int64_t items,
                                 const float *x, const float *label, float *dx)
 {
     return fire_each(s, items * classes, [=] __device__(int64_t i) {
-        bool is_true =
-            i % classes == class_of(fire_loss_t(), label[i / classes], classes);
-        float m = hinge(x[i], is_true);
+        bool  is_true = i % classes == class_of(label[i / classes], classes);
+        float m       = hinge(x[i], is_true);
 
         if (is_true) m = -m;
         dx[i] = (squared ? m : fire_sign(m)) * (*seed / divisor);
@@ -154,13 +156,15 @@ fire_status_t fire_gpu_multinomial_loss(fire_stream_t *s, int64_t items,
                                         int64_t classes, const float *p,
                                         const float *label, float *top)
 {
+    fire_labels_t labels = labels_of(s, fire_loss_t());
+
     return fire_sum_rows<1>(
         s, 1, items,
         [=] __device__(int64_t, int64_t i, float *sum) {
-            int64_t truth = class_of(fire_loss_t(), label[i], classes);
+            int truth = fire_label_class(labels, label[i], (int)classes);
 
             *sum -=
-                truth == OTHER
+                truth == FIRE_LABEL_WRONG
                     ? nanf("")
                     : logf(fire_max(p[i * classes + truth], FIRE_LEAST_PROBABILITY));
         },
@@ -172,8 +176,7 @@ fire_status_t fire_gpu_multinomial_dx(fire_stream_t *s, int64_t items, int64_t c
                                       const float *label, float *dx)
 {
     return fire_each(s, items * classes, [=] __device__(int64_t i) {
-        bool is_true =
-            i % classes == class_of(fire_loss_t(), label[i / classes], classes);
+        bool is_true = i % classes == class_of(label[i / classes], classes);
 
         dx[i] =
             is_true ? *seed / divisor / fire_max(p[i], FIRE_LEAST_PROBABILITY) : 0.0f;
@@ -198,21 +201,22 @@ fire_status_t fire_gpu_infogain_loss(fire_stream_t *s, const fire_gpu_infogain_t
                                      const float *x, float *prob, float *normalizer,
                                      float *top)
 {
-    fire_gpu_infogain_t g = *gain;
+    fire_gpu_infogain_t g      = *gain;
+    fire_labels_t       labels = labels_of(s, g.rule);
 
     return fire_sum_rows<2>(
         s, 1, g.outer * g.inner,
         [=] __device__(int64_t, int64_t i, float *sum) {
             int64_t at   = i / g.inner * g.classes * g.inner + i % g.inner;
-            int64_t c    = class_of(g.rule, g.label[i], g.classes);
+            int     c    = fire_label_class(labels, g.label[i], (int)g.classes);
             float   part = 0;
 
             softmax(g.classes, g.inner, x + at, prob + at);
             if (c == FIRE_LABEL_IGNORED) return;
-            for (int64_t k = 0; k < g.classes && c != OTHER; k++)
+            for (int64_t k = 0; k < g.classes && c != FIRE_LABEL_WRONG; k++)
                 part -= g.h[c * g.classes + k] *
                         logf(fire_max(prob[at + k * g.inner], FIRE_LEAST_PROBABILITY));
-            sum[0] += c == OTHER ? nanf("") : part;
+            sum[0] += c == FIRE_LABEL_WRONG ? nanf("") : part;
             sum[1] += 1.0f;
         },
         [=] __device__(int64_t, const float *sum) {
@@ -225,11 +229,12 @@ fire_status_t fire_gpu_infogain_dx(fire_stream_t *s, const fire_gpu_infogain_t *
                                    const float *seed, const float *prob,
                                    const float *normalizer, float *dx)
 {
-    fire_gpu_infogain_t g = *gain;
+    fire_gpu_infogain_t g      = *gain;
+    fire_labels_t       labels = {g.rule.has_ignore, g.rule.ignore, {}};
 
     return fire_each(s, g.outer * g.inner, [=] __device__(int64_t i) {
         int64_t at  = i / g.inner * g.classes * g.inner + i % g.inner;
-        int64_t c   = class_of(g.rule, g.label[i], g.classes);
+        int     c   = fire_label_class(labels, g.label[i], (int)g.classes);
         float   row = 0, scale = *seed / *normalizer;
 
         for (int64_t k = 0; k < g.classes && c >= 0; k++)

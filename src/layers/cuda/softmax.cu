@@ -1,6 +1,6 @@
 /* softmax.cu - Softmax and SoftmaxWithLoss on the GPU. Scores come in the net's precision;
  * probabilities, losses and sums are float32. A label that is no class makes the loss
- * NaN: nobody can be told from here. */
+ * NaN, and is an error where the host waits next. */
 #include <float.h>
 
 #include "layers/cuda/block.h"
@@ -216,7 +216,8 @@ fire_status_t fire_softmax_loss_cuda_forward(fire_layer_t *l)
     norm     = (float *)m->ptr;
     t.loss   = norm + 1;
     t.valid  = t.loss + n;
-    t.labels = fire_labels_t{s->loss.has_ignore, s->loss.ignore};
+    t.labels = fire_labels_t{s->loss.has_ignore, s->loss.ignore,
+                             fire_cuda_blame(l->ctx->stream)};
     FIRE_IN_AS(l->bottom[0], FIRE_DATA, &f, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &t.label);
     FIRE_OUT(l, s->prob, FIRE_DATA, &prob);
@@ -249,7 +250,7 @@ fire_status_t fire_softmax_loss_cuda_backward(fire_layer_t *l)
 {
     const fire_softmax_loss_t *s = (const fire_softmax_loss_t *)l->state;
     const float  *norm   = (const float *)((fire_gpu_memory_t *)l->kernel_state)->ptr;
-    fire_labels_t labels = {s->loss.has_ignore, s->loss.ignore};
+    fire_labels_t labels = {s->loss.has_ignore, s->loss.ignore, {}};
     fire_format_t f      = format_of(l, s->softmax.inner);
     int64_t       n      = fire_blob_count(l->bottom[0]);
     const float  *prob, *label, *weight;

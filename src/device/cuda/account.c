@@ -1,0 +1,84 @@
+/* account.c - device memory that this process holds. CUDA knows of the whole machine
+ * only; a user wants to know what is his. */
+#include <pthread.h>
+
+#include "base/alloc.h"
+#include "device/cuda/cuda.h"
+
+enum { MOST_GPUS = 64 };
+
+typedef struct piece {
+    void  *ptr;
+    size_t bytes;
+    int    gpu;
+} piece_t;
+
+/* As the memory itself, this belongs to the process. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static piece_t        *piece;
+static int64_t         npiece, cap;
+static size_t          now[MOST_GPUS], peak[MOST_GPUS];
+
+static fire_status_t note(void *ptr, size_t bytes)
+{
+    int gpu = 0;
+
+    FIRE_TRY(FIRE_CUDA(cudaGetDevice(&gpu)));
+    gpu %= MOST_GPUS;
+    FIRE_TRY(fire_grow(&piece, &cap, npiece + 1, sizeof(*piece)));
+    piece[npiece++] = (piece_t){ptr, bytes, gpu};
+    now[gpu] += bytes;
+    if (now[gpu] > peak[gpu]) peak[gpu] = now[gpu];
+    return FIRE_OK;
+}
+
+fire_status_t fire_cuda_take(size_t bytes, void **ptr_p)
+{
+    void         *ptr;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_CUDA(cudaMalloc(&ptr, bytes)));
+    pthread_mutex_lock(&lock);
+    st = note(ptr, bytes);
+    pthread_mutex_unlock(&lock);
+    if (st < 0)
+        cudaFree(ptr);
+    else
+        *ptr_p = ptr;
+    return st;
+}
+
+/* The latest go first, mostly. */
+void fire_cuda_give(void *ptr)
+{
+    if (ptr == NULL) return;
+    pthread_mutex_lock(&lock);
+    for (int64_t i = npiece - 1; i >= 0; i--)
+        if (piece[i].ptr == ptr) {
+            now[piece[i].gpu] -= piece[i].bytes;
+            piece[i] = piece[--npiece];
+            break;
+        }
+    if (npiece == 0) {
+        fire_free(piece);
+        piece = NULL;
+        cap   = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    cudaFree(ptr);
+}
+
+fire_gpu_usage_t fire_gpu_usage(const fire_stream_t *s)
+{
+    int              gpu = s->device % MOST_GPUS;
+    size_t           left;
+    fire_gpu_usage_t u = {0};
+
+    if (cudaMemGetInfo(&left, &u.all) != cudaSuccess) u.all = 0;
+    pthread_mutex_lock(&lock);
+    u.now  = now[gpu];
+    u.peak = peak[gpu];
+    pthread_mutex_unlock(&lock);
+    u.workspace = s->workspace.bytes + s->scratch.bytes;
+    return u;
+}

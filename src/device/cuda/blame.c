@@ -1,0 +1,41 @@
+/* blame.c - what kernels find wrong with their inputs becomes an error of the host. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "device/cuda/cuda.h"
+
+void fire_gpu_set_speaker(fire_stream_t *s, const char *layer)
+{
+    s->speaker = layer;
+}
+
+/* Kernels run later, when the layer may be gone: its name is kept here. */
+static int number_of(fire_stream_t *s, const char *name)
+{
+    for (int64_t i = 0; i < s->nname; i++)
+        if (strcmp(s->name[i], name) == 0) return (int)i + 1;
+    if (fire_grow(&s->name, &s->name_cap, s->nname + 1, sizeof(*s->name)) < 0 ||
+        fire_strdup(name, &s->name[s->nname]) < 0)
+        return 0;
+    return (int)++s->nname;
+}
+
+fire_cuda_blame_t fire_cuda_blame(fire_stream_t *s)
+{
+    return (fire_cuda_blame_t){s->wrong,
+                               s->speaker != NULL ? number_of(s, s->speaker) : 0};
+}
+
+fire_status_t fire_cuda_hear(fire_stream_t *s)
+{
+    int who = s->wrong->who, classes = s->wrong->classes;
+
+    if (who <= 0 || who > s->nname) return FIRE_OK;
+    s->wrong->who = 0;
+    return FIRE_FAIL(
+        FIRE_ERR_INVALID,
+        "layer \"%s\": label %g is none of the %d classes 0 ... %d; check the "
+        "labels, or the number of outputs below",
+        s->name[who - 1], (double)s->wrong->label, classes, classes - 1);
+}
