@@ -57,6 +57,7 @@ foreach(precision fp32 tf32 bf16)
   fire_gpu_test(layers_${precision} test_layers --gpu=${precision} --file test_cases.c)
 endforeach()
 
+fire_gpu_test(train test_train --gpu=fp32 --file test_gpu.c)
 foreach(layer feed data_layer image_data annotated_data window_data)
   fire_gpu_test(${layer} test_data --gpu=fp32 --file test_${layer}.c)
 endforeach()

@@ -118,6 +118,9 @@ static fire_status_t after_backward(void *arg, int layer)
     FIRE_TRY(fire_grads_add_lane(t->grads, t->lane, t->lane_count, (int64_t)s.off,
                                  (int64_t)s.len));
     if (t->exchange == NULL || t->lane < t->lane_count - 1) return FIRE_OK;
+    if (t->net->ctx.scaled)
+        FIRE_TRY(fire_gpu_unscale(t->net->ctx.stream, t->grads->here + s.off,
+                                  (int64_t)s.len));
     FIRE_TRY(fire_grads_fetch(t->grads, (int64_t)s.off, (int64_t)s.len));
     return fire_exchange_ready(t->exchange, (int64_t)(s.off + s.len));
 }
@@ -184,9 +187,22 @@ static fire_status_t run_lane(fire_trainer_t *t, int lane)
     return FIRE_OK;
 }
 
+/* fp16: the true gradients, and whether to take them. */
+static fire_status_t unscale(fire_trainer_t *t)
+{
+    fire_stream_t *s = t->net->ctx.stream;
+    float         *g = t->grads->here + t->grads->head;
+    int64_t        n = t->grads->n - t->grads->head;
+
+    if (!t->net->ctx.scaled) return FIRE_OK;
+    FIRE_TRY(fire_gpu_unscale(s, g, n));
+    return fire_gpu_judge(s, g, n);
+}
+
 static fire_status_t update_alone(fire_trainer_t *t)
 {
     fire_profile_update_begin(t->profile);
+    FIRE_TRY(unscale(t));
     FIRE_TRY(fire_solver_clip(t->solver));
     for (int i = 0; i < t->net->nparam; i++)
         FIRE_TRY(fire_solver_update(t->solver, i, 0,
@@ -292,6 +308,8 @@ fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)
     fire_trainer_measure_begin(t);
     st            = is_recordable(t) ? run_recorded(t) : run_by_hand(t);
     t->net->hooks = (fire_net_hooks_t){0};
+    if (st == FIRE_ERR_NOMEM && t->net->ctx.place == FIRE_GPU)
+        return fire_trainer_out_of_memory(t);
     FIRE_TRY(st);
     FIRE_TRY(t->exchange == NULL ? fire_grads_fetch(t->grads, 0, t->grads->nscalar)
                                  : wait_for(t, 0, t->grads->head));

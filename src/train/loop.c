@@ -51,25 +51,43 @@ static int display_outputs(const fire_trainer_t *t,
     return k < MAX_OUTPUTS ? k : MAX_OUTPUTS;
 }
 
-static void display(fire_trainer_t *t, int64_t iter)
+/* fp16's, by now. */
+static fire_status_t read_scale(const fire_trainer_t *t, int64_t iter, double *scale_p)
+{
+    float scale = 0;
+    int   good;
+
+    *scale_p = 0;
+    if (!t->net->ctx.scaled) return FIRE_OK;
+    FIRE_TRY(fire_gpu_get_scale(t->net->ctx.stream, &scale, &good));
+    FIRE_LOG(INFO, "Iteration %lld, loss scale = %g", (long long)iter, (double)scale);
+    *scale_p = (double)scale;
+    return FIRE_OK;
+}
+
+static fire_status_t display(fire_trainer_t *t, int64_t iter)
 {
     double now   = fire_clock_now();
     double lapse = now - t->display_time;
     double rate  = (double)(iter - t->display_iter) / (lapse > 0 ? lapse : 1);
     fire_train_output_t output[MAX_OUTPUTS];
     int                 noutput;
+    double              scale;
 
     FIRE_LOG(INFO, "Iteration %lld (%g iter/s, %gs/%d iters), loss = %g",
              (long long)iter, rate, lapse, t->param->display, t->smoothed_loss);
     noutput = display_outputs(t, output);
     FIRE_LOG(INFO, "Iteration %lld, lr = %g", (long long)iter, (double)t->solver->rate);
+    FIRE_TRY(read_scale(t, iter, &scale));
     t->display_time = now;
     t->display_iter = iter;
-    fire_trainer_emit(t, (fire_train_event_t){.kind    = FIRE_TRAIN_DISPLAY,
-                                              .loss    = t->smoothed_loss,
-                                              .lr      = (double)t->solver->rate,
-                                              .noutput = noutput,
-                                              .output  = output});
+    fire_trainer_emit(t, (fire_train_event_t){.kind       = FIRE_TRAIN_DISPLAY,
+                                              .loss       = t->smoothed_loss,
+                                              .lr         = (double)t->solver->rate,
+                                              .noutput    = noutput,
+                                              .output     = output,
+                                              .loss_scale = scale});
+    return FIRE_OK;
 }
 
 static bool is_due(int64_t iter, int interval)
@@ -104,7 +122,7 @@ static fire_status_t one(fire_trainer_t *t)
                                               .loss    = loss,
                                               .lr      = (double)t->solver->rate,
                                               .seconds = fire_clock_now() - began});
-    if (shown) display(t, iter);
+    if (shown) FIRE_TRY(display(t, iter));
     /* What any worker's user asked for went along with the gradients: all see it. */
     if (is_due(t->solver->iter, p->snapshot) || t->grads->sum[FIRE_SCALAR_SNAPSHOT] > 0)
         FIRE_TRY(fire_trainer_snapshot(t));
@@ -165,6 +183,7 @@ static fire_status_t solve(fire_trainer_t *t)
     if (is_due(t->solver->iter, p->display)) FIRE_TRY(final_loss(t));
     if (is_due(t->solver->iter, p->test_interval)) FIRE_TRY(test_all(t));
     FIRE_TRY(fire_trainer_sync(t));
+    fire_trainer_log_memory(t);
     FIRE_LOG(INFO, "Optimization Done.");
     fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_DONE});
     return FIRE_OK;

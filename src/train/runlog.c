@@ -114,6 +114,7 @@ static void on_display(fire_runlog_t *log, const fire_train_event_t *e)
     fire_json_add_int(w, "iter", iter);
     fire_json_add_float(w, "loss", (float)e->loss);
     fire_json_add_float(w, "lr", (float)e->lr);
+    if (e->loss_scale > 0) fire_json_add_float(w, "loss_scale", (float)e->loss_scale);
     fire_json_open(w, "outputs", '[');
     for (int i = 0; i < e->noutput; i++) {
         fire_json_open(w, NULL, '[');

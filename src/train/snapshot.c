@@ -77,6 +77,21 @@ static void save_position(const fire_trainer_t *t, Caffe__FireState *ours)
     ours->threads = (uint32_t)t->options.ctx.threads;
 }
 
+static fire_status_t save_scale(const fire_trainer_t *t, Caffe__FireState *ours)
+{
+    if (!t->net->ctx.scaled) return FIRE_OK;
+    ours->has_loss_scale = ours->has_loss_scale_steps = true;
+    return fire_gpu_get_scale(t->net->ctx.stream, &ours->loss_scale,
+                              &ours->loss_scale_steps);
+}
+
+static fire_status_t restore_scale(fire_trainer_t *t, const Caffe__FireState *ours)
+{
+    if (!t->net->ctx.scaled || ours == NULL || !ours->has_loss_scale) return FIRE_OK;
+    return fire_gpu_set_scale(t->net->ctx.stream, ours->loss_scale,
+                              ours->loss_scale_steps);
+}
+
 static fire_status_t save_state(const fire_trainer_t *t, Caffe__SolverState *state,
                                 const char *path, const char *model)
 {
@@ -126,7 +141,7 @@ static fire_status_t make_state(fire_trainer_t *t, Caffe__SolverState **state_p)
     FIRE_TRY(fire_solver_save(t->solver, state_p));
     FIRE_TRY(fire_message_add_message(*state_p, "fire", &ours));
     save_position(t, ours);
-    return FIRE_OK;
+    return save_scale(t, ours);
 }
 
 /* The first worker writes; all go on only when it is done, or know that it failed. */
@@ -183,6 +198,7 @@ static fire_status_t restore(fire_trainer_t *t, const char *path)
     FIRE_TRY_GOTO(st, fire_solver_load(t->solver, state, path), out);
     if (model != NULL) FIRE_TRY_GOTO(st, fire_net_load_file(t->net, model), out);
     FIRE_TRY_GOTO(st, fire_trainer_load_residual(t, state->fire), out);
+    FIRE_TRY_GOTO(st, restore_scale(t, state->fire), out);
     restore_position(t, state->fire);
 out:
     fire_free(model);

@@ -66,11 +66,22 @@ static fire_status_t choose_rng(fire_trainer_t *t)
     return FIRE_OK;
 }
 
+/* fp16 has few exponents: gradients are scaled to where they fit. */
+static fire_status_t choose_scale(fire_trainer_t *t)
+{
+    fire_ctx_t *ctx = &t->options.ctx;
+
+    ctx->scaled = ctx->place == FIRE_GPU && ctx->precision == FIRE_F16;
+    return ctx->scaled ? fire_gpu_set_scale(ctx->stream, FIRE_GPU_FIRST_SCALE, 0)
+                       : FIRE_OK;
+}
+
 static fire_status_t set_up(fire_trainer_t *t)
 {
     int window = t->param->average_loss > 0 ? t->param->average_loss : 1;
 
     FIRE_TRY(fire_trainer_take_lanes(t));
+    FIRE_TRY(choose_scale(t));
     FIRE_TRY(choose_rng(t));
     if (fire_trainer_rank(t) == 0) FIRE_TRY(fire_trainer_check_prefix(t));
     FIRE_TRY(fire_trainer_make_nets(t));

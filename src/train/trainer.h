@@ -40,10 +40,11 @@ typedef struct fire_train_event {
     double                     seconds;  /* ITERATION */
     int                        noutput;  /* DISPLAY: of the training net */
     const fire_train_output_t *output;
-    int                        test_net; /* TEST */
-    const char                *name;     /* TEST: output; SNAPSHOT: file */
-    double                     value;    /* TEST */
-    const fire_measured_t     *measured; /* MEASURED */
+    double                     loss_scale; /* DISPLAY: of fp16; 0: there is none */
+    int                        test_net;   /* TEST */
+    const char                *name;       /* TEST: output; SNAPSHOT: file */
+    double                     value;      /* TEST */
+    const fire_measured_t     *measured;   /* MEASURED */
 } fire_train_event_t;
 
 typedef struct fire_trainer_options {
@@ -126,6 +127,9 @@ fire_status_t fire_trainer_make_nets(fire_trainer_t *trainer);
 fire_status_t fire_trainer_take_lanes(fire_trainer_t *trainer);
 fire_status_t fire_trainer_make_exchange(fire_trainer_t *trainer);
 fire_status_t fire_trainer_make_recording(fire_trainer_t *trainer);
+/* On a GPU: what is in use, for the log; what is needed, as an error. */
+void          fire_trainer_log_memory(const fire_trainer_t *trainer);
+fire_status_t fire_trainer_out_of_memory(const fire_trainer_t *trainer);
 fire_status_t fire_trainer_keep_data(fire_trainer_t *trainer); /* data_store */
 /* Show other workers that this one is at work; do they live? Call it between layers. */
 fire_status_t fire_trainer_beat(fire_trainer_t *trainer);

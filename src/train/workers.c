@@ -92,6 +92,9 @@ static fire_status_t all_summed(void *arg)
 
     if (t->net->ctx.place == FIRE_GPU) fire_gpu_use(t->net->ctx.stream);
     FIRE_TRY(fire_grads_push(t->grads, 0, t->grads->n));
+    if (t->net->ctx.scaled) /* of all workers: they all decide alike */
+        FIRE_TRY(fire_gpu_judge(t->net->ctx.stream, t->grads->here + t->grads->head,
+                                t->grads->n - t->grads->head));
     return fire_solver_clip(t->solver);
 }
 
@@ -156,7 +159,7 @@ static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options
     o->colors       = (int)f->colors;
     o->bucket_bytes = (size_t)((double)f->bucket_mb * 1e6);
     o->compress     = f->compress;
-    o->hold         = clips;
+    o->hold         = clips || t->net->ctx.scaled;
     o->sharded      = strcmp(f->update, "sharded") == 0 && !whole && !gpu;
     o->canonical    = t->lanes > fire_trainer_size(t) || f->has_lanes;
     if (whole && strcmp(f->update, "sharded") == 0)

@@ -168,8 +168,18 @@ static void iterate_until_failure(fire_trainer_t *t, const worker_t *w)
     }
     if (st >= 0) st = fire_trainer_sync(t);
     if (st >= 0) return;
-    fire_comm_fail(t->options.comm);
+    if (t->options.comm != NULL) fire_comm_fail(t->options.comm);
     snprintf(run_errors[w->rank], sizeof(run_errors[0]), "%s", fire_last_error());
+}
+
+/* Workers share it, each with a queue of its own. */
+static void open_gpu(const char *precision, fire_ctx_t *ctx)
+{
+    CHECK_OK(fire_gpu_open(0, &ctx->stream));
+    ctx->place     = FIRE_GPU;
+    ctx->precision = strcmp(precision, "bf16") == 0   ? FIRE_BF16
+                     : strcmp(precision, "fp16") == 0 ? FIRE_F16
+                                                      : FIRE_F32;
 }
 
 static void *work(void *arg)
@@ -188,6 +198,7 @@ static void *work(void *arg)
     if (w->run->timeout > 0) c.timeout = w->run->timeout;
     if (w->team != NULL)
         CHECK_OK(fire_comm_open_threads(w->team, w->rank, &c, &o.comm));
+    if (w->run->gpu != NULL) open_gpu(w->run->gpu, &o.ctx);
     o.ctx.threads = 1;
     o.measure     = w->run->log;
     o.trace       = 5;
@@ -205,6 +216,7 @@ static void *work(void *arg)
         iterate(t, w);
     w->hash = hash_weights(t->net);
     fire_trainer_destroy(t);
+    fire_gpu_close(o.ctx.stream);
     fire_comm_close(o.comm);
     fire_message_free(p);
     return NULL;

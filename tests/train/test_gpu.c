@@ -1,0 +1,152 @@
+/* test_gpu.c - training on a GPU: what only it can get wrong. */
+#include "run.h"
+
+#include <stdlib.h>
+
+#include "gpu.h"
+
+#define NET                                                                       \
+    "layer { name: 'data' type: 'Data' top: 'data' top: 'label' data_param { "    \
+    "source: '%s/data' backend: LMDB batch_size: 24 } transform_param { scale: "  \
+    "0.00390625 mirror: true } }"                                                 \
+    "layer { name: 'ip1' type: 'InnerProduct' bottom: 'data' top: 'ip1' "         \
+    "inner_product_param { num_output: 24 weight_filler { type: 'xavier' } } }"   \
+    "layer { name: 'bn' type: 'BatchNorm' bottom: 'ip1' top: 'bn' }"              \
+    "layer { name: 'relu' type: 'ReLU' bottom: 'bn' top: 'bn' }"                  \
+    "layer { name: 'ip2' type: 'InnerProduct' bottom: 'bn' top: 'ip2' "           \
+    "inner_product_param { num_output: %d weight_filler { type: 'xavier' } } }"   \
+    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip2' bottom: 'label' " \
+    "top: 'loss' }"
+#define SOLVER                                                               \
+    "net: '%s/net.prototxt' base_lr: 0.02 lr_policy: 'fixed' momentum: 0.9 " \
+    "display: 5 max_iter: 30 snapshot: 10 snapshot_prefix: '%s/snap' random_seed: 7 "
+
+static void prepare(int classes)
+{
+    char text[2048];
+
+    if (!test_on_gpu()) test_skip("this is about GPUs: run it with --gpu");
+    run_data(96, 1, 6);
+    snprintf(text, sizeof(text), NET, test_tmpdir(), classes);
+    run_file("net.prototxt", text);
+}
+
+static fire_status_t nothing(fire_trainer_t *t)
+{
+    (void)t;
+    return FIRE_OK;
+}
+
+TEST(a_wrong_label_is_an_error_that_names_layer_and_label)
+{
+    prepare(5);
+    run_train(
+        &(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp32", .before = nothing});
+    CHECK(strstr(run_errors[0], "layer \"loss\": label ") != NULL);
+    CHECK(strstr(run_errors[0], "is none of the 5 classes 0 ... 4") != NULL);
+}
+
+TEST(too_large_a_batch_is_an_error_that_says_what_would_fit)
+{
+    prepare(10);
+    setenv("EMULATOR_MEMORY", "1000000", 1);
+    run_train(
+        &(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp32", .before = nothing});
+    unsetenv("EMULATOR_MEMORY");
+    if (run_errors[0][0] == '\0') test_skip("this GPU has memory enough");
+    CHECK(strstr(run_errors[0], "out of GPU memory: weights need") != NULL);
+    CHECK(strstr(run_errors[0], "images would fit") != NULL);
+}
+
+static double mean_loss(int first)
+{
+    double sum = 0;
+
+    for (int i = first; i < first + 4; i++) /* an epoch */
+        sum += run_losses[i] / 4;
+    return sum;
+}
+
+TEST(fp16_learns_like_fp32_and_shows_its_scale)
+{
+    double fp32;
+
+    prepare(10);
+    run_train(&(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp32", .solve = true});
+    fp32 = mean_loss(26);
+    CHECK(fp32 < mean_loss(0));
+    run_listen();
+    run_train(&(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp16", .solve = true});
+    CHECK(run_heard("loss scale = 65536"));
+    CHECK_NEAR(mean_loss(26), fp32, 0.02);
+}
+
+static float read_scale(const fire_trainer_t *t)
+{
+    float scale;
+    int   good;
+
+    CHECK_OK(fire_gpu_get_scale(t->net->ctx.stream, &scale, &good));
+    return scale;
+}
+
+static fire_status_t read_first_weight(const fire_trainer_t *t, float *w_p)
+{
+    const float *w;
+
+    FIRE_TRY(fire_blob_read(t->net->learn[0].blob, FIRE_DATA, FIRE_CPU, &w));
+    *w_p = *w;
+    return FIRE_OK;
+}
+
+/* A scale that makes every gradient overflow: no weight moves until it has shrunk. */
+static fire_status_t watch_overflow(fire_trainer_t *t)
+{
+    static float before;
+    float        now;
+
+    if (t->solver->iter == 0)
+        FIRE_TRY(fire_gpu_set_scale(t->net->ctx.stream, 0x1p24f, 0));
+    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(read_first_weight(t, &now));
+    if (t->solver->iter == 1) {
+        CHECK_EQ(now, before);
+        CHECK_EQ(read_scale(t), 0x1p23f);
+    }
+    if (t->solver->iter == 29) {
+        CHECK(now != before);
+        CHECK(read_scale(t) < 0x1p23f);
+    }
+    if (t->solver->iter == 0) before = now;
+    return FIRE_OK;
+}
+
+TEST(steps_that_overflow_change_nothing_but_the_scale)
+{
+    prepare(10);
+    run_train(&(run_t){
+        .solver = SOLVER, .workers = 1, .gpu = "fp16", .before = watch_overflow});
+    CHECK_STR(run_errors[0], "");
+}
+
+TEST(fp16_goes_on_from_a_snapshot_exactly)
+{
+    run_t    r = {.solver = SOLVER, .workers = 1, .gpu = "fp16", .solve = true};
+    uint64_t whole;
+
+    prepare(10);
+    whole    = run_train(&r);
+    r.resume = "20";
+    CHECK(run_train(&r) == whole);
+}
+
+TEST(two_workers_decide_alike_in_fp16)
+{
+    double alone;
+
+    prepare(10);
+    run_train(&(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp16"});
+    alone = mean_loss(26);
+    run_train(&(run_t){.solver = SOLVER, .workers = 2, .gpu = "fp16"});
+    CHECK_NEAR(mean_loss(26), alone, 0.3); /* statistics are of half the batch */
+}
