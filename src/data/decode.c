@@ -14,6 +14,7 @@ void fire_workspace_fini(fire_workspace_t *s)
     fire_buffer_fini(&s->pixels);
     fire_buffer_fini(&s->cropped);
     fire_buffer_fini(&s->resized);
+    fire_buffer_fini(&s->padded);
 }
 
 fire_status_t fire_datum_decode(const fire_datum_t *d, fire_color_t color,

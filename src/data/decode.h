@@ -6,7 +6,7 @@
 
 /* Memory that a decode thread keeps between samples. All zero is an empty one. */
 typedef struct fire_workspace {
-    fire_buffer_t record, pixels, cropped, resized;
+    fire_buffer_t record, pixels, cropped, resized, padded;
 } fire_workspace_t;
 
 void fire_workspace_fini(fire_workspace_t *s);

@@ -59,6 +59,19 @@ fire_status_t fire_image_decode(const uint8_t *file, size_t n, fire_color_t colo
 fire_status_t fire_image_resize(const fire_pixels_t *in, int height, int width,
                                 fire_buffer_t *b, fire_pixels_t *out_p);
 
+/* The same by another of OpenCV's filters. */
+typedef enum fire_filter {
+    FIRE_FILTER_LINEAR,
+    FIRE_FILTER_AREA,
+    FIRE_FILTER_NEAREST,
+    FIRE_FILTER_CUBIC,
+    FIRE_FILTER_LANCZOS4,
+} fire_filter_t;
+
+fire_status_t fire_image_filter(fire_filter_t filter, const fire_pixels_t *in,
+                                int height, int width, fire_buffer_t *b,
+                                fire_pixels_t *out_p);
+
 /* Append a file with this image (interleaved, 1 or 3 channels) to out. `kind`: "jpg",
  * "jpeg" (quality 95, as OpenCV's default) or "png". */
 fire_status_t fire_image_encode(const fire_pixels_t *in, const char *kind,

@@ -128,10 +128,15 @@ TEST(boxes_follow_mirrors_windows_canvases_and_sizes)
         "batch_sampler { sampler { min_scale: 0.6 max_scale: 1 min_aspect_ratio: 0.5 "
         "max_aspect_ratio: 2 } sample_constraint { min_object_coverage: 1 } "
         "max_sample: 1 "
-        "} }"};
+        "} }",
+        "transform_param { mirror: true resize_param { height: 32 width: 48 "
+        "resize_mode: FIT_LARGE_SIZE_AND_PAD interp_mode: LINEAR interp_mode: AREA "
+        "interp_mode: NEAREST interp_mode: CUBIC interp_mode: LANCZOS4 } }",
+        "transform_param { mirror: true resize_param { height: 24 width: 32 "
+        "resize_mode: FIT_SMALL_SIZE } }"};
     const char *db = make_annotated(1);
 
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
         rig_t  r;
         double least = 1, most = 0;
 
@@ -204,7 +209,14 @@ TEST(annotated_data_refuses_what_it_cannot_do)
     CHECK_FAILS(rig_open(&r,
                          layer(db, 1, "transform_param { resize_param { height: 4 } }"),
                          CAFFE__PHASE__TEST),
-                FIRE_ERR_UNSUPPORTED, "needs a height, a width");
+                FIRE_ERR_INVALID, "needs a height and a width");
+    rig_close(&r);
+    CHECK_FAILS(rig_open(&r,
+                         layer(db, 1,
+                               "transform_param { resize_param { height: 4 width: 4 "
+                               "pad_value: 1 pad_value: 2 } }"),
+                         CAFFE__PHASE__TEST),
+                FIRE_ERR_INVALID, "2 of pad_value");
     rig_close(&r);
     CHECK_FAILS(rig_open(&r, layer(make_db("lmdb", "plain", 1, 1, 4, 4), 1, ""),
                          CAFFE__PHASE__TEST),

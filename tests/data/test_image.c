@@ -185,3 +185,29 @@ TEST(halving_averages_four_pixels)
     CHECK_EQ(out.bytes[0], (10 + 20 + 30 + 41 + 2) / 4);
     fire_buffer_fini(&b);
 }
+
+static void filtered_is(fire_filter_t filter, int width, const uint8_t *line, int to,
+                        const uint8_t *want)
+{
+    fire_pixels_t in = fire_pixels_interleaved(line, (fire_extent_t){1, 1, width}), out;
+    fire_buffer_t b  = {0};
+
+    CHECK_OK(fire_image_filter(filter, &in, 1, to, &b, &out));
+    CHECK_EQ(out.extent.width, to);
+    for (int i = 0; i < to; i++)
+        CHECK_EQ(out.bytes[i], want[i]);
+    fire_buffer_fini(&b);
+}
+
+TEST(other_filters_give_opencvs_pixels)
+{
+    static const uint8_t three[] = {0, 30, 90}, two[] = {0, 100}, flat[] = {7, 7, 7};
+
+    filtered_is(FIRE_FILTER_AREA, 3, three, 2, (uint8_t[]){10, 70});
+    filtered_is(FIRE_FILTER_AREA, 2, two, 3, (uint8_t[]){0, 50, 100});
+    filtered_is(FIRE_FILTER_NEAREST, 3, three, 5, (uint8_t[]){0, 0, 30, 30, 90});
+    filtered_is(FIRE_FILTER_CUBIC, 3, three, 3, three);
+    filtered_is(FIRE_FILTER_LANCZOS4, 3, three, 3, three);
+    for (int f = FIRE_FILTER_LINEAR; f <= FIRE_FILTER_LANCZOS4; f++)
+        filtered_is((fire_filter_t)f, 3, flat, 7, (uint8_t[]){7, 7, 7, 7, 7, 7, 7});
+}

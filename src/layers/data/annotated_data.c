@@ -8,6 +8,7 @@
 
 #include "data/augment.h"
 #include "data/distort.h"
+#include "data/fit.h"
 #include "data/order.h"
 #include "data/transform.h"
 #include "layers/data/feed.h"
@@ -23,12 +24,12 @@ enum {
 typedef struct annotated {
     fire_feed_t                           feed; /* first */
     fire_transform_t                      transform;
-    const Caffe__TransformationParameter *t; /* or NULL */
-    const Caffe__AnnotatedDataParameter  *a; /* or NULL */
+    const Caffe__TransformationParameter *t;   /* or NULL */
+    const Caffe__AnnotatedDataParameter  *a;   /* or NULL */
+    const Caffe__ResizeParameter         *fit; /* or NULL: images keep their size */
     fire_source_t                        *source;
     fire_color_t                          color;
     bool                                  mirror, shuffle;
-    int                                   height, width; /* 0: images keep theirs */
 } annotated_t;
 
 /* What one thread works on. */
@@ -167,6 +168,14 @@ static fire_status_t augment(const annotated_t *d, fire_workspace_t *scratch,
     return FIRE_OK;
 }
 
+static fire_status_t fit(const Caffe__ResizeParameter *p, fire_workspace_t *scratch,
+                         sample_t *s)
+{
+    for (int64_t i = 0; i < s->n; i++)
+        s->object[i].box = fire_fit_box(p, s->pixels.extent, s->object[i].box);
+    return fire_fit_image(p, &s->draw, scratch, &s->pixels);
+}
+
 static void mirror_rows(fire_extent_t e, float *x)
 {
     for (int64_t row = 0; row < (int64_t)e.channels * e.height; row++, x += e.width)
@@ -206,9 +215,7 @@ static fire_status_t load_sample(const annotated_t *d, int64_t record, int64_t n
     FIRE_TRY(fire_source_read(d->source, record, &scratch->record, &r));
     FIRE_TRY(decode(d, &r, scratch, s));
     FIRE_TRY(augment(d, scratch, s));
-    if (d->height > 0)
-        FIRE_TRY(fire_image_resize(&s->pixels, d->height, d->width, &scratch->resized,
-                                   &s->pixels));
+    if (d->fit != NULL) FIRE_TRY(fit(d->fit, scratch, s));
     FIRE_TRY(fire_transform_extent(&d->transform, s->pixels.extent, &extent));
     FIRE_TRY(fire_batch_row(batch, row, extent, &out));
     fire_transform_apply(&d->transform, &s->pixels, batch->moment.seed, number, out);
@@ -247,7 +254,7 @@ static fire_status_t infer_extent(const annotated_t *d, fire_extent_t *extent_p)
     st = fire_source_read(d->source, 0, &scratch.record, &r);
     if (st >= 0) st = decode(d, &r, &scratch, s);
     e = s->pixels.extent;
-    if (d->height > 0) e = (fire_extent_t){e.channels, d->height, d->width};
+    if (st >= 0 && d->fit != NULL) e = fire_fit_extent(d->fit, e);
     if (st >= 0) st = fire_transform_extent(&d->transform, e, extent_p);
     fire_workspace_fini(&scratch);
     fire_free(s);
@@ -271,12 +278,7 @@ static fire_status_t check_param(const fire_layer_t *l)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                          "crop_size would cut objects; use resize_param and a "
                          "batch_sampler");
-    if (t->resize_param != NULL &&
-        (t->resize_param->resize_mode != CAFFE__RESIZE_PARAMETER__RESIZE_MODE__WARP ||
-         t->resize_param->height == 0 || t->resize_param->width == 0))
-        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
-                         "resize_param needs a height, a width and resize_mode: WARP");
-    return FIRE_OK;
+    return t->resize_param != NULL ? fire_fit_check(t->resize_param) : FIRE_OK;
 }
 
 static fire_status_t annotated_setup(fire_layer_t *l)
@@ -293,9 +295,7 @@ static fire_status_t annotated_setup(fire_layer_t *l)
     d->transform.mirror = false;
     d->shuffle          = p->shuffle;
     d->color            = d->transform.force_gray ? FIRE_COLOR_GRAY : FIRE_COLOR_BGR;
-    d->height =
-        d->t != NULL && d->t->resize_param ? (int)d->t->resize_param->height : 0;
-    d->width = d->t != NULL && d->t->resize_param ? (int)d->t->resize_param->width : 0;
+    d->fit              = d->t != NULL ? d->t->resize_param : NULL;
     FIRE_TRY(fire_source_open(p->backend == CAFFE__DATA_PARAMETER__DB__LMDB ? "LMDB"
                                                                             : "LEVELDB",
                               p->source, &d->source));
