@@ -4,11 +4,11 @@
 #include "base/alloc.h"
 #include "base/append.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "command.h"
 #include "comm/transport/cluster.h"
 #include "train/environment.h"
 #include "train/profile.h"
+#include "train/rundir.h"
 #include "train/runlog.h"
 
 struct results {
@@ -48,7 +48,7 @@ fire_status_t results_open(const char *run_dir, const results_head_t *head,
 
     *results_p = NULL;
     if (run_dir[0] == '\0') return FIRE_OK;
-    FIRE_TRY(fire_dir_make(run_dir));
+    FIRE_TRY(fire_run_dir_clear(run_dir));
     FIRE_TRY(fire_asprintf(&path, "%s/run.jsonl", run_dir));
     FIRE_TRY_GOTO(st, FIRE_NEW(&r, 1), done);
     r->began = fire_clock_now();

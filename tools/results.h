@@ -7,7 +7,7 @@
 typedef struct results results_t;
 
 typedef struct results_head {
-    const char *kind; /* "test", "plan", "bench" */
+    const char *kind; /* "test", "time", "plan", "bench" */
     const char *net;  /* "": none */
     int         workers;
     int64_t     batch; /* 0: none */

@@ -9,6 +9,8 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "command.h"
+#include "comm/transport/cluster.h"
+#include "model/load.h"
 #include "report/run.h"
 #include "train/rundir.h"
 
@@ -103,6 +105,38 @@ static void restore_threads(const fire_json_t *head)
             setenv(threads->item[i].key, threads->item[i].string, 1);
 }
 
+/* Only lanes make the bits the same with another number of workers. */
+static fire_status_t check_workers(const fire_json_t *head, const char *solver)
+{
+    int  then = (int)fire_json_number_or(head, "workers", 1), now = fire_cluster_size();
+    bool lanes;
+    Caffe__SolverParameter *param;
+
+    if (!fire_cluster_launched() || now == 0 || now == then) return FIRE_OK;
+    FIRE_TRY(fire_solver_param_load(solver, &param));
+    lanes = param->fire != NULL && param->fire->has_lanes;
+    fire_message_free(param);
+    if (lanes) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID,
+                     "the run had %d worker%s, %d processes were started: the results "
+                     "would differ; start %d, or none (then they are threads)",
+                     then, then == 1 ? "" : "s", now, then);
+}
+
+static fire_status_t check_run(const fire_json_t *head, const char *solver)
+{
+    const char        *kind    = fire_json_string_or(head, "kind", "train");
+    const fire_json_t *command = fire_json_get(head, "command");
+
+    if (strcmp(kind, "train") != 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "\"%s\" holds no training, but results of kind \"%s\"",
+                         run_flags.repeat, kind);
+    if (command == NULL || command->n == 0)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "the log of the run holds no command line");
+    return check_workers(head, solver);
+}
+
 /* The old words, and behind them those that replace some: the last of a flag counts. The
  * numbers of workers and of their threads show in the last bits; what mpirun started
  * then are threads now, unless it is mpirun again. */
@@ -120,8 +154,6 @@ static fire_status_t start_again(const fire_json_t *head, const char *solver,
     int64_t       n  = 0;
     fire_status_t st = FIRE_OK;
 
-    if (command == NULL || command->n == 0)
-        return FIRE_FAIL(FIRE_ERR_PARSE, "the log of the run holds no command line");
     snprintf(workers, sizeof(workers), "--workers=%.0f",
              fire_json_number_or(head, "workers", 1));
     snprintf(threads, sizeof(threads), "--threads=%.0f",
@@ -159,6 +191,7 @@ fire_status_t run_flags_repeat(void)
                   absolute(named ? run_flags.run_dir : run_flags.repeat,
                            named ? "" : "-repeated", &run_dir),
                   out);
+    FIRE_TRY_GOTO(st, check_run(run->head, solver), out);
     st = start_again(run->head, solver, run_dir);
 out:
     fire_free(solver);

@@ -9,28 +9,7 @@
 
 #include "comm/transport/cluster.h"
 #include "device/gpu.h"
-
-static const char *const libraries[] = {
-    "protobuf-c", "LMDB", "BLAS",
-#ifdef FIRE_HAVE_LEVELDB
-    "LevelDB",
-#endif
-#ifdef FIRE_HAVE_HDF5
-    "HDF5",
-#endif
-#ifdef FIRE_HAVE_JPEG
-    "libjpeg",
-#endif
-#ifdef FIRE_HAVE_PNG
-    "libpng",
-#endif
-#ifdef FIRE_HAVE_ONEDNN
-    "oneDNN",
-#endif
-#ifdef FIRE_HAVE_MPI
-    "MPI",
-#endif
-};
+#include "train/libraries.h"
 
 /* The value behind "key : value" in /proc/cpuinfo. */
 static void add_cpu(fire_json_writer_t *w)
@@ -97,15 +76,22 @@ static void add_gpus(fire_json_writer_t *w)
     fire_json_close(w, ']');
 }
 
+static void add_libraries(fire_json_writer_t *w)
+{
+    char text[128];
+
+    fire_json_open(w, "built_with", '[');
+    for (int i = 0; fire_library_at(i, text, sizeof(text)); i++)
+        fire_json_add_string(w, NULL, text);
+    fire_json_close(w, ']');
+}
+
 void fire_environment_write(fire_json_writer_t *w)
 {
     char directory[PATH_MAX];
 
     fire_json_add_string(w, "program", "firecaffe " FIRE_VERSION);
-    fire_json_open(w, "built_with", '[');
-    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
-        fire_json_add_string(w, NULL, libraries[i]);
-    fire_json_close(w, ']');
+    add_libraries(w);
     add_system(w);
     fire_json_add_int(w, "pid", getpid());
     add_cpu(w);

@@ -79,6 +79,12 @@ static fire_status_t set_log_aside(const char *dir)
     return st;
 }
 
+fire_status_t fire_run_dir_clear(const char *dir)
+{
+    FIRE_TRY(fire_dir_make(dir));
+    return set_log_aside(dir);
+}
+
 static fire_status_t save(const char *dir, const char *name, const void *message)
 {
     char         *path;
@@ -96,8 +102,7 @@ fire_status_t fire_run_dir_prepare(const char *dir, bool goes_on,
     const Caffe__NetParameter *net =
         param->net_param != NULL ? param->net_param : param->train_net_param;
 
-    FIRE_TRY(fire_dir_make(dir));
-    if (!goes_on) FIRE_TRY(set_log_aside(dir));
+    FIRE_TRY(goes_on ? fire_dir_make(dir) : fire_run_dir_clear(dir));
     if (net != NULL) FIRE_TRY(save(dir, "net.prototxt", net));
     return save(dir, "solver.prototxt", param);
 }

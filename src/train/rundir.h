@@ -9,9 +9,12 @@
  * solver names by file into the solver itself. Every worker does this. */
 fire_status_t fire_run_dir_adopt(const char *dir, Caffe__SolverParameter *param);
 
+/* Make the directory. A log that is there already becomes run.1.jsonl, run.2.jsonl ... */
+fire_status_t fire_run_dir_clear(const char *dir);
+
 /* Make the directory and write solver.prototxt and net.prototxt into it. A log that is
- * there already is set aside as run.1.jsonl, run.2.jsonl ... unless the run goes on.
- * The first worker does this, after adopt(). */
+ * there already is set aside unless the run goes on. The first worker does this, after
+ * adopt(). */
 fire_status_t fire_run_dir_prepare(const char *dir, bool goes_on,
                                    const Caffe__SolverParameter *param);
 #endif

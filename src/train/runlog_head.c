@@ -1,4 +1,5 @@
 /* runlog_head.c - the first two lines of run.jsonl: the run and its net. */
+#include "device/cpu/parallel.h"
 #include "model/text.h"
 #include "net/describe.h"
 #include "train/environment.h"
@@ -20,6 +21,13 @@ static int64_t epoch_of(const fire_net_t *net)
     for (int i = 0; i < net->nlayer; i++)
         if (net->layer[i].base.records > 0) return net->layer[i].base.records;
     return 0;
+}
+
+/* The number itself, not "as many as there are cores": a run that is repeated elsewhere
+ * shall not count cores again. */
+static int threads_of(const fire_trainer_t *t)
+{
+    return t->options.ctx.threads > 0 ? t->options.ctx.threads : fire_threads();
 }
 
 static void add_command(fire_json_writer_t *w, const fire_runlog_options_t *o)
@@ -55,7 +63,7 @@ void fire_runlog_write_run(fire_runlog_t *log, const fire_runlog_options_t *o)
     fire_json_add_string(w, "net", t->net->param->name ? t->net->param->name : "");
     fire_json_add_int(w, "workers", fire_trainer_size(t));
     fire_json_add_int(w, "lanes", t->lanes);
-    fire_json_add_int(w, "worker_threads", t->options.ctx.threads);
+    fire_json_add_int(w, "worker_threads", threads_of(t));
     fire_json_add_int(w, "batch", log->batch);
     fire_json_add_int(w, "epoch", epoch_of(t->net));
     fire_json_add_int(w, "iter", t->solver->iter);

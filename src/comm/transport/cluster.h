@@ -5,6 +5,8 @@
 
 /* Was this process started by mpirun, mpiexec or srun? Needs no MPI. */
 bool fire_cluster_launched(void);
+/* How many processes were, as far as their environment tells; 0: it does not. */
+int fire_cluster_size(void);
 /* Name and version of the MPI that this build uses; "" without one. */
 void fire_cluster_library(char *text, size_t size);
 

@@ -19,3 +19,13 @@ bool fire_cluster_launched(void)
         if (getenv(marks[i]) != NULL) return true;
     return false;
 }
+
+int fire_cluster_size(void)
+{
+    static const char *const marks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                        "SLURM_NTASKS"};
+
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        if (getenv(marks[i]) != NULL) return atoi(getenv(marks[i]));
+    return 0;
+}
