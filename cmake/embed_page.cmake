@@ -1,7 +1,7 @@
 # Put the report's page together and write it as a C array: one HTML file with style
 # and scripts inside and the word @DATA@ where the data go.
 #   cmake -DSOURCE=report -DOUT=page.c -P embed_page.cmake
-set(scripts dom figure scale lineplot bars results timeline net learned runs summary curves times page live)
+set(scripts dom figure scale lineplot bars results timeline net learned runs summary curves sweep times page live)
 
 file(READ ${SOURCE}/page.html page)
 file(READ ${SOURCE}/style.css style)

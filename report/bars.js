@@ -65,7 +65,7 @@ function stackedArea(frame, plot) {
   const sums = plot.x.map((_, i) => parts.reduce((s, p) => s + p.y[i], 0)), most = Math.max(...sums) * 1.05 || 1;
   const yTicks = linearTicks(0, most, 5), left = 14 + 7 * Math.max(...yTicks.map(t => plot.format(t).length));
   const g = {yTicks, yFormat: plot.format, width, height, left, right: 20, top: 20, bottom: 40};
-  g.sx = scale([plot.x[0], Math.max(last(plot.x), plot.x[0] + 1e-9)], [left, width - g.right]);
+  g.sx = scale(plot.xAxis.range, [left, width - g.right]);
   g.sy = scale([0, most], [height - g.bottom, g.top]);
   const image = svg('svg', {class: 'plot', viewBox: `0 0 ${width} ${height}`, height, role: 'img', tabindex: 0,
     'aria-label': `${frame.node.querySelector('h3').textContent}. At the end: ` +

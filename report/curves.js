@@ -19,7 +19,7 @@ function curveTable(title, series) {
 function curveFigure(grid, id, title, series, yAxis) {
   const frame = figure(grid, id, {title}), run = state.data.runs[0];
   const events = several() ? [] : run.restarts.map(iter => ({name: 'taken up again', x: xOfIter(run, iter)}));
-  linePlot(frame, {series, xAxis: axes[state.axis], xLabel: xLabels[state.axis], yAxis, events});
+  linePlot(frame, {series, xAxis: xAxis(), xLabel: xLabels[state.axis], yAxis, events});
   dataTable(frame, () => curveTable(title, series));
 }
 
@@ -97,12 +97,12 @@ function showScaling() {
   const grid = section('scaling', 'Scaling',
     'Speed with more workers, measured against the run with the fewest. The dashed line is the ideal.');
   const ticks = [...new Set(groups.flatMap(g => g.x))].sort((a, b) => a - b);
-  const xAxis = {label: 'workers', kind: 'number', log: last(ticks) / ticks[0] > 8, ticks};
+  const workers = {label: 'workers', kind: 'number', log: last(ticks) / ticks[0] > 8, ticks};
   const series = key => groups.map((g, i) => ({name: g.net, color: runColor(i), x: g.x, y: g[key], dots: true}));
   const ideal = y => ({name: 'ideal', color: 'var(--faint)', ideal: true, dash: '4 4', x: ticks, y});
   const plot = (id, title, lines, format) => {
     const frame = figure(grid, id, {title});
-    linePlot(frame, {series: lines, xAxis, xLabel: x => plural(x, 'worker'), yAxis: {format, zero: true}});
+    linePlot(frame, {series: lines, xAxis: workers, xLabel: x => plural(x, 'worker'), yAxis: {format, zero: true}});
     dataTable(frame, () => ({name: 'scaling', title,
       head: ['net', 'workers', 'batch', 'images_per_s', 'speed_up', 'efficiency'],
       rows: groups.flatMap(g => g.list.map((r, k) =>

@@ -38,6 +38,7 @@ const whole = x => isNumber(x) ? Math.round(x).toLocaleString('en') : '–';
 
 function duration(seconds) {
   if (!isNumber(seconds)) return '–';
+  if (seconds === 0) return '0 s';
   if (seconds < 1e-3) return num(seconds * 1e6, 3) + ' µs';
   if (seconds < 1) return num(seconds * 1e3, 3) + ' ms';
   if (seconds < 60) return num(seconds, 3) + ' s';

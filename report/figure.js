@@ -38,6 +38,14 @@ function segments(label, choices, chosen, pick) {
       'aria-pressed': String(value === chosen), onclick: () => pick(value)}, text)));
 }
 
+/* One of several: buttons, or a list where their names would need too much room. */
+function chooser(label, choices, chosen, pick) {
+  const names = Object.values(choices);
+  if (names.length < 5 && names.join('').length + 3 * names.length < 30) return segments(label, choices, chosen, pick);
+  return el('select', {class: 'quiet', 'aria-label': label, onchange: e => pick(e.target.value)},
+    Object.entries(choices).map(([value, text]) => el('option', {value, selected: value === chosen}, text)));
+}
+
 /* Put a control into a figure's caption once. */
 function control(frame, key, make) {
   const old = frame.caption.querySelector(`[data-key="${key}"]`);

@@ -37,7 +37,7 @@ function bandOf(xs, lo, hi, sx, sy) {
 
 /* Draw curves into a figure.
  *   series  [{name, color, x, y, lo?, hi?, dash?, dots?, smooth?, ideal?}]
- *   xAxis   {label, kind: 'number'|'time', log?}   xLabel(x): for the tip
+ *   xAxis   {label, kind: 'number'|'time', log?, range?, ticks?, format?}   xLabel(x): for the tip
  *   yAxis   {label, format, log?, zero?, most?}    events [{x, name}] (vertical lines) */
 function linePlot(frame, plot) {
   const id = frame.node.id, choice = choiceOf(id);
@@ -77,7 +77,7 @@ function watchSize(frame) {
 }
 
 function domainsOf(plot, shown, choice, log) {
-  let x0 = Infinity, x1 = -Infinity, y0 = Infinity, y1 = -Infinity;
+  let [x0, x1] = plot.xAxis.range || [Infinity, -Infinity], y0 = Infinity, y1 = -Infinity;
   for (const s of shown) {
     x0 = Math.min(x0, s.x[0]);
     x1 = Math.max(x1, last(s.x));
@@ -138,12 +138,15 @@ function drawAxes(image, plot, g) {
   const count = Math.max(2, Math.floor((g.width - g.left - g.right) / 90)), isTime = plot.xAxis.kind === 'time';
   const shown = t => t >= g.sx.domain[0] && t <= g.sx.domain[1];
   const xTicks = plot.xAxis.ticks?.filter(shown) || (isTime ? timeTicks : linearTicks)(...g.sx.domain, count);
-  const every = Math.ceil(36 * xTicks.length / (g.width - g.left - g.right)); /* labels need room */
-  xTicks.forEach((t, i) => {
-    image.append(svg('line', {class: 'axis', x1: g.sx(t), x2: g.sx(t), y1: floor, y2: floor + 4}));
-    if ((xTicks.length - 1 - i) % every === 0)
-      image.append(svg('text', {x: g.sx(t), y: floor + 17, 'text-anchor': 'middle'}, isTime ? clockLabel(t) : num(t)));
-  });
+  const label = isTime ? clockLabel : plot.xAxis.format || num;
+  let free = Infinity; /* from the right: the last number of an axis matters most */
+  for (const t of xTicks.reverse()) {
+    const x = g.sx(t), half = 3.5 * label(t).length + 3;
+    image.append(svg('line', {class: 'axis', x1: x, x2: x, y1: floor, y2: floor + 4}));
+    if (x + half > free) continue;
+    image.append(svg('text', {x, y: floor + 17, 'text-anchor': 'middle'}, label(t)));
+    free = x - half;
+  }
   image.append(svg('line', {class: 'axis', x1: g.left, x2: g.width - g.right, y1: floor, y2: floor}),
     svg('text', {x: g.width - g.right, y: g.height - 4, 'text-anchor': 'end'}, plot.xAxis.label),
     svg('text', {x: 0, y: 10}, plot.yAxis.label || ''));

@@ -35,12 +35,13 @@ function showLearned() {
 // ---- how it was run ----
 
 const facts = {
-  Net: h => h.net, Workers: h => ['plan', 'sim'].includes(h.kind) ? undefined : h.workers, Lanes: h => h.lanes, Batch: h => h.batch,
+  Net: h => h.net, Workers: h => ['plan', 'sim'].includes(h.kind) ? undefined : h.workers, Lanes: h => h.lanes,
+  'Threads of a worker': h => h.worker_threads, Batch: h => h.batch,
   Iterations: h => h.max_iter, Seed: h => h.seed, 'Training images': h => h.epoch && whole(h.epoch),
   Program: h => h.program, 'Built with': h => (h.built_with || []).join(', '), Host: h => h.host, System: h => h.os,
   CPU: h => h.cpu, Cores: h => h.cores, Memory: h => h.memory && bytes(h.memory), MPI: h => h.mpi,
   GPUs: h => h.gpus && h.gpus.join(', '),
-  Directory: h => h.directory, Threads: h => Object.entries(h.threads || {}).map(e => e.join('=')).join(' '),
+  Directory: h => h.directory, Variables: h => Object.entries(h.threads || {}).map(e => e.join('=')).join(' '),
 };
 
 function showFacts(grid, runs) {
@@ -88,6 +89,8 @@ function render() {
   showCurves();
   showTimes();
   showScaling();
+  showSweep();
+  showScores();
   showSteps();
   showSums();
   showNet();

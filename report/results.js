@@ -67,9 +67,9 @@ function showSplit(grid, found) {
   const frame = figure(grid, 'step-split', {title: 'Where a step goes', width: 'whole', note: ' '}), choice = choiceOf('step-split');
   const most = Math.max(...able.map(f => last(f.list).workers)), end = f => f.list.find(r => r.workers === most)?.step_s ?? Infinity;
   const chosen = able.find(f => f.name === choice.family) || able.reduce((a, b) => end(b) < end(a) ? b : a);
-  const pick = el('select', {'aria-label': 'Setting', onchange: e => { choice.family = e.target.value; render(); }},
-    able.map(f => el('option', {value: f.name, selected: f === chosen}, f.name)));
-  if (able.length > 1) control(frame, 'family', () => el('span', {}, pick));
+  const names = Object.fromEntries(able.map(f => [f.name, f.name]));
+  if (able.length > 1)
+    control(frame, 'family', () => chooser('Setting', names, chosen.name, name => { choice.family = name; render(); }));
   frame.node.querySelector('figcaption p').textContent =
     `${chosen.name}: hidden communication runs beside computing and is not part of the step.`;
   const part = (name, color, value) => ({name, color: `var(--${color})`, value: value || 0});
@@ -85,7 +85,7 @@ function showSums() {
   if (!found.length) return;
   const grid = section('sums', 'Sums of gradients', 'Measured: the median time of the slowest worker, and what a link carried.');
   const ticks = [...new Set(rows.map(r => r.bytes))].sort((a, b) => a - b);
-  const xAxis = {label: 'bytes', kind: 'number', log: last(ticks) / ticks[0] > 8, ticks: ticks.length > 8 ? undefined : ticks};
+  const xAxis = {label: 'bytes', kind: 'number', log: last(ticks) / ticks[0] > 8, ticks, format: bytes};
   const plot = (id, title, get, format, yAxis) => {
     const frame = figure(grid, id, {title});
     linePlot(frame, {xAxis, xLabel: bytes, yAxis: {format, canLog: true, ...yAxis}, series: found.map((f, i) => {

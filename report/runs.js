@@ -4,7 +4,7 @@ const state = {data: null, axis: 'iter', smooth: 0.8, hiddenRuns: new Set(), det
 
 const headOf = run => run.head || {};
 /* Did it train, or does it hold results of another kind? */
-const isTraining = run => !['plan', 'sim', 'bench'].includes(headOf(run).kind);
+const isTraining = run => !['test', 'time', 'plan', 'sim', 'bench'].includes(headOf(run).kind);
 const batchOf = run => headOf(run).batch || 0;
 const workersOf = run => headOf(run).workers || 1;
 const hasEpochs = run => headOf(run).epoch > 0 && batchOf(run) > 0;
@@ -43,6 +43,13 @@ function xsOf(run, points) {
   return state.axis === 'epoch' ? points.iter.map(i => epochOf(run, i)) : points.iter;
 }
 
+/* The same for all plots over the run, so that they can be compared by eye. */
+function xAxis(runs = visibleRuns().map(v => v.run)) {
+  const ends = runs.flatMap(run => state.axis === 'time' ? [0, run.time]
+    : [headOf(run).iter || 0, run.iter].map(iter => xOfIter(run, iter)));
+  return {...axes[state.axis], range: [Math.min(...ends), Math.max(...ends)]};
+}
+
 function xOfIter(run, iter) {
   if (state.axis === 'iter') return iter;
   if (state.axis === 'epoch') return epochOf(run, iter);
@@ -55,7 +62,7 @@ function pickRun(frame, able) {
   if (list.length < 2) return list.length ? list[0][1] : null;
   if (!list.some(([i]) => i === state.detail)) state.detail = list[0][0];
   const names = Object.fromEntries(list.map(([i, run]) => [i, run.name]));
-  control(frame, 'run', () => segments('Run', names, String(state.detail), i => {
+  control(frame, 'run', () => chooser('Run', names, String(state.detail), i => {
     state.detail = +i;
     render();
   }));

@@ -1,18 +1,18 @@
 // scale.js - from numbers to pixels, and which numbers to write on an axis.
 
-/* Round steps of 1, 2 or 5 times a power of ten, about `count` of them in [lo, hi]. */
+/* Round steps of 1, 2 or 5 times a power of ten, about `count` of them in [lo, hi], two at least. */
 function linearTicks(lo, hi, count) {
   const rough = (hi - lo) / Math.max(1, count), power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find(m => m * power >= rough * 0.999);
   const ticks = [];
   for (let i = Math.ceil(lo / step - 1e-9); i * step <= hi + step * 1e-9; i++) ticks.push(+(i * step).toPrecision(12));
-  return ticks;
+  return ticks.length < 2 && count < 8 ? linearTicks(lo, hi, count + 1) : ticks;
 }
 
 /* Powers of ten; between them 2 and 5 where there is room. */
 function logTicks(lo, hi) {
   const from = Math.floor(Math.log10(lo)), to = Math.ceil(Math.log10(hi)), ticks = [];
-  const inner = to - from <= 2 ? [1, 2, 5] : [1], stride = Math.ceil((to - from) / 6);
+  const inner = hi / lo < 150 ? [1, 2, 5] : [1], stride = Math.ceil((to - from) / 6);
   for (let e = from; e <= to; e += stride)
     for (const m of inner) {
       const x = +(m * 10 ** e).toPrecision(6);

@@ -10,7 +10,8 @@ const clock = unix => new Date(1000 * unix).toLocaleString();
 
 function showTop() {
   const runs = state.data.runs, one = runs.length === 1 ? runs[0] : null;
-  const nets = [...new Set(runs.map(r => headOf(r).net).filter(Boolean))].join(', ') || 'Training';
+  const kinds = {bench: 'Sums of gradients', plan: 'Plan', sim: 'Simulation', test: 'Test', time: 'Times'};
+  const nets = [...new Set(runs.map(r => headOf(r).net).filter(Boolean))].join(', ') || kinds[headOf(runs[0]).kind] || 'Training';
   const title = one ? nets : `${nets}: ${runs.length} runs`;
   document.title = title + ' – training report';
   byId('title').replaceChildren(title + ' ', ...(one ? [pill(one)] : []));
@@ -81,7 +82,7 @@ function keyFigures(run) {
     box('Loss', num(finalLoss(run), 3), '', 'training, smoothed'),
     box('Speed', whole(speed), 'images/s', `${duration(batchOf(run) / speed)} per iteration`),
     box('Iterations', whole(run.iter), max ? 'of ' + whole(max) : '',
-      hasEpochs(run) ? plural(+epochOf(run, run.iter).toPrecision(3), 'epoch') : ''),
+      hasEpochs(run) ? num(epochOf(run, run.iter), 3) + ' epochs' : ''),
     box('Time', duration(run.time), '', isNumber(left) ? `about ${duration(left)} left` : stateWords(run))),
   run.state !== 'running' ? null : el('div', {class: 'progress', role: 'progressbar', 'aria-label': 'Progress',
     'aria-valuenow': Math.round(100 * share)}, el('i', {style: `width:${100 * share}%`})));

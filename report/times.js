@@ -35,7 +35,7 @@ function showPhases(frame, run) {
   const t = run.times, columnOf = name => name !== 'other' ? t[name] : t.seconds.map((s, i) => otherOf(s, p => t[p][i]));
   const parts = PARTS.map(([key, name]) => ({name, color: `var(--${key})`, y: columnOf(key)}));
   stackedArea(frame, {x: xsOf(run, t), parts: parts.filter(p => Math.max(...p.y) > 0), format: duration,
-    xAxis: axes[state.axis], xLabel: xLabels[state.axis]});
+    xAxis: xAxis([run]), xLabel: xLabels[state.axis]});
   dataTable(frame, () => ({name: 'phases', title: 'Time per iteration',
     head: ['iteration', 'seconds', ...PHASES.map(p => p[0]), 'hidden', 'bytes'],
     rows: t.iter.map((iter, i) => [iter, t.seconds[i], ...PHASES.map(([p]) => t[p][i]), t.hidden[i], t.bytes[i]])}));

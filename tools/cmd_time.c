@@ -1,20 +1,22 @@
 /* firecaffe time - forward and backward of every layer, in the words of
  * `caffe time`. */
 #include <stdio.h>
-#include <string.h>
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "command.h"
 #include "console.h"
 #include "lists.h"
+#include "net/describe.h"
 #include "net_flags.h"
+#include "results.h"
 #include "shapes.h"
 #include "workers.h"
 
 typedef struct flags {
     int64_t            iterations;
-    const char        *batch;
+    const char        *batch, *run_dir;
     bool               json;
     fire_option_list_t shape;
 } flags_t;
@@ -26,6 +28,9 @@ static const fire_option_t options[] = {
                 "batch sizes to measure, instead of the net's own"),
     FIRE_OPTION(flags_t, json, BOOL, "false", NULL,
                 "print the times as JSON, for `plan --times`"),
+    FIRE_OPTION(flags_t, run_dir, STRING, "", "DIR",
+                "write the times there too, for `report`; of several batches, as "
+                "DIR/batchN"),
     FIRE_OPTION(flags_t, shape, LIST, NULL, "BLOB=N,C,H,W",
                 "take this shape instead of reading the layer's data"),
     {0},
@@ -169,9 +174,55 @@ static void write_times(fire_json_writer_t *out, const fire_net_t *net,
     fire_json_close(out, '}');
 }
 
+/* ---- what is kept ---- */
+
+static fire_status_t log_lines(results_t *log, const fire_net_t *net,
+                               const stopwatch_t *w)
+{
+    const double *const      column[] = {w->layer_forward, w->layer_backward};
+    static const char *const name[]   = {"forward", "backward"};
+    fire_json_writer_t      *out      = results_begin_line(log, "net");
+
+    fire_net_describe(out, "layers", net);
+    FIRE_TRY(results_end_line(log));
+    out = results_begin_line(log, "layers");
+    for (int k = 0; k < 2; k++) {
+        fire_json_open(out, name[k], '[');
+        for (int i = 0; i < net->nlayer; i++)
+            fire_json_add_rounded(out, NULL, per_pass(column[k][i]), 5);
+        fire_json_close(out, ']');
+    }
+    return results_end_line(log);
+}
+
+static fire_status_t keep_times(const fire_net_t *net, const stopwatch_t *w,
+                                const worker_t *worker, bool several)
+{
+    const results_head_t head = {
+        .kind    = "time",
+        .net     = net->param->name ? net->param->name : "",
+        .workers = worker->comm != NULL ? fire_comm_size(worker->comm) : 1,
+        .batch   = batch_of(net)};
+    char         *dir;
+    results_t    *log;
+    fire_status_t st;
+
+    if (flags.run_dir[0] == '\0' || worker->rank != 0) return FIRE_OK;
+    if (several)
+        FIRE_TRY(
+            fire_asprintf(&dir, "%s/batch%lld", flags.run_dir, (long long)head.batch));
+    else
+        FIRE_TRY(fire_strdup(flags.run_dir, &dir));
+    st = results_open(dir, &head, &log);
+    if (st >= 0) st = results_close(log, log_lines(log, net, w));
+    fire_free(dir);
+    return st;
+}
+
 /* ---- the command ---- */
 
-static fire_status_t time_batch(int64_t batch, const worker_t *worker,
+/* Batch 0: the net's own. */
+static fire_status_t time_batch(int64_t batch, const worker_t *worker, bool several,
                                 fire_json_writer_t *out)
 {
     shapes_t      shapes = {&flags.shape, batch};
@@ -186,6 +237,7 @@ static fire_status_t time_batch(int64_t batch, const worker_t *worker,
     FIRE_TRY_GOTO(st, measure(net, worker, &w), done);
     report(net, &w);
     write_times(out, net, &w);
+    st = keep_times(net, &w, worker, several);
 done:
     fire_free(w.layer_forward);
     fire_free(w.layer_backward);
@@ -201,12 +253,12 @@ static fire_status_t time_batches(const list_t *batches, const worker_t *worker,
     fire_json_add_int(out, "workers",
                       worker->comm != NULL ? fire_comm_size(worker->comm) : 1);
     fire_json_open(out, "times", '[');
-    if (batches->n == 0) FIRE_TRY(time_batch(0, worker, out));
+    if (batches->n == 0) FIRE_TRY(time_batch(0, worker, false, out));
     for (int i = 0; i < batches->n; i++) {
         int n;
 
         FIRE_TRY(list_count("batch", batches->word[i], &n));
-        FIRE_TRY(time_batch(n, worker, out));
+        FIRE_TRY(time_batch(n, worker, batches->n > 1, out));
     }
     fire_json_close(out, ']');
     fire_json_close(out, '}');
@@ -259,7 +311,8 @@ const command_t command_time = {
         "  firecaffe time --model models/alexnet/deploy.prototxt --iterations 10\n"
         "  firecaffe time --model net.prototxt --kernel Convolution=ref --threads 1\n"
         "  mpirun -np 2 firecaffe time --model net.prototxt --batch 16,32 --json > "
-        "times.json\n",
+        "times.json\n"
+        "  firecaffe time --model net.prototxt --run_dir runs/times\n",
     .groups = groups,
     .run    = run,
 };

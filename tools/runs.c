@@ -1,8 +1,10 @@
 #include "runs.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/file.h"
@@ -136,15 +138,70 @@ fire_status_t runs_look_at_snapshots(fire_report_t *r)
 
 /* ---- all of them ---- */
 
+static fire_status_t add_run(fire_report_t *r, const char *path)
+{
+    FIRE_TRY(fire_grow(&r->run, &r->run_cap, r->nrun + 1, sizeof(*r->run)));
+    FIRE_TRY(fire_grow(&r->extra, &r->extra_cap, r->nrun + 1, sizeof(*r->extra)));
+    FIRE_TRY(fire_run_open(path, &r->run[r->nrun]));
+    r->nrun++;
+    return FIRE_OK;
+}
+
+/* A directory of runs, as a sweep leaves it: each of them. */
+static fire_status_t add_runs_below(fire_report_t *r, const char *dir, bool *any_p)
+{
+    char         *pattern, *own;
+    glob_t        found = {0};
+    fire_status_t st    = FIRE_OK;
+
+    *any_p = false;
+    FIRE_TRY(fire_asprintf(&own, "%s/run.jsonl", dir));
+    if (access(own, F_OK) == 0) goto done;
+    FIRE_TRY_GOTO(st, fire_asprintf(&pattern, "%s/*/run.jsonl", dir), done);
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        *any_p = true;
+        for (size_t i = 0; i < found.gl_pathc && st >= 0; i++)
+            st = add_run(r, found.gl_pathv[i]);
+        globfree(&found);
+    }
+    fire_free(pattern);
+done:
+    fire_free(own);
+    return st;
+}
+
+/* What the shell makes of all names in a sweep's directory holds its table too. */
+static bool is_no_log(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+           !fire_path_has_suffix(path, ".jsonl");
+}
+
+static fire_status_t add_path(fire_report_t *r, const char *path, bool alone)
+{
+    bool any;
+
+    if (!alone && is_no_log(path)) {
+        FIRE_LOG(INFO, "%s is no run: left out", path);
+        return FIRE_OK;
+    }
+    FIRE_TRY(add_runs_below(r, path, &any));
+    return any ? FIRE_OK : add_run(r, path);
+}
+
 fire_status_t runs_open(int n, const char *const *path, fire_report_t *report_p)
 {
     fire_report_t r = {0};
     fire_status_t st;
 
-    FIRE_TRY_GOTO(st, FIRE_NEW(&r.run, n), err_runs);
-    FIRE_TRY_GOTO(st, FIRE_NEW(&r.extra, n), err_runs);
-    for (; r.nrun < n; r.nrun++)
-        FIRE_TRY_GOTO(st, fire_run_open(path[r.nrun], &r.run[r.nrun]), err_runs);
+    for (int i = 0; i < n; i++)
+        FIRE_TRY_GOTO(st, add_path(&r, path[i], n == 1), err_runs);
+    if (r.nrun == 0) {
+        st = FIRE_FAIL(FIRE_ERR_INVALID, "none of these is a run");
+        goto err_runs;
+    }
     FIRE_TRY_GOTO(st, runs_draw(&r), err_runs);
     *report_p = r;
     return FIRE_OK;

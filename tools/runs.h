@@ -4,6 +4,7 @@
 #define FIRE_TOOLS_RUNS_H
 #include "report/data.h"
 
+/* Run directories, directories of such, or logs. */
 fire_status_t runs_open(int n, const char *const *path, fire_report_t *report_p);
 void          runs_close(fire_report_t *report);
 

@@ -12,7 +12,8 @@ typedef struct fire_report {
     int               nrun;
     fire_run_t      **run;
     fire_run_extra_t *extra; /* [nrun], or NULL */
-    bool              live;  /* the page will ask for more */
+    int64_t           run_cap, extra_cap;
+    bool              live; /* the page will ask for more */
 } fire_report_t;
 
 void fire_report_write(fire_json_writer_t *w, const fire_report_t *report);
