@@ -8,6 +8,7 @@ import time
 import bench
 from bench import holds, is_quiet
 from browser import Browser
+from looks import check_figures, check_tables, check_words, csv_of
 
 FIGURES_OF_ONE = ["loss", "accuracy", "lr", "speed", "phases", "workers", "communication", "timeline", "graph",
                   "layers", "filters", "confusion", "facts", "texts"]
@@ -17,17 +18,6 @@ FIGURES_OF_FOUR = ["loss", "accuracy", "lr", "speed", "phases", "workers", "comm
 
 def tip_text(page):
     return page.evaluate("document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")
-
-
-def check_figures(page, where, ids):
-    for name in ids:
-        size = page.evaluate(f"""(() => {{ const e = document.querySelector('#{name} .body').firstElementChild;
-            return e ? e.getBoundingClientRect().height : 0; }})()""")
-        holds(f"{where}: there is a figure {name}", size > 20, size)
-    empty = page.evaluate("[...document.querySelectorAll('path.curve')].filter(p => !p.getAttribute('d')).length")
-    holds(f"{where}: no curve is empty", empty == 0, empty)
-    bad = page.evaluate("document.getElementById('report').innerHTML.match(/NaN|undefined|Infinity/g)")
-    holds(f"{where}: no number is broken", not bad, bad)
 
 
 def check_pointer(page):
@@ -63,28 +53,11 @@ def check_keyboard(page):
     holds("every plot has a description", unnamed == 0, unnamed)
 
 
-def check_tables(page):
-    page.evaluate("document.querySelectorAll('figure > details').forEach(d => { d.open = true; })")
-    page.wait("document.querySelectorAll('figure > details table').length > 5")
-    bare = page.evaluate("""[...document.querySelectorAll('figure')].filter(f => f.id !== 'texts')
-        .filter(f => !f.querySelector(':scope > details tbody tr')).map(f => f.id)""")
-    holds("every figure has its data as a table", not bare, bare)
-    csv = page.evaluate("""new Promise(done => {
-        const old = URL.createObjectURL;
-        URL.createObjectURL = blob => { blob.text().then(done); return old.call(URL, blob); };
-        HTMLAnchorElement.prototype.click = () => {};
-        document.querySelector('#loss details button').click(); })""")
-    lines = csv.strip().split("\n")
-    holds("and as CSV", lines[0].startswith("series,iteration,epoch,seconds,value") and len(lines) > 20, lines[:2])
-    page.evaluate("document.querySelectorAll('figure > details').forEach(d => { d.open = false; })")
-
-
 def check_sizes(browser, url):
     for words, options in {"a phone": dict(width=390, height=844, phone=True), "a phone, dark": dict(
             width=390, height=844, phone=True, dark=True), "a small window": dict(width=800, height=600)}.items():
         page = browser.open(url, **options)
-        over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        holds(f"{words}: nothing sticks out", over <= 0, over)
+        check_words(page, words)
         is_quiet(page, words)
     theme = page.evaluate("document.documentElement.dataset.theme")
     page.click("#theme")
@@ -146,12 +119,15 @@ def main():
         check_figures(page, "one run", FIGURES_OF_ONE)
         check_pointer(page)
         check_keyboard(page)
-        check_tables(page)
+        check_tables(page, "one run")
+        lines = csv_of(page, "loss")
+        holds("and as CSV", lines[0].startswith("series,iteration,epoch,seconds,value") and len(lines) > 20, lines[:2])
         page.pdf(place.path("one.pdf"))
         holds("it can be printed", os.path.getsize(place.path("one.pdf")) > 20000)
         is_quiet(page, "one run")
         page = browser.open(place.report("four.html", *[f"sweep/{w}" for w in (1, 2, 3, 4)]))
         check_figures(page, "four runs", FIGURES_OF_FOUR)
+        check_tables(page, "four runs")
         page.click("#controls .chips .chip")
         holds("a run can be hidden everywhere", page.evaluate("document.querySelectorAll('#speed path.curve').length") == 3)
         is_quiet(page, "four runs")

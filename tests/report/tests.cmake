@@ -1,8 +1,7 @@
-# The report in a real browser, events in TensorBoard: skipped, with a word, where those
-# are missing.
+# The report in a real browser: skipped, with a word, where there is none.
 find_program(FIRE_PYTHON3 python3)
 if(FIRE_PYTHON3)
-  foreach(name page live tensorboard)
+  foreach(name page results live series)
     add_test(NAME report/check_${name} COMMAND ${FIRE_PYTHON3} -B
       ${CMAKE_SOURCE_DIR}/tests/report/check_${name}.py $<TARGET_FILE:firecaffe>)
     set_tests_properties(report/check_${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77

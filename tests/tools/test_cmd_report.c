@@ -28,6 +28,32 @@ TEST(a_run_is_repeated_to_the_last_bit_from_anywhere)
     SH_OK("cmp run/snap_iter_20.caffemodel third/snap_iter_20.caffemodel");
 }
 
+/* Whatever the cores and variables of the machine on which it is repeated. */
+TEST(repeating_keeps_the_number_of_threads)
+{
+    make_training();
+    SH_OK("OMP_NUM_THREADS=2 " TRAIN);
+    CHECK_HAS(read_file("run/run.jsonl"), "\"worker_threads\":2");
+    SH_OK("OMP_NUM_THREADS=1 firecaffe train --repeat run --quiet");
+    CHECK_HAS(read_file("run-repeated/run.jsonl"), "\"worker_threads\":2");
+}
+
+TEST(processes_repeat_a_run_only_if_they_are_as_many)
+{
+    make_training();
+    SH_OK(TRAIN "--workers 2");
+    SH_FAILS("had 2 workers, 3 processes",
+             "OMPI_COMM_WORLD_SIZE=3 firecaffe train --repeat run");
+    SH_FAILS("had 2 workers, 4 processes", "PMI_SIZE=4 firecaffe train --repeat run");
+}
+
+TEST(only_trainings_are_repeated)
+{
+    make_training();
+    SH_OK("firecaffe time --model net.prototxt --iterations 2 --run_dir times --quiet");
+    SH_FAILS("holds no training", "firecaffe train --repeat times");
+}
+
 TEST(repeating_needs_a_run)
 {
     SH_FAILS("nowhere", "firecaffe train --repeat nowhere");
@@ -74,6 +100,79 @@ TEST(a_report_is_one_page)
     CHECK_HAS(read_file("page.html"), "\"confusion\":{\"classes\":4");
     SH_FAILS("cannot open", "firecaffe report nowhere");
     SH_FAILS("needs more arguments", "firecaffe report");
+}
+
+TEST(a_directory_of_runs_stands_for_them)
+{
+    make_training();
+    SH_OK("firecaffe sweep --solver solver.prototxt --run_dir sw --rates 0.1,0.01 "
+          "--quiet");
+    SH_OK("firecaffe report sw -o page.html");
+    CHECK_HAS(ran.out, "page.html: 2 runs");
+    SH_OK("firecaffe report sw/"
+          "* -o page.html");
+    CHECK_HAS(ran.out, "page.html: 2 runs");
+    CHECK_HAS(ran.err, "sweep.csv is no run");
+    write_file("a.txt", "");
+    write_file("b.txt", "");
+    SH_FAILS("none of these is a run", "firecaffe report a.txt b.txt");
+}
+
+TEST(times_of_layers_can_be_reported)
+{
+    make_training();
+    SH_OK("firecaffe time --model net.prototxt --iterations 2 --run_dir t --quiet");
+    CHECK_HAS(read_file("t/run.jsonl"), "\"kind\":\"time\"");
+    CHECK_HAS(read_file("t/run.jsonl"), "\"type\":\"layers\"");
+    SH_OK("firecaffe time --model net.prototxt --iterations 2 --batch 4,8 --run_dir u "
+          "--quiet && firecaffe report u -o page.html");
+    CHECK_HAS(ran.out, "page.html: 2 runs");
+    CHECK_HAS(read_file("u/batch4/run.jsonl"), "\"batch\":4");
+}
+
+TEST(results_set_the_log_of_a_training_aside)
+{
+    make_training();
+    SH_OK(TRAIN);
+    SH_OK("firecaffe test --model net.prototxt --weights run/snap_iter_20.caffemodel "
+          "--iterations 2 --run_dir run --quiet");
+    CHECK_HAS(read_file("run/run.1.jsonl"), "\"kind\":\"train\"");
+    CHECK_HAS(read_file("run/run.jsonl"), "\"kind\":\"test\"");
+}
+
+static void check_epoch(const char *layer, const char *records)
+{
+    SH_OK("cp first.prototxt net.prototxt");
+    edit_file("net.prototxt", "type: \"Data\"", layer);
+    edit_file("net.prototxt",
+              "  data_param { source: \"db\" batch_size: 8 backend: LMDB } }\n", "}\n");
+    SH_OK(TRAIN);
+    CHECK_HAS(read_file("run/run.jsonl"), records);
+}
+
+TEST(epochs_are_known_of_every_kind_of_data)
+{
+    make_training();
+    SH_OK(TRAIN "&& mv net.prototxt first.prototxt");
+    CHECK_HAS(read_file("run/run.jsonl"), "\"epoch\":64,");
+#ifdef FIRE_HAVE_PNG
+    SH_OK("for i in 0 1 2; do echo $SRC/docs/img/plan.png $i; done >images.txt");
+    check_epoch("type: \"ImageData\" image_data_param { source: \"images.txt\" "
+                "batch_size: 2 new_height: 8 new_width: 8 }",
+                "\"epoch\":3,");
+#endif
+#ifdef FIRE_HAVE_HDF5
+    write_file("store.prototxt",
+               "layer { name: \"data\" type: \"Data\" top: \"data\" top: \"label\"\n"
+               "  data_param { source: \"db\" batch_size: 12 backend: LMDB } }\n"
+               "layer { name: \"out\" type: \"HDF5Output\" bottom: \"data\" bottom: "
+               "\"label\" hdf5_output_param { file_name: \"rows.h5\" } }\n");
+    SH_OK("firecaffe run --model store.prototxt --out blobs --quiet && echo rows.h5 "
+          ">rows.txt");
+    check_epoch("type: \"HDF5Data\" hdf5_data_param { source: \"rows.txt\" "
+                "batch_size: 4 }",
+                "\"epoch\":12,");
+#endif
 }
 
 TEST(a_terminal_shows_progress_curves_and_workers)
