@@ -21,6 +21,8 @@ static const struct {
     {"sim", "base comm"},
 };
 
+#define VERSIONS "src/train/libraries.c" /* tells the version of each */
+
 /* Headers of other libraries, and a part that the path of a user must have. */
 static const struct {
     const char *header, *part[3];
@@ -29,12 +31,12 @@ static const struct {
     {"nccl.h", {"src/comm/transport/nccl"}},
     {"cudnn.h", {"src/device/cuda/", "_cudnn."}},
     {"cuda_runtime.h", {"src/device/cuda/", ".cu", "_cudnn."}},
-    {"hdf5.h", {"hdf5"}},
-    {"leveldb/c.h", {"leveldb"}},
-    {"jpeglib.h", {"jpeg"}},
-    {"png.h", {"png"}},
-    {"oneapi/dnnl/dnnl.h", {"onednn"}},
-    {"lmdb.h", {"lmdb"}},
+    {"hdf5.h", {"hdf5", VERSIONS}},
+    {"leveldb/c.h", {"leveldb", VERSIONS}},
+    {"jpeglib.h", {"jpeg", VERSIONS}},
+    {"png.h", {"png", VERSIONS}},
+    {"oneapi/dnnl/dnnl.h", {"onednn", VERSIONS}},
+    {"lmdb.h", {"lmdb", VERSIONS}},
     {"cblas.h", {"src/device/cpu/", "src/layers/"}},
 };
 

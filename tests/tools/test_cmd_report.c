@@ -145,7 +145,9 @@ static void check_epoch(const char *layer, const char *records)
     SH_OK("cp first.prototxt net.prototxt");
     edit_file("net.prototxt", "type: \"Data\"", layer);
     edit_file("net.prototxt",
-              "  data_param { source: \"db\" batch_size: 8 backend: LMDB } }\n", "}\n");
+              "  transform_param { scale: 0.005 }\n"
+              "  data_param { source: \"db\" batch_size: 8 backend: LMDB } }\n",
+              "}\n");
     SH_OK(TRAIN);
     CHECK_HAS(read_file("run/run.jsonl"), records);
 }
