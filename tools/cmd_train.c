@@ -1,6 +1,7 @@
 /* firecaffe train - trains, fine-tunes or resumes, as `caffe train` does. */
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -51,8 +52,8 @@ static const fire_option_group_t groups[] = {
 
 /* ---- signals ---- */
 
-/* Set by the handler, taken by the trainer once per iteration. */
-static volatile sig_atomic_t got_sigint, got_sighup;
+/* Set by the handler, taken by one of the workers, once per iteration. */
+static atomic_int got_sigint, got_sighup;
 
 /* mpirun hands on neither SIGINT nor SIGHUP, but these two. */
 static void on_signal(int number)
@@ -112,14 +113,8 @@ static fire_action_t requested(void *arg)
 {
     const session_t *s = arg;
 
-    if (got_sigint) {
-        got_sigint = 0;
-        return s->job->sigint;
-    }
-    if (got_sighup) {
-        got_sighup = 0;
-        return s->job->sighup;
-    }
+    if (atomic_exchange(&got_sigint, 0)) return s->job->sigint;
+    if (atomic_exchange(&got_sighup, 0)) return s->job->sighup;
     return FIRE_GO_ON;
 }
 
