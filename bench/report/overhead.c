@@ -1,10 +1,15 @@
 /* overhead.c - what a run log, a trace and TensorBoard's events cost: one training in
  * which blocks of iterations with everything on and with everything off take turns.
  *
- *     bench_overhead SOLVER DIR [blocks]
+ *     bench_overhead SOLVER DIR [pairs of blocks]
  *
  * Compared are wall-clock time, which wants the machine for itself, and processor time,
- * to which other work on the machine matters little. */
+ * to which other work on the machine matters little. Blocks are short, so that what
+ * disturbs one of a pair mostly disturbs the other too, and there are many pairs, so that
+ * chance averages out: both are given with the interval in which they lie with 95 %. The
+ * mean holds what is done now and then (a line of the log each second), the median what
+ * is done always. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -13,7 +18,12 @@
 #include "model/load.h"
 #include "train/runlog.h"
 
-enum { ITERATIONS = 20, WARM_UP = 3, MOST_BLOCKS = 4096 };
+enum { ITERATIONS = 5, WARM_UP = 20, MOST_PAIRS = 1 << 16 };
+
+/* Seconds of the two blocks of a pair: off, on. */
+typedef struct pair {
+    double off, on;
+} pair_t;
 
 typedef struct bench {
     fire_trainer_t  *trainer;
@@ -55,54 +65,84 @@ typedef double (*stopwatch_t)(void);
 static const stopwatch_t timer[] = {fire_clock_now, cpu_seconds};
 enum { TIMERS = sizeof(timer) / sizeof(timer[0]) };
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Pairs of blocks, the order within a pair alternating too. */
-static fire_status_t measure(bench_t *b, int pairs, double (*ratio)[MOST_BLOCKS])
+static fire_status_t measure(bench_t *b, int pairs, pair_t (*out)[MOST_PAIRS])
 {
     for (int i = -WARM_UP; i < pairs; i++) {
-        double seconds[TIMERS][2];
+        pair_t pair[TIMERS];
 
         for (int k = 0; k < 2; k++) {
             double began[TIMERS];
-            bool   on = b->on;
 
             for (int t = 0; t < TIMERS; t++)
                 began[t] = timer[t]();
             FIRE_TRY(fire_trainer_step(b->trainer, ITERATIONS));
             for (int t = 0; t < TIMERS; t++)
-                seconds[t][on] = timer[t]() - began[t];
+                *(b->on ? &pair[t].on : &pair[t].off) = timer[t]() - began[t];
             if (k == 0) swap(b);
         }
         for (int t = 0; t < TIMERS && i >= 0; t++)
-            ratio[t][i] = seconds[t][1] / seconds[t][0];
+            out[t][i] = pair[t];
     }
     return FIRE_OK;
 }
 
-static void report(int pairs, double (*ratio)[MOST_BLOCKS])
+static int ascending(const void *a, const void *b)
+{
+    double x = ((const pair_t *)a)->on / ((const pair_t *)a)->off;
+    double y = ((const pair_t *)b)->on / ((const pair_t *)b)->off;
+
+    return (x > y) - (x < y);
+}
+
+/* All blocks that were on against all that were off. */
+static void report_mean(const pair_t *p, int n)
+{
+    double off = 0, more = 0, squares = 0;
+
+    for (int i = 0; i < n; i++) {
+        off += p[i].off / n;
+        more += (p[i].on - p[i].off) / n;
+    }
+    for (int i = 0; i < n; i++)
+        squares += pow(p[i].on - p[i].off - more, 2);
+    printf("mean %+.2f%% (+- %.2f%%)", 100 * more / off,
+           196 * sqrt(squares / n / n) / off);
+}
+
+static double cost_at(const pair_t *p, int n, double rank)
+{
+    int i = rank < 0 ? 0 : rank > n - 1 ? n - 1 : (int)rank;
+
+    return 100 * p[i].on / p[i].off - 100;
+}
+
+static void report_median(pair_t *p, int n)
+{
+    double middle = 0.5 * n, aside = 0.98 * sqrt(n); /* binomial, 95 % */
+
+    qsort(p, (size_t)n, sizeof(*p), ascending);
+    printf(", median %+.2f%% (%+.2f%% to %+.2f%%)", cost_at(p, n, middle),
+           cost_at(p, n, middle - aside), cost_at(p, n, middle + aside));
+}
+
+static void report(int pairs, pair_t (*pair)[MOST_PAIRS])
 {
     static const char *const name[TIMERS] = {"wall-clock", "processor"};
 
-    printf("%d pairs of %d iterations; everything on costs\n", pairs, ITERATIONS);
+    printf("%d pairs of blocks of %d iterations; everything on costs\n", pairs,
+           ITERATIONS);
     for (int t = 0; t < TIMERS; t++) {
-        double *r = ratio[t];
-
-        qsort(r, (size_t)pairs, sizeof(*r), ascending);
-        printf("  %+.2f%% of %s time (median; quartiles %+.2f%% and %+.2f%%)\n",
-               100 * r[pairs / 2] - 100, name[t], 100 * r[pairs / 4] - 100,
-               100 * r[3 * pairs / 4] - 100);
+        printf("  of %s time: ", name[t]);
+        report_mean(pair[t], pairs);
+        report_median(pair[t], pairs);
+        putchar('\n');
     }
 }
 
 static fire_status_t run(const char *solver, const char *dir, int pairs)
 {
-    static double          ratio[TIMERS][MOST_BLOCKS];
+    static pair_t          pair[TIMERS][MOST_PAIRS];
     char                   log[1024], trace[1024], board[1024];
     bench_t                b = {.on = true};
     fire_trainer_options_t o = FIRE_TRAINER_OPTIONS_INIT;
@@ -121,8 +161,8 @@ static fire_status_t run(const char *solver, const char *dir, int pairs)
     o.event   = on_event;
     FIRE_TRY(fire_trainer_create(param, &o, &b.trainer));
     FIRE_TRY(fire_runlog_open(&r, b.trainer, &b.log));
-    FIRE_TRY(measure(&b, pairs, ratio));
-    report(pairs, ratio);
+    FIRE_TRY(measure(&b, pairs, pair));
+    report(pairs, pair);
     if (!b.on) swap(&b);
     fire_runlog_close(b.log, FIRE_OK);
     fire_trainer_destroy(b.trainer);
@@ -132,9 +172,9 @@ static fire_status_t run(const char *solver, const char *dir, int pairs)
 
 int main(int argc, char **argv)
 {
-    int pairs = argc > 3 ? atoi(argv[3]) : 40;
+    int pairs = argc > 3 ? atoi(argv[3]) : 2000;
 
-    if (argc < 3 || pairs < 1 || pairs > MOST_BLOCKS) {
+    if (argc < 3 || pairs < 1 || pairs > MOST_PAIRS) {
         fprintf(stderr, "usage: bench_overhead SOLVER DIR [pairs of blocks]\n");
         return 2;
     }
