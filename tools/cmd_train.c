@@ -203,6 +203,12 @@ static fire_status_t load(fire_trainer_t *t, const Caffe__SolverParameter *param
     return fire_trainer_restore(t, path);
 }
 
+/* Where one worker on a CPU spends its time, the user can guess. */
+static bool is_worth_a_table(const fire_trainer_t *t)
+{
+    return fire_trainer_size(t) > 1 || t->net->ctx.place == FIRE_GPU;
+}
+
 static fire_status_t solve(fire_trainer_t *t, session_t *s)
 {
     fire_status_t st;
@@ -211,7 +217,7 @@ static fire_status_t solve(fire_trainer_t *t, session_t *s)
     FIRE_LOG(INFO, "Starting Optimization");
     st = fire_trainer_solve(t);
     fire_runlog_close(s->log, st);
-    if (st >= 0 && fire_trainer_size(t) > 1) summary_log(&s->summary, t->options.comm);
+    if (st >= 0 && is_worth_a_table(t)) summary_log(&s->summary, t->options.comm);
     if (st >= 0) FIRE_LOG(INFO, "Optimization Done.");
     return st;
 }
@@ -235,6 +241,7 @@ static fire_status_t train(void *arg, const worker_t *worker)
         st      = run_flags_prepare(job->param, resumes());
     }
     if (st >= 0) st = gpu_flags_open(worker->rank, &o.ctx);
+    o.measure |= o.ctx.place == FIRE_GPU;
     if (worker->comm != NULL) st = fire_comm_agree(worker->comm, st);
     if (st >= 0) st = fire_trainer_create(job->param, &o, &trainer);
     if (st >= 0) st = load(trainer, job->param);

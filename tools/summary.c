@@ -60,6 +60,7 @@ void summary_log(const summary_t *s, const fire_comm_t *comm)
     log_row("mean", "", &sum, (double)s->iterations * s->nworker);
     FIRE_LOG(INFO, "Data: workers waited %.1f%% of the time for it",
              100 * sum.phase[FIRE_PHASE_DATA] / sum.seconds);
+    if (s->nworker == 1) return;
     FIRE_LOG(
         INFO,
         "Communication: workers waited %.1f%% of the time for it; %.0f%% of it was "

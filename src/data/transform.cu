@@ -41,27 +41,30 @@ __device__ static float mean_at(const rule_t &r, const place_t &p, int c, int y,
     return r.nvalue == 0 ? 0.0f : r.in.mean[r.nvalue == 1 ? 0 : c];
 }
 
-/* Blocks (x) for an image, (y) for parts of it. */
+/* Blocks (x) for an image, (y) for parts of it; a thread takes all channels of a pixel. */
 template <typename T, bool LAST> __global__ static void finish(rule_t r, T *out)
 {
     __shared__ place_t p;
-    const int C = r.in.extent.channels, H = r.in.extent.height, W = r.in.extent.width;
-    const int64_t  n    = (int64_t)C * H * W;
-    const uint8_t *from = r.in.bytes + blockIdx.x * n;
+    const int          C = r.in.extent.channels, H = r.in.extent.height;
+    const unsigned     W = (unsigned)r.in.extent.width, pixels = W * (unsigned)H;
+    const uint8_t     *from = r.in.bytes + (int64_t)blockIdx.x * C * pixels;
 
     if (threadIdx.x == 0)
         p = find_place(r, r.in.slice.first + blockIdx.x * r.in.slice.stride);
     __syncthreads();
-    out += blockIdx.x * n;
-    for (int64_t i = (int64_t)blockIdx.y * blockDim.x + threadIdx.x; i < n;
-         i += (int64_t)gridDim.y * blockDim.x) {
-        int c     = (int)(LAST ? i % C : i / W / H),
-            y     = (int)(LAST ? i / C / W : i / W % H);
-        int     x = (int)(LAST ? i / C % W : i % W), at = p.mirror ? W - 1 - x : x;
-        int64_t k = r.in.interleaved ? ((int64_t)y * W + at) * C + c
-                                     : ((int64_t)c * H + y) * W + at;
+    out += (int64_t)blockIdx.x * C * pixels;
+    for (unsigned i = blockIdx.y * blockDim.x + threadIdx.x; i < pixels;
+         i += gridDim.y * blockDim.x) {
+        unsigned y = i / W, x = i - y * W, at = p.mirror ? W - 1 - x : x,
+                 k = y * W + at;
 
-        out[i] = (T)(((float)from[k] - mean_at(r, p, c, y, at)) * r.scale);
+        for (int c = 0; c < C; c++) {
+            uint8_t byte = from[r.in.interleaved ? k * C + c : c * pixels + k];
+            float   mean = mean_at(r, p, c, (int)y, (int)at);
+
+            out[LAST ? i * C + c : c * pixels + i] =
+                (T)(((float)byte - mean) * r.scale);
+        }
     }
 }
 
@@ -77,11 +80,11 @@ fire_status_t fire_transform_finish(const fire_transform_t *t, fire_stream_t *s,
                      t->nvalue,
                      t->mean_extent.height,
                      t->mean_extent.width};
-    int64_t  n    = fire_extent_count(in->extent);
-    unsigned part = (unsigned)((n + 4 * FIRE_CUDA_BLOCK - 1) / (4 * FIRE_CUDA_BLOCK));
+    int64_t  n    = (int64_t)in->extent.height * in->extent.width;
+    unsigned part = (unsigned)((n + FIRE_CUDA_BLOCK - 1) / FIRE_CUDA_BLOCK);
     dim3     grid((unsigned)in->slice.n, part < 64 ? part : 64);
 
-    if (in->slice.n * n == 0) return FIRE_OK;
+    if (in->slice.n * fire_extent_count(in->extent) == 0) return FIRE_OK;
     FIRE_WITH_TYPE(format->dtype, T,
                    if (format->layout == FIRE_NHWC) return FIRE_LAUNCH_GRID(
                        s, grid, FIRE_CUDA_BLOCK, (finish<T, true>), r, (T *)out);

@@ -297,8 +297,12 @@ static fire_status_t run_by_hand(fire_trainer_t *t)
     for (int lane = 0; lane < t->lane_count; lane++)
         FIRE_TRY(run_lane(t, lane));
     t->unrecorded++;
-    if (t->recording != NULL) fire_recording_drop(t->recording);
-    return t->exchange == NULL ? update_alone(t) : FIRE_OK;
+    if (t->exchange == NULL) FIRE_TRY(update_alone(t));
+    if (t->recording != NULL) {
+        fire_recording_drop(t->recording);
+        fire_recording_note(t->recording);
+    }
+    return FIRE_OK;
 }
 
 fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)

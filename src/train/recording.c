@@ -2,10 +2,11 @@
 
 #include "base/alloc.h"
 
-/* A part of a blob, and the formats it is held in after an iteration. */
+/* A part of a blob, and the formats it is held in: what the recording begins with, and
+ * what an iteration leaves. */
 typedef struct held {
     fire_storage_t *storage;
-    unsigned        after;
+    unsigned        before, after;
 } held_t;
 
 struct fire_recording {
@@ -82,11 +83,41 @@ void fire_recording_destroy(fire_recording_t *r)
     fire_free(r);
 }
 
+/* More copies than it began with do no harm. */
+static bool finds_all(const fire_recording_t *r)
+{
+    for (int i = 0; i < r->n; i++) {
+        unsigned before = r->held[i].before;
+
+        if ((fire_storage_marks(r->held[i].storage) & before) != before) return false;
+    }
+    return true;
+}
+
 bool fire_recording_is_good(const fire_recording_t *r)
 {
     return r->graph != NULL &&
            r->generation == fire_gpu_generation(r->net->ctx.stream) &&
-           r->before == look_at_sources(r);
+           r->before == look_at_sources(r) && finds_all(r);
+}
+
+void fire_recording_note(fire_recording_t *r)
+{
+    for (int i = 0; i < r->n; i++)
+        r->held[i].after = fire_storage_marks(r->held[i].storage);
+}
+
+/* Copies that others made since the last iteration (a test, of the weights) will not be
+ * there, or will be old, when the recording runs again: it must not count on them. */
+static void forget_others(fire_recording_t *r)
+{
+    for (int i = 0; i < r->n; i++) {
+        held_t  *h    = &r->held[i];
+        unsigned both = fire_storage_marks(h->storage) & h->after;
+
+        if (both != 0) fire_storage_set_marks(h->storage, both);
+        h->before = fire_storage_marks(h->storage);
+    }
 }
 
 void fire_recording_drop(fire_recording_t *r)
@@ -98,6 +129,7 @@ void fire_recording_drop(fire_recording_t *r)
 fire_status_t fire_recording_begin(fire_recording_t *r)
 {
     fire_recording_drop(r);
+    forget_others(r);
     r->before = look_at_sources(r);
     return fire_gpu_record_begin(r->net->ctx.stream);
 }
@@ -106,8 +138,7 @@ fire_status_t fire_recording_end(fire_recording_t *r)
 {
     FIRE_TRY(fire_gpu_record_end(r->net->ctx.stream, &r->graph));
     r->generation = fire_gpu_generation(r->net->ctx.stream);
-    for (int i = 0; i < r->n; i++)
-        r->held[i].after = fire_storage_marks(r->held[i].storage);
+    fire_recording_note(r);
     return FIRE_OK;
 }
 

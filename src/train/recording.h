@@ -21,6 +21,8 @@ void          fire_recording_destroy(fire_recording_t *r); /* NULL is allowed */
 bool fire_recording_is_good(const fire_recording_t *r);
 /* Forget it: something else has run meanwhile. */
 void fire_recording_drop(fire_recording_t *r);
+/* An iteration has just run by hand: remember what it leaves. */
+void fire_recording_note(fire_recording_t *r);
 
 /* Between these two, work is recorded instead of done. */
 fire_status_t fire_recording_begin(fire_recording_t *r);
