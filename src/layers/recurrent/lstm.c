@@ -7,7 +7,8 @@ enum { H, C };
 
 static fire_status_t lstm_setup(fire_layer_t *l)
 {
-    return fire_recurrent_setup(l, 2, 4);
+    FIRE_TRY(fire_recurrent_setup(l, 2, 4));
+    return fire_recurrent_draw_steps(l);
 }
 
 static fire_status_t lstm_forward(fire_layer_t *l)

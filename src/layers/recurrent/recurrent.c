@@ -64,6 +64,32 @@ fire_status_t fire_recurrent_setup(fire_layer_t *l, int nstate, int gates_per_un
     return fire_layer_add_blob(l, 2, (int64_t[]){s->gates, s->units}, p->weight_filler);
 }
 
+static fire_status_t draw_again(fire_layer_t *l, const fire_blob_t *like)
+{
+    const Caffe__RecurrentParameter *p = l->param->recurrent_param;
+    const Caffe__FillerParameter    *filler =
+        like->ndim > 1 ? p->weight_filler : p->bias_filler;
+    fire_blob_t  *b;
+    fire_status_t st;
+
+    if (filler == NULL) return FIRE_OK;
+    FIRE_TRY(fire_blob_create(&b));
+    st = fire_blob_reshape(b, like->ndim, like->dim);
+    if (st >= 0) st = fire_filler_fill(filler, b, (fire_rng_key_t){0}, l->ctx->mt);
+    fire_blob_destroy(b);
+    return st;
+}
+
+fire_status_t fire_recurrent_draw_steps(fire_layer_t *l)
+{
+    int64_t steps = l->ctx->mt != NULL ? l->bottom[FIRE_RECURRENT_X]->dim[0] : 0;
+
+    for (int64_t t = 1; t < steps; t++)
+        for (int i = FIRE_STATE(l, fire_recurrent_t)->w_hidden; i < l->nblob; i++)
+            FIRE_TRY(draw_again(l, l->blob[i]));
+    return FIRE_OK;
+}
+
 static fire_status_t check_shape(const fire_blob_t *b, const char *what, int ndim,
                                  const int64_t *dim)
 {

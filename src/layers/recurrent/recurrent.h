@@ -41,6 +41,10 @@ typedef struct fire_recurrent {
 
 /* gates per unit: 4 for LSTM, 1 for RNN. Adds the common blobs. */
 fire_status_t fire_recurrent_setup(fire_layer_t *l, int nstate, int gates_per_unit);
+/* With Caffe's random numbers: Caffe unrolls time into layers that share W_h and the
+ * layer's own blobs, yet fills these for every step, though only the first step's stay.
+ * Draw what the later steps draw. Call it when all blobs are there. */
+fire_status_t fire_recurrent_draw_steps(fire_layer_t *l);
 fire_status_t fire_recurrent_reshape(fire_layer_t *l);
 double        fire_recurrent_macs(const fire_layer_t *l); /* of the common part */
 

@@ -12,7 +12,8 @@ static fire_status_t rnn_setup(fire_layer_t *l)
     FIRE_TRY(fire_recurrent_setup(l, 1, 1));
     FIRE_TRY(
         fire_layer_add_blob(l, 2, (int64_t[]){s->units, s->units}, p->weight_filler));
-    return fire_layer_add_blob(l, 1, &s->units, p->bias_filler);
+    FIRE_TRY(fire_layer_add_blob(l, 1, &s->units, p->bias_filler));
+    return fire_recurrent_draw_steps(l);
 }
 
 static double rnn_macs(const fire_layer_t *l)

@@ -78,3 +78,62 @@ TEST(each_lane_has_a_state_of_its_own)
     CHECK_NEAR(last_of(&b), second, 0);
     bench_end(&b);
 }
+
+/* What a parameter must hold if its elements are the next numbers of the stream. */
+static void next_numbers(fire_mt_t *mt, const fire_blob_t *blob, fire_blob_t *same)
+{
+    const float *x;
+
+    if (same != NULL) CHECK_OK(fire_blob_read(same, FIRE_DATA, FIRE_CPU, &x));
+    for (int64_t i = 0; i < blob->count; i++) {
+        float drawn = fire_mt_uniform(mt, -1, 1);
+
+        if (same != NULL) CHECK_NEAR(x[i], drawn, 0);
+    }
+}
+
+static void fillers_draw_for_every_step(const char *type, int first_of_steps)
+{
+    static const char format[] =
+        "layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 3 dim: 2 "
+        "dim: 4 } } } layer { name: 'c' type: 'Input' top: 'c' input_param { shape { "
+        "dim: 3 dim: 2 } } } layer { name: 'it' type: '%s' bottom: 'x' bottom: 'c' "
+        "top: "
+        "'h' recurrent_param { num_output: 2 weight_filler { type: 'uniform' min: -1 "
+        "max: 1 } bias_filler { type: 'uniform' min: -1 max: 1 } } } layer { name: "
+        "'ip' "
+        "type: 'InnerProduct' bottom: 'h' top: 'y' inner_product_param { num_output: 1 "
+        "axis: 2 weight_filler { type: 'uniform' min: -1 max: 1 } } }";
+    fire_net_options_t o = FIRE_NET_OPTIONS_INIT;
+    ProtobufCMessage  *param;
+    fire_mt_t         *mt, *expected;
+    fire_net_t        *net;
+    fire_layer_t      *it;
+    char               text[1024];
+
+    snprintf(text, sizeof(text), format, type);
+    CHECK_OK(fire_text_parse(text, strlen(text), "net",
+                             &caffe__net_parameter__descriptor, &param));
+    CHECK_OK(fire_mt_create(7, &mt));
+    CHECK_OK(fire_mt_create(7, &expected));
+    o.ctx.mt = mt;
+    CHECK_OK(fire_net_create((Caffe__NetParameter *)param, &o, &net));
+    it = fire_net_find_layer(net, "it");
+    for (int i = 0; i < it->nblob; i++)
+        next_numbers(expected, it->blob[i], it->blob[i]);
+    for (int t = 1; t < 3; t++)
+        for (int i = first_of_steps; i < it->nblob; i++)
+            next_numbers(expected, it->blob[i], NULL);
+    it = fire_net_find_layer(net, "ip");
+    next_numbers(expected, it->blob[0], it->blob[0]);
+    fire_net_destroy(net);
+    fire_message_free(param);
+    fire_mt_destroy(mt);
+    fire_mt_destroy(expected);
+}
+
+TEST(with_caffes_numbers_recurrent_fillers_draw_for_every_step)
+{
+    fillers_draw_for_every_step("LSTM", 2);
+    fillers_draw_for_every_step("RNN", 2);
+}
