@@ -1,45 +1,60 @@
 # lib.sh - what the scripts of bench/sim share: building for SimGrid, platforms, one run.
 # Sourced from the root of the repository; $dir is where everything goes.
 # shellcheck shell=bash
+#
+# Ideal factors: a message takes latency + bytes / bandwidth, messages that meet share a link
+# evenly (weight-S), and a send ends when its bytes have left (detached).
 config=(--log=root.thres:error --cfg=smpi/bw-factor:0:1 --cfg=smpi/lat-factor:0:1
-        --cfg=network/crosstraffic:0 --cfg=smpi/simulate-computation:no
+        --cfg=network/crosstraffic:0 --cfg=network/weight-S:0 --cfg=smpi/send-is-detached-thresh:0 --cfg=smpi/simulate-computation:no
         --cfg=smpi/test:0 --cfg=smpi/host-speed:1Tf
         --cfg=smpi/auto-shared-malloc-thresh:65536 --cfg=smpi/shared-malloc-blocksize:33554432)
 
-build_step() { # the exchange engine and the collectives themselves, with SimGrid's MPI
+build() { # build PROGRAM: with the exchange engine and the collectives themselves and SimGrid's MPI
     mkdir -p "$dir"
-    if [[ -e $dir/step && -z $(find src/base src/comm src/train src/device/cpu bench/sim \
-            -newer "$dir/step" -name '*.[ch]') ]]; then
+    if [[ -e $dir/$1 && -z $(find src/base src/comm src/train src/device/cpu bench/sim \
+            -newer "$dir/$1" -name '*.[ch]') ]]; then
         return 0
     fi
-    smpicc -O2 -D_GNU_SOURCE -DFIRE_HAVE_MPI -Isrc -Iinclude bench/sim/step.c src/base/*.c \
+    smpicc -O2 -D_GNU_SOURCE -DFIRE_HAVE_MPI -Isrc -Iinclude "bench/sim/$1.c" src/base/*.c \
         src/comm/*.c src/comm/*/*.c src/train/exchange.c src/train/exchange_thread.c \
-        src/device/cpu/parallel.c -o "$dir/step" -lm -lpthread
+        src/device/cpu/parallel.c -o "$dir/$1" -lm -lpthread
 }
 
-# platform STAR_OR_FAT NODES GB_PER_S LATENCY_US: $dir/KIND.xml and $dir/hosts
+# platform STAR_OR_FAT_TREE NODES GB_PER_S LATENCY_US: $dir/KIND.xml and $dir/hosts. A fat tree has
+# leaves of 16 and routes by the receiver's number. SimGrid gives a message a share of a link in
+# inverse proportion to the latency of its way, so all ways have the same one, that of the cards.
 platform() {
-    local shape='' links=2 # on the way from one node to another
-    [[ $1 == star ]] || links=4
-    [[ $1 == star ]] || shape='topology="FAT_TREE" topo_parameters="2;16,'$((($2 + 15) / 16))';1,16;1,1"'
-    cat >"$dir/$1.xml" <<XML
-<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1"><zone id="w" routing="Full">
-<cluster id="c" prefix="n" suffix="" radical="0-$(($2 - 1))" speed="1Tf" bw="$3GBps"
- lat="$(awk -v l="$4" -v n=$links 'BEGIN {print l / n}')us" $shape
- sharing_policy="SPLITDUPLEX" loopback_bw="20GBps" loopback_lat="0.1us"/>
-</zone></platform>
-XML
+    awk -v kind="$1" -v n="$2" -v bw="$3" -v us="$4" -v leaf=16 '
+        function link(name, latency) {
+            printf "<link id=\"%s\" bandwidth=\"%sGBps\" latency=\"%sus\"/>\n", name, bw, latency
+        }
+        function route(from, to,   above) {
+            if (kind == "fat_tree" && int(from / leaf) != int(to / leaf))
+                above = sprintf("<link_ctn id=\"up%d-%d\"/><link_ctn id=\"down%d-%d\"/>",
+                                from / leaf, to % leaf, to / leaf, to % leaf)
+            printf "<route src=\"n%d\" dst=\"n%d\" symmetrical=\"NO\"><link_ctn id=\"out%d\"/>%s" \
+                   "<link_ctn id=\"in%d\"/></route>\n", from, to, from, above, to
+        }
+        BEGIN {
+            print "<?xml version=\"1.0\"?>"
+            print "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
+            print "<platform version=\"4.1\"><zone id=\"w\" routing=\"Full\">"
+            for (i = 0; i < n; i++) printf "<host id=\"n%d\" speed=\"1Tf\"/>\n", i
+            for (i = 0; i < n; i++) { link("out" i, us / 2); link("in" i, us / 2) }
+            for (i = 0; i < n / leaf; i++)
+                for (s = 0; s < leaf; s++) { link("up" i "-" s, 0); link("down" i "-" s, 0) }
+            for (i = 0; i < n; i++) for (j = 0; j < n; j++) if (i != j) route(i, j)
+            print "</zone></platform>"
+        }' >"$dir/$1.xml"
     seq -f 'n%.0f' 0 $(($2 - 1)) >"$dir/hosts"
 }
 
-# simulate PLATFORM WORKERS STEP_ARGUMENTS...: prints the line of the step. A deadlock and an
+# simulate PLATFORM WORKERS PROGRAM ARGUMENTS...: prints the line of the program. A deadlock and an
 # abort end with status 0: only the line itself shows success.
 simulate() {
     local line
     line=$(smpirun "${config[@]}" -np "$2" -platform "$dir/$1.xml" -hostfile "$dir/hosts" \
-        "$dir/step" "${@:3}" 2>"$dir/errors" | grep '^{' || true)
+        "$dir/$3" "${@:4}" 2>"$dir/errors" | grep '^{' || true)
     [[ -n $line ]] || { cat "$dir/errors" >&2; echo "failed: ${*:3} on $2 workers" >&2; return 1; }
     echo "$line"
 }

@@ -1,22 +1,37 @@
 #include "sim/collective.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "base/alloc.h"
 #include "comm/exec_state.h"
 #include "sim/events.h"
-#include "sim/network.h"
+#include "sim/flow.h"
 #include "sim/traffic.h"
 
-/* What can happen: a message asks for its next port, its last byte is there, a rank
- * has dealt with what it received, or with all that a SUM adds. */
-typedef enum event_kind { HOP, ARRIVED, TAKEN, SUMMED } event_kind_t;
+/* What can happen: a message may begin to flow, the next one of a pipe is through, a
+ * rank has dealt with what it received, or with all that a SUM adds. */
+typedef enum event_kind { READY, THROUGH, TAKEN, SUMMED } event_kind_t;
+
+/* What happens within this part of the present is simultaneous: rounding. */
+static const double SAME = 1e-9;
+/* Rounding again: what is missing of a message that is through. */
+static const double BYTE = 1e-3;
+
+typedef struct route {
+    const fire_wire_t *wire;
+    bool               lent;
+} route_t;
 
 typedef struct sim {
     fire_traffic_t t;
-    fire_network_t net;
+    fire_flows_t   flows; /* a stream a pipe */
+    route_t       *route; /* likewise */
     fire_events_t  events;
+    bool           mingle;
     double        *busy;  /* [rank] until when it handles and adds messages */
     double         crowd; /* times as long as on cores of its own */
-    double         now;
+    double         now, event_time;
 } sim_t;
 
 static fire_sim_step_t *end_of(sim_t *s, int64_t message, bool out)
@@ -49,23 +64,16 @@ static double work(sim_t *s, int rank, double seconds)
     return s->busy[rank] = begin + s->crowd * seconds;
 }
 
-static fire_path_t path_of(const sim_t *s, const fire_sim_message_t *m)
-{
-    fire_path_t path;
-
-    fire_network_path(&s->net, s->t.step[m->out].rank, s->t.step[m->in].rank, &path);
-    return path;
-}
-
-/* Messages that leave at the same moment do so in the order of the schedule, after
- * all else that happens then. */
+/* Latency first, then bytes. */
 static fire_status_t depart_if_ready(sim_t *s, int64_t message)
 {
     const fire_sim_message_t *m = &s->t.message[message];
 
     if (!m->sent || !m->wanted) return FIRE_OK;
-    return fire_events_push(&s->events, m->leaves > s->now ? m->leaves : s->now,
-                            1 + m->out, HOP, message);
+    return fire_events_push(&s->events,
+                            (m->leaves > s->now ? m->leaves : s->now) +
+                                s->route[m->pipe].wire->latency,
+                            READY, message);
 }
 
 static fire_status_t post_out(sim_t *s, fire_sim_pipe_t *p)
@@ -76,7 +84,7 @@ static fire_status_t post_out(sim_t *s, fire_sim_pipe_t *p)
         fire_sim_message_t *m = &s->t.message[p->out_posted];
 
         m->sent   = true;
-        m->leaves = work(s, s->t.step[m->out].rank, path_of(s, m).wire->overhead);
+        m->leaves = work(s, s->t.step[m->out].rank, s->route[m->pipe].wire->overhead);
         FIRE_TRY(depart_if_ready(s, p->out_posted++));
     }
     return FIRE_OK;
@@ -98,15 +106,15 @@ static fire_status_t post_in(sim_t *s, fire_sim_pipe_t *p)
 static fire_status_t take(sim_t *s, fire_sim_pipe_t *p)
 {
     while (p->in_taken < p->in_posted && s->t.message[p->in_taken].arrived) {
-        const fire_sim_step_t *st   = end_of(s, p->in_taken, false);
-        const fire_path_t      path = path_of(s, &s->t.message[p->in_taken]);
-        double                 cost = path.wire->overhead;
+        const fire_sim_step_t *st    = end_of(s, p->in_taken, false);
+        const route_t         *route = &s->route[s->t.message[p->in_taken].pipe];
+        double                 cost  = route->wire->overhead;
 
         if (!is_its_round(s, st)) break;
-        if (st->kind == FIRE_RECV_ADD) cost += st->bytes / path.wire->reduce;
-        if (st->kind == FIRE_RECV && path.lent)
-            cost += st->bytes / path.wire->bandwidth;
-        FIRE_TRY(fire_events_push(&s->events, work(s, st->rank, cost), 0, TAKEN,
+        if (st->kind == FIRE_RECV_ADD) cost += st->bytes / route->wire->reduce;
+        if (st->kind == FIRE_RECV && route->lent)
+            cost += st->bytes / route->wire->bandwidth;
+        FIRE_TRY(fire_events_push(&s->events, work(s, st->rank, cost), TAKEN,
                                   p->in_taken++));
     }
     return FIRE_OK;
@@ -195,26 +203,83 @@ static fire_status_t finish(sim_t *s, int64_t message, bool out)
     return out ? FIRE_OK : take(s, p);
 }
 
-static fire_status_t on_hop(sim_t *s, int64_t message)
-{
-    fire_sim_message_t *m     = &s->t.message[message];
-    fire_path_t         path  = path_of(s, m);
-    double              bytes = path.lent ? 0 : s->t.step[m->out].bytes, begin, end;
-
-    fire_network_serve(&s->net, path.port[m->hop++], s->now, bytes, &begin, &end);
-    if (end > m->end) m->end = end;
-    if (m->hop < path.n) return fire_events_push(&s->events, begin, 0, HOP, message);
-    return fire_events_push(&s->events, m->end + path.wire->latency, 0, ARRIVED,
-                            message);
-}
-
-static fire_status_t on_arrived(sim_t *s, int64_t message)
+static fire_status_t arrive(sim_t *s, int64_t message)
 {
     fire_sim_message_t *m = &s->t.message[message];
 
     m->arrived = true;
     if (s->t.step[m->out].kind != FIRE_LEND) FIRE_TRY(finish(s, message, true));
     return take(s, &s->t.pipe[m->pipe]);
+}
+
+/* What is lent does not flow. Else messages follow each other, or mingle. */
+static fire_status_t begin(sim_t *s, fire_sim_pipe_t *p)
+{
+    int pipe = (int)(p - s->t.pipe);
+
+    while (p->begun < p->ready && (s->mingle || p->passed == p->begun)) {
+        fire_sim_message_t *m     = &s->t.message[p->begun++];
+        double              bytes = s->t.step[m->out].bytes;
+
+        if (s->route[pipe].lent || bytes == 0) {
+            p->passed++;
+            FIRE_TRY(arrive(s, p->begun - 1));
+            continue;
+        }
+        m->until = fire_flows_given(&s->flows.stream[pipe], s->now) + bytes;
+        fire_flows_join(&s->flows, pipe);
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t on_ready(sim_t *s, int64_t message)
+{
+    fire_sim_pipe_t *p = &s->t.pipe[s->t.message[message].pipe];
+
+    p->ready++;
+    return begin(s, p);
+}
+
+/* What a pipe's stream will have given when the next message is through. */
+static double next_until(const sim_t *s, const fire_sim_pipe_t *p)
+{
+    double next = DBL_MAX;
+
+    for (int64_t i = p->passed; i < p->begun; i++)
+        if (!s->t.message[i].arrived && s->t.message[i].until < next)
+            next = s->t.message[i].until;
+    return next;
+}
+
+static fire_status_t foresee(sim_t *s, int64_t pipe)
+{
+    const fire_stream_t *st = &s->flows.stream[pipe];
+    fire_sim_pipe_t     *p  = &s->t.pipe[pipe];
+    double               due;
+
+    if (st->flowing == 0) return FIRE_OK;
+    due = s->now + (next_until(s, p) - st->given) / st->rate;
+    if (fabs(due - p->due) <= SAME * due) return FIRE_OK;
+    p->due = due;
+    return fire_events_push(&s->events, due, THROUGH, pipe);
+}
+
+static fire_status_t on_through(sim_t *s, int64_t pipe)
+{
+    fire_sim_pipe_t *p = &s->t.pipe[pipe];
+    double           given;
+
+    if (p->due != s->event_time) return FIRE_OK; /* it was foreseen anew */
+    p->due = 0;
+    given  = next_until(s, p) + BYTE;
+    for (int64_t i = p->passed; i < p->begun; i++) {
+        if (s->t.message[i].arrived || s->t.message[i].until > given) continue;
+        fire_flows_leave(&s->flows, (int)pipe);
+        FIRE_TRY(arrive(s, i));
+    }
+    while (p->passed < p->begun && s->t.message[p->passed].arrived)
+        p->passed++;
+    return begin(s, p);
 }
 
 /* Held messages wait for the last of their round, then are added in one pass. */
@@ -230,8 +295,8 @@ static fire_status_t on_taken(sim_t *s, int64_t message)
     for (n = 0; fire_step_is_held(s->t.step[ln->sum - n - 1].kind);)
         n++;
     cost = (double)n * s->t.step[ln->sum].bytes /
-           path_of(s, &s->t.message[message]).wire->reduce;
-    return fire_events_push(&s->events, work(s, st->rank, cost), 0, SUMMED, ln->sum);
+           s->route[s->t.message[message].pipe].wire->reduce;
+    return fire_events_push(&s->events, work(s, st->rank, cost), SUMMED, ln->sum);
 }
 
 /* What was borrowed is given back: the lender's step ends now. */
@@ -248,20 +313,34 @@ static fire_status_t on_summed(sim_t *s, int64_t sum)
     return FIRE_OK;
 }
 
+/* All that happens at one moment, then what changes by it. */
+static fire_status_t run_moment(sim_t *s, fire_event_t *e)
+{
+    static fire_status_t (*const handle[])(sim_t *, int64_t) = {on_ready, on_through,
+                                                                on_taken, on_summed};
+
+    s->now = e->time;
+    do {
+        s->event_time = e->time;
+        FIRE_TRY(handle[e->kind](s, e->what));
+    } while (fire_events_pop(&s->events, s->now * (1 + SAME), e));
+    fire_flows_settle(&s->flows, s->now);
+    for (int i = 0; i < s->flows.nmember; i++)
+        FIRE_TRY(foresee(s, s->flows.member[i]));
+    fire_flows_forget(&s->flows);
+    return FIRE_OK;
+}
+
 static fire_status_t run(sim_t *s)
 {
-    static fire_status_t (*const handle[])(sim_t *, int64_t) = {on_hop, on_arrived,
-                                                                on_taken, on_summed};
     fire_event_t e;
 
     for (int64_t i = 0; i < s->t.npipe; i++)
         FIRE_TRY(post_in(s, &s->t.pipe[i]));
     for (int64_t i = 0; i < s->t.nlane; i++)
         FIRE_TRY(advance(s, &s->t.lane[i]));
-    while (fire_events_pop(&s->events, &e)) {
-        s->now = e.time;
-        FIRE_TRY(handle[e.kind](s, e.what));
-    }
+    while (fire_events_pop(&s->events, DBL_MAX, &e))
+        FIRE_TRY(run_moment(s, &e));
     for (int64_t i = 0; i < s->t.npipe; i++)
         if (s->t.pipe[i].in_done < s->t.pipe[i].end)
             return FIRE_FAIL(FIRE_ERR_COMM, "ranks %d and %d wait for each other",
@@ -287,25 +366,53 @@ static fire_price_t account(const sim_t *s)
     return price;
 }
 
+/* A stream for each pipe. */
+static fire_status_t lay_streams(sim_t *s, const fire_network_t *net)
+{
+    fire_path_t path;
+    int64_t     nhop = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = 0; i < s->t.npipe; i++) {
+            int64_t first = s->t.pipe[i].first;
+
+            fire_network_path(net, end_of(s, first, true)->rank,
+                              end_of(s, first, false)->rank, &path);
+            nhop += path.n;
+            if (pass == 0) continue;
+            s->route[i] = (route_t){path.wire, path.lent};
+            fire_flows_add(&s->flows, &path);
+        }
+        if (pass == 0) FIRE_TRY(fire_flows_init(&s->flows, net, s->t.npipe, nhop));
+    }
+    return FIRE_OK;
+}
+
 fire_status_t fire_simulate(const fire_cluster_t *cluster, const fire_algo_t *algo,
                             const fire_coll_t *c, const fire_codec_t *codec,
                             fire_price_t *price_p)
 {
-    sim_t         s = {.crowd = fire_cluster_crowd(cluster, c->size)};
-    fire_status_t st;
+    sim_t          s = {.crowd  = fire_cluster_crowd(cluster, c->size),
+                        .mingle = cluster->mingle};
+    fire_network_t net;
+    fire_status_t  st;
 
     if (algo->flags & FIRE_ALGO_NATIVE)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                          "what the library behind %s does is not known here",
                          algo->name);
-    st = fire_network_init(&s.net, cluster, c->size);
-    if (st >= 0) st = fire_traffic_plan(algo, c, codec, &s.t);
+    FIRE_TRY(fire_network_init(&net, cluster, c->size));
+    st = fire_traffic_plan(algo, c, codec, cluster->mingle, &s.t);
     if (st >= 0) st = FIRE_NEW(&s.busy, c->size);
+    if (st >= 0) st = FIRE_NEW(&s.route, s.t.npipe);
+    if (st >= 0) st = lay_streams(&s, &net);
     if (st >= 0) st = run(&s);
     if (st >= 0) *price_p = account(&s);
     fire_free(s.busy);
+    fire_free(s.route);
     fire_events_fini(&s.events);
+    fire_flows_fini(&s.flows);
     fire_traffic_fini(&s.t);
-    fire_network_fini(&s.net);
+    fire_network_fini(&net);
     return st;
 }

@@ -4,14 +4,12 @@
 
 static bool before(const fire_event_t *a, const fire_event_t *b)
 {
-    if (a->time != b->time) return a->time < b->time;
-    return a->turn != b->turn ? a->turn < b->turn : a->number < b->number;
+    return a->time != b->time ? a->time < b->time : a->number < b->number;
 }
 
-fire_status_t fire_events_push(fire_events_t *e, double time, int64_t turn, int kind,
-                               int64_t what)
+fire_status_t fire_events_push(fire_events_t *e, double time, int kind, int64_t what)
 {
-    fire_event_t event = {time, turn, e->pushed++, kind, what};
+    fire_event_t event = {time, e->pushed++, kind, what};
     int64_t      i     = e->n;
 
     FIRE_TRY(fire_grow(&e->heap, &e->cap, e->n + 1, sizeof(*e->heap)));
@@ -22,12 +20,12 @@ fire_status_t fire_events_push(fire_events_t *e, double time, int64_t turn, int 
     return FIRE_OK;
 }
 
-bool fire_events_pop(fire_events_t *e, fire_event_t *event_p)
+bool fire_events_pop(fire_events_t *e, double until, fire_event_t *event_p)
 {
     fire_event_t last;
     int64_t      i = 0;
 
-    if (e->n == 0) return false;
+    if (e->n == 0 || e->heap[0].time > until) return false;
     *event_p = e->heap[0];
     last     = e->heap[--e->n];
     for (int64_t child = 1; child < e->n; child = 2 * i + 1) {

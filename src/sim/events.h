@@ -1,11 +1,11 @@
-/* events.h - what happens next: a heap of moments, equal ones by turn, then by entry. */
+/* events.h - what happens next: a heap of moments, equal ones by entry. */
 #ifndef FIRE_SIM_EVENTS_H
 #define FIRE_SIM_EVENTS_H
 #include "base/error.h"
 
 typedef struct fire_event {
     double  time;
-    int64_t turn, number; /* number: set by push */
+    int64_t number; /* set by push */
     int     kind;
     int64_t what;
 } fire_event_t;
@@ -15,8 +15,8 @@ typedef struct fire_events {
     int64_t       n, cap, pushed;
 } fire_events_t;
 
-fire_status_t fire_events_push(fire_events_t *e, double time, int64_t turn, int kind,
-                               int64_t what);
-bool          fire_events_pop(fire_events_t *e, fire_event_t *event_p);
-void          fire_events_fini(fire_events_t *e);
+fire_status_t fire_events_push(fire_events_t *e, double time, int kind, int64_t what);
+/* The next one, unless it is later than `until`. */
+bool fire_events_pop(fire_events_t *e, double until, fire_event_t *event_p);
+void fire_events_fini(fire_events_t *e);
 #endif

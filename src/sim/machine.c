@@ -164,19 +164,27 @@ static fire_status_t read_topology(const place_t *top, const fire_json_t *json,
     return FIRE_OK;
 }
 
+/* false, unless it is there. */
+static fire_status_t read_flag(const place_t *top, const fire_json_t *json,
+                               const char *name, bool *flag_p)
+{
+    const fire_json_t *flag;
+
+    if (fire_json_get(json, name) == NULL) return FIRE_OK;
+    FIRE_TRY(get(top, json, name, FIRE_JSON_BOOL, &flag));
+    *flag_p = flag->boolean;
+    return FIRE_OK;
+}
+
 /* How workers sit on nodes, and what they share there. */
 static fire_status_t read_sharing(const place_t *top, const fire_json_t *json,
                                   fire_cluster_t *c)
 {
-    const fire_json_t *shared;
-
     FIRE_TRY(read_count(top, json, "workers_per_node", 1, &c->per_node));
     FIRE_TRY(read_count(top, json, "cores_per_node", 0, &c->cores));
     FIRE_TRY(read_count(top, json, "cores_per_worker", 1, &c->cores_each));
-    if (fire_json_get(json, "shared_memory") == NULL) return FIRE_OK;
-    FIRE_TRY(get(top, json, "shared_memory", FIRE_JSON_BOOL, &shared));
-    c->shared = shared->boolean;
-    return FIRE_OK;
+    FIRE_TRY(read_flag(top, json, "messages_mingle", &c->mingle));
+    return read_flag(top, json, "shared_memory", &c->shared);
 }
 
 fire_status_t fire_cluster_parse(const fire_json_t *json, const char *file,
@@ -189,6 +197,7 @@ fire_status_t fire_cluster_parse(const fire_json_t *json, const char *file,
                                     {.name = "cores_per_node"},
                                     {.name = "cores_per_worker"},
                                     {.name = "shared_memory"},
+                                    {.name = "messages_mingle"},
                                     {.name = "net"},
                                     {.name = "node"},
                                     {.name = "compute"},

@@ -37,6 +37,8 @@ typedef struct fire_cluster {
     int             cores;      /* of a node, that workers share; 0: each has its own */
     int             cores_each; /* that a worker keeps busy */
     bool            shared;     /* workers of a node reach each other's memory */
+    bool            mingle;     /* messages from one worker to another share the wire,
+                                   as in SimGrid, instead of following each other */
     fire_wire_t     node, net;
     fire_compute_t  compute;
 } fire_cluster_t;

@@ -41,19 +41,19 @@ fire_status_t fire_network_init(fire_network_t *net, const fire_cluster_t *clust
                          "%s: %d nodes do not fit into a torus of %d x %d x %d",
                          c->name, n.nnode, c->dims[0], c->dims[1], c->dims[2]);
     n.nport = first_switch_port(&n) + switch_ports(&n);
-    FIRE_TRY(FIRE_NEW(&n.port, n.nport));
-    up = c->topology == FIRE_FAT_TREE ? c->oversubscription * uplinks(c) / c->leaf : 1;
+    FIRE_TRY(FIRE_NEW(&n.bandwidth, n.nport));
+    up = c->topology == FIRE_FAT_TREE ? c->leaf / c->oversubscription / uplinks(c) : 1;
     for (int i = 0; i < n.nport; i++)
-        n.port[i].per_byte = i < 2 * n.nnode             ? 1 / c->net.bandwidth
-                             : i < first_switch_port(&n) ? 1 / c->node.bandwidth
-                                                         : up / c->net.bandwidth;
+        n.bandwidth[i] = i < 2 * n.nnode             ? c->net.bandwidth
+                         : i < first_switch_port(&n) ? c->node.bandwidth
+                                                     : up * c->net.bandwidth;
     *net = n;
     return FIRE_OK;
 }
 
 void fire_network_fini(fire_network_t *net)
 {
-    fire_free(net->port);
+    fire_free(net->bandwidth);
     *net = (fire_network_t){0};
 }
 
@@ -102,13 +102,4 @@ void fire_network_path(const fire_network_t *net, int from, int to, fire_path_t 
     if (c->topology == FIRE_TORUS) add_torus_hops(net, here, there, &p);
     p.port[p.n++] = 2 * there + 1;
     *path_p       = p;
-}
-
-void fire_network_serve(fire_network_t *net, int port, double now, double bytes,
-                        double *begin_p, double *end_p)
-{
-    fire_port_t *p = &net->port[port];
-
-    *begin_p   = now > p->free_at ? now : p->free_at;
-    p->free_at = *end_p = *begin_p + bytes * p->per_byte;
 }

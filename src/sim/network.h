@@ -1,6 +1,5 @@
-/* network.h - what a message meets on its way: ports that serve one message after
- * the other. A node's card has one port each way; switches and torus routers add
- * theirs. Messages cut through: the next port begins when the one before begins.
+/* network.h - what a message meets on its way: ports, which it passes all at once. A
+ * node's card has one port each way; switches and torus routers add theirs.
  *
  *   star       card out -> card in
  *   fat tree   card out -> leaf's uplink -> other leaf's downlink -> card in; which of
@@ -14,15 +13,10 @@
 
 enum { FIRE_PATH_MAX = 2 + FIRE_TORUS_DIMS * 16 };
 
-typedef struct fire_port {
-    double per_byte; /* seconds */
-    double free_at;
-} fire_port_t;
-
 typedef struct fire_network {
     const fire_cluster_t *cluster;
     int                   nrank, nnode, nport;
-    fire_port_t          *port;
+    double               *bandwidth; /* [nport] bytes/s */
 } fire_network_t;
 
 typedef struct fire_path {
@@ -36,7 +30,4 @@ fire_status_t fire_network_init(fire_network_t *net, const fire_cluster_t *clust
 void          fire_network_fini(fire_network_t *net);
 void          fire_network_path(const fire_network_t *net, int from, int to,
                                 fire_path_t *path_p);
-/* `bytes` ask for a port at `now`: when does it begin, and when is the last through? */
-void fire_network_serve(fire_network_t *net, int port, double now, double bytes,
-                        double *begin_p, double *end_p);
 #endif

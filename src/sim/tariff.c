@@ -1,13 +1,14 @@
 #include "sim/tariff.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "comm/select.h"
 
 enum { COLORS = 4, GRAIN = 16 };
-enum { MANY = 100 };        /* workers: short pipelines have to do */
-enum { FORMULA_FROM = 33 }; /* workers: a ring then has thousands of messages a lane */
+enum { MANY = 50 };         /* workers: short pipelines have to do */
+enum { FORMULA_FROM = 33 }; /* workers: a lane then has thousands of messages */
 
 static double max2(double a, double b)
 {
@@ -66,10 +67,15 @@ fire_status_t fire_mode_simulate(const fire_cluster_t *cluster, const fire_mode_
     return st;
 }
 
+static bool is(const fire_mode_t *mode, const char *name)
+{
+    return strcmp(mode->algo->name, name) == 0;
+}
+
 static bool has_formula(const fire_mode_t *mode, int workers)
 {
-    return workers >= FORMULA_FROM && (strcmp(mode->algo->name, "ring") == 0 ||
-                                       strcmp(mode->algo->name, "direct") == 0);
+    return workers >= FORMULA_FROM &&
+           (is(mode, "ring") || is(mode, "direct") || is(mode, "ps"));
 }
 
 /* How much longer messages between any two nodes take because they meet on the way:
@@ -88,34 +94,54 @@ static double crowding(const fire_cluster_t *c)
     return links > 0 ? max2(hops / links, 1) : 1;
 }
 
+/* What a message of a lane costs: x bytes, seconds on the wire, to handle, to add. */
+typedef struct toll {
+    double lanes, x, pass, cpu, add;
+} toll_t;
+
+static toll_t toll_of(const fire_wire_t *w, const fire_mode_t *mode, double bytes,
+                      double piece, double parts)
+{
+    toll_t t = {.lanes = max2(ceil(bytes / (piece * parts)), 1)};
+
+    t.x = bytes / t.lanes / parts;
+    if (mode->codec != NULL) t.x = (double)mode->codec->bound((size_t)(t.x / 4));
+    t.pass = t.x / w->bandwidth;
+    t.cpu  = 2 * w->overhead;
+    t.add  = t.x / w->reduce;
+    return t;
+}
+
 /* Every worker sends workers-1 parts of x bytes twice: around the ring, each after
- * the one before has arrived; or all at once, through a card that its node shares. */
+ * the one before has arrived; or all at once, through a card that its node shares.
+ * What shares a card arrives together, and is then handled one by one. A server gets
+ * and sends all there is, the next lane while it answers the last. */
 static fire_price_t by_formula(const fire_cluster_t *c, const fire_mode_t *mode,
                                int workers, double bytes, double piece)
 {
     const fire_wire_t *w = c->net.bandwidth < c->node.bandwidth ? &c->net : &c->node;
-    double             lanes = 1, others = workers - 1, x, pass, cpu, add;
-    fire_price_t       p;
+    double             others = workers - 1;
+    toll_t             t = toll_of(w, mode, bytes, piece, is(mode, "ps") ? 1 : workers);
+    fire_price_t       p = {0, 2 * others * t.x * t.lanes, 2 * others * t.lanes};
 
-    while (lanes * piece * workers < bytes)
-        lanes++;
-    x = bytes / lanes / workers;
-    if (mode->codec != NULL) x = (double)mode->codec->bound((size_t)(x / 4));
-    p    = (fire_price_t){0, 2 * others * x * lanes, 2 * others * lanes};
-    pass = x / w->bandwidth;
-    cpu  = 2 * w->overhead;
-    add  = x / w->reduce;
-    if (strcmp(mode->algo->name, "ring") == 0) { /* lanes hide each other's latency */
-        double hop = pass + w->latency + cpu;
+    if (is(mode, "ps")) {
+        double each = max2(t.pass, t.cpu + t.add);
 
-        p.seconds = others * (max2(hop + add, lanes * max2(pass, cpu + add)) +
-                              max2(hop, lanes * max2(pass, cpu)));
+        return (fire_price_t){others * (t.lanes + 1) * each + 2 * w->latency,
+                              p.bytes / 2, p.messages / 2};
+    }
+    if (is(mode, "ring")) { /* lanes hide each other's latency */
+        double hop = t.pass + w->latency + t.cpu;
+
+        p.seconds = others * (max2(hop + t.add, t.lanes * max2(t.pass, t.cpu + t.add)) +
+                              max2(hop, t.lanes * max2(t.pass, t.cpu)));
         return p;
     }
-    if (c->per_node > 1) pass *= (double)c->per_node * (workers - c->per_node) / others;
-    pass *= crowding(c);
-    p.seconds =
-        2 * (lanes * others * max2(pass, cpu) + w->latency) + lanes * others * add;
+    if (c->per_node > 1)
+        t.pass *= (double)c->per_node * (workers - c->per_node) / others;
+    t.pass *= crowding(c);
+    p.seconds = 2 * (t.lanes * others * max2(t.pass, t.cpu) + w->latency) +
+                others * (t.lanes * t.add + w->overhead);
     return p;
 }
 
@@ -143,20 +169,37 @@ static fire_status_t least_piece(const fire_cluster_t *cluster, const fire_mode_
     return FIRE_OK;
 }
 
+/* How many pieces fill the pipeline, more or less. Colors fill it together. */
+static int depth_of(const fire_mode_t *mode, int workers)
+{
+    if (mode->algo->flags & FIRE_ALGO_COLORS) return 4;
+    return mode->algo->fan != NULL ? 2 * mode->algo->fan(workers) : 8;
+}
+
+/* At which numbers of pieces to simulate: few have to do where each takes long. */
+static void choose_points(const fire_mode_t *mode, int workers,
+                          double point[FIRE_TARIFF_POINTS])
+{
+    static const double piped[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 2, 16, 64};
+    static const double whole[FIRE_TARIFF_POINTS] = {1 / 16.0, 1 / 4.0, 1, 2, 3};
+    bool                is_whole                  = mode->algo->parts != NULL;
+
+    memcpy(point, is_whole ? whole : piped, sizeof(piped));
+    if (is_whole || workers <= MANY) return;
+    point[FIRE_TARIFF_POINTS - 2] = depth_of(mode, workers);
+    point[FIRE_TARIFF_POINTS - 1] = 2 * depth_of(mode, workers);
+}
+
 fire_status_t fire_tariff_make(const fire_cluster_t *cluster, const fire_mode_t *mode,
                                int workers, fire_tariff_t *tariff_p)
 {
-    static const double piped[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 16, 64};
-    static const double large[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 6, 16};
-    static const double whole[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 2, 3};
-    const double       *points                    = workers > MANY ? large : piped;
-    fire_tariff_t       t                         = {0};
-    double              least;
+    fire_tariff_t t = {0};
+    double        least, point[FIRE_TARIFF_POINTS];
 
     FIRE_TRY(least_piece(cluster, mode, workers, &least));
-    if (mode->algo->parts != NULL) points = whole;
+    choose_points(mode, workers, point);
     for (int i = 0; i < FIRE_TARIFF_POINTS; i++) {
-        t.bytes[i] = least * parts_of(mode, workers) * colors_of(mode) * points[i];
+        t.bytes[i] = least * parts_of(mode, workers) * colors_of(mode) * point[i];
         if (workers > 1)
             FIRE_TRY(price_at(cluster, mode, workers, t.bytes[i], least, &t.price[i]));
     }

@@ -7,7 +7,7 @@
 #define FIRE_SIM_TARIFF_H
 #include "sim/collective.h"
 
-enum { FIRE_TARIFF_POINTS = 4 };
+enum { FIRE_TARIFF_POINTS = 5 };
 
 typedef struct fire_mode {
     const fire_algo_t  *algo;

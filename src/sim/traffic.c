@@ -125,7 +125,7 @@ static fire_status_t match(fire_traffic_t *t, const fire_algo_t *algo,
                              "algorithm %s: rank %d sends what rank %d does not await",
                              algo->name, o->from, o->to);
         if (i == 0 || compare_pipes(o, o - 1) != 0)
-            t->pipe[t->npipe++] = (fire_sim_pipe_t){i, i, 0, i, i, i, i, i};
+            t->pipe[t->npipe++] = (fire_sim_pipe_t){i, i, 0, i, i, i, i, i, i, i, i, 0};
         t->pipe[t->npipe - 1].end++;
         t->message[i] = (fire_sim_message_t){
             .out = o->step, .in = in->end[i].step, .pipe = t->npipe - 1};
@@ -136,7 +136,7 @@ static fire_status_t match(fire_traffic_t *t, const fire_algo_t *algo,
 }
 
 /* As the executor chooses them. */
-static void choose_windows(fire_traffic_t *t, const fire_algo_t *algo)
+static void choose_windows(fire_traffic_t *t, bool few)
 {
     for (int64_t i = 0; i < t->npipe; i++) {
         fire_sim_pipe_t *p    = &t->pipe[i];
@@ -145,13 +145,13 @@ static void choose_windows(fire_traffic_t *t, const fire_algo_t *algo)
         for (int64_t k = p->first; k < p->end; k++)
             if (t->step[t->message[k].out].bytes > most)
                 most = t->step[t->message[k].out].bytes;
-        p->window = fire_window_of(
-            fire_algo_is_pipeline(algo) ? FIRE_WINDOW : FIRE_WINDOW_MOST, (size_t)most);
+        p->window = fire_window_of(few ? FIRE_WINDOW : FIRE_WINDOW_MOST, (size_t)most);
     }
 }
 
 fire_status_t fire_traffic_plan(const fire_algo_t *algo, const fire_coll_t *c,
-                                const fire_codec_t *codec, fire_traffic_t *t)
+                                const fire_codec_t *codec, bool shared,
+                                fire_traffic_t *t)
 {
     fire_coll_t   mine = *c;
     ends_t        out = {0}, in = {0};
@@ -164,7 +164,7 @@ fire_status_t fire_traffic_plan(const fire_algo_t *algo, const fire_coll_t *c,
         qsort(in.end, (size_t)in.n, sizeof(*in.end), compare_ends);
     }
     if (st >= 0) st = match(t, algo, &out, &in);
-    if (st >= 0) choose_windows(t, algo);
+    if (st >= 0) choose_windows(t, shared || fire_algo_is_pipeline(algo));
     fire_free(out.end);
     fire_free(in.end);
     return st;

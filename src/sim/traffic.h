@@ -17,9 +17,8 @@ typedef struct fire_sim_message {
     int64_t out, in; /* steps */
     int64_t pipe;
     bool    sent, wanted, arrived;
-    int     hop;
     double  leaves; /* not before: the sender is busy until then */
-    double  end;
+    double  until;  /* it is through when its stream has given so much */
 } fire_sim_message_t;
 
 /* Messages first ... end-1 go from one rank to one other under one color, in order.
@@ -28,6 +27,8 @@ typedef struct fire_sim_pipe {
     int64_t first, end;
     int     window; /* how many may be under way */
     int64_t out_done, out_posted, in_done, in_taken, in_posted;
+    int64_t passed, begun, ready; /* through; on its way; could be */
+    double  due;                  /* when the next one is through */
 } fire_sim_pipe_t;
 
 typedef struct fire_sim_lane {
@@ -51,7 +52,9 @@ typedef struct fire_traffic {
     int64_t nstep, step_cap, nmessage, npipe, nlane, lane_cap, ngroup, group_cap;
 } fire_traffic_t;
 
+/* `shared`: messages of a pipe share the wire, so that few are better. */
 fire_status_t fire_traffic_plan(const fire_algo_t *algo, const fire_coll_t *c,
-                                const fire_codec_t *codec, fire_traffic_t *t);
+                                const fire_codec_t *codec, bool shared,
+                                fire_traffic_t *t);
 void          fire_traffic_fini(fire_traffic_t *t);
 #endif

@@ -22,17 +22,25 @@ static fire_status_t reduce(const fire_coll_t *c, const fire_tree_t *t,
     return fire_sched_add(out, c, t->nchild, FIRE_SEND, turned(c, t->parent), c->span);
 }
 
+/* Messages to all children at once share the wire: fine for the many short pieces of a
+ * pipeline. A longer one goes to one child after the other, so that the deepest branch
+ * need not wait for all. */
+static int rounds_between(const fire_coll_t *c)
+{
+    return c->span.len * sizeof(float) > 4 << 20 ? 1 : 0;
+}
+
 static fire_status_t broadcast(const fire_coll_t *c, const fire_tree_t *t,
                                fire_sched_t *out)
 {
-    int down = t->depth + 1;
+    int down = t->depth + 1, round = down + 1;
 
     if (t->parent >= 0)
         FIRE_TRY(
             fire_sched_add(out, c, down, FIRE_RECV, turned(c, t->parent), c->span));
-    for (int i = t->nchild - 1; i >= 0; i--) /* the deepest branch first */
-        FIRE_TRY(fire_sched_add(out, c, down + 1, FIRE_SEND, turned(c, t->child[i]),
-                                c->span));
+    for (int i = t->nchild - 1; i >= 0; i--, round += rounds_between(c))
+        FIRE_TRY(
+            fire_sched_add(out, c, round, FIRE_SEND, turned(c, t->child[i]), c->span));
     return FIRE_OK;
 }
 

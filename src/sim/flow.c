@@ -1,0 +1,203 @@
+#include "sim/flow.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "base/alloc.h"
+
+enum { NONE = -1 };
+
+/* Shares that differ by less are the same: changes die away. */
+static const double SAME = 1e-3;
+
+fire_status_t fire_flows_init(fire_flows_t *f, const fire_network_t *net,
+                              int64_t nstream, int64_t nhop)
+{
+    *f = (fire_flows_t){0};
+    FIRE_TRY(FIRE_NEW(&f->stream, nstream));
+    FIRE_TRY(FIRE_NEW(&f->member, nstream));
+    FIRE_TRY(FIRE_NEW(&f->hop, nhop));
+    FIRE_TRY(FIRE_NEW(&f->port, net->nport));
+    FIRE_TRY(FIRE_NEW(&f->queue, net->nport));
+    FIRE_TRY(FIRE_NEW(&f->limit, nstream));
+    f->nport = net->nport;
+    for (int i = 0; i < net->nport; i++)
+        f->port[i] =
+            (fire_passage_t){net->bandwidth[i], net->bandwidth[i], NONE, false};
+    return FIRE_OK;
+}
+
+void fire_flows_fini(fire_flows_t *f)
+{
+    fire_free(f->stream);
+    fire_free(f->member);
+    fire_free(f->hop);
+    fire_free(f->port);
+    fire_free(f->queue);
+    fire_free(f->limit);
+}
+
+void fire_flows_add(fire_flows_t *f, const fire_path_t *path)
+{
+    f->stream[f->nstream] = (fire_stream_t){.hop = f->nhop, .nhop = path->n};
+    for (int i = 0; i < path->n; i++)
+        f->hop[f->nhop++] =
+            (fire_hop_t){f->nstream, path->port[i], .next = NONE, .before = NONE};
+    f->nstream++;
+}
+
+static void list_stream(fire_flows_t *f, int stream)
+{
+    if (f->stream[stream].listed) return;
+    f->stream[stream].listed = true;
+    f->member[f->nmember++]  = stream;
+}
+
+static void enter_port(fire_flows_t *f, int hop)
+{
+    fire_hop_t     *h = &f->hop[hop];
+    fire_passage_t *p = &f->port[h->port];
+
+    h->next   = p->first;
+    h->before = NONE;
+    if (h->next != NONE) f->hop[h->next].before = hop;
+    p->first = hop;
+}
+
+static void quit_port(fire_flows_t *f, int hop)
+{
+    const fire_hop_t *h = &f->hop[hop];
+
+    if (h->next != NONE) f->hop[h->next].before = h->before;
+    *(h->before != NONE ? &f->hop[h->before].next : &f->port[h->port].first) = h->next;
+}
+
+void fire_flows_join(fire_flows_t *f, int stream)
+{
+    const fire_stream_t *s = &f->stream[stream];
+
+    list_stream(f, stream);
+    if (f->stream[stream].flowing++ > 0) return;
+    for (int i = 0; i < s->nhop; i++)
+        enter_port(f, s->hop + i);
+}
+
+void fire_flows_leave(fire_flows_t *f, int stream)
+{
+    const fire_stream_t *s = &f->stream[stream];
+
+    list_stream(f, stream);
+    if (--f->stream[stream].flowing > 0) return;
+    for (int i = 0; i < s->nhop; i++)
+        quit_port(f, s->hop + i);
+}
+
+static void ask_anew(fire_flows_t *f, int port)
+{
+    if (f->port[port].asked) return;
+    f->port[port].asked                           = true;
+    f->queue[(f->front + f->nqueue++) % f->nport] = port;
+}
+
+/* What the ports on its way leave to each message of a stream, but for one hop. */
+static double least_share(const fire_flows_t *f, const fire_stream_t *s, int but)
+{
+    double least = DBL_MAX;
+
+    for (int i = s->hop; i < s->hop + s->nhop; i++)
+        if (i != but && f->port[f->hop[i].port].share < least)
+            least = f->port[f->hop[i].port].share;
+    return least;
+}
+
+/* An even share for all that pass, more of it for those that can take more: how much
+ * is that? */
+static double even_share(fire_flows_t *f, const fire_passage_t *p)
+{
+    double left    = p->capacity, share;
+    int    wanting = 0, n = 0, before;
+
+    for (int h = p->first; h != NONE; h = f->hop[h].next) {
+        const fire_stream_t *s = &f->stream[f->hop[h].stream];
+
+        f->limit[n++] = (fire_limit_t){least_share(f, s, h), s->flowing};
+        wanting += s->flowing;
+    }
+    do {
+        int kept = 0;
+
+        before = n;
+        share  = wanting > 0 ? left / wanting : p->capacity;
+        for (int i = 0; i < n; i++) {
+            if (f->limit[i].share >= share) {
+                f->limit[kept++] = f->limit[i];
+                continue;
+            }
+            left -= f->limit[i].share * f->limit[i].flowing;
+            wanting -= f->limit[i].flowing;
+        }
+        n = kept;
+    } while (n > 0 && n < before);
+    return n > 0 ? share : p->capacity;
+}
+
+/* A port's share is the limit of who passes it, and so may change those of others. */
+static void spread(fire_flows_t *f, int port)
+{
+    for (int h = f->port[port].first; h != NONE; h = f->hop[h].next) {
+        const fire_stream_t *s = &f->stream[f->hop[h].stream];
+
+        list_stream(f, f->hop[h].stream);
+        for (int i = s->hop; i < s->hop + s->nhop; i++)
+            if (f->hop[i].port != port) ask_anew(f, f->hop[i].port);
+    }
+}
+
+static void relax(fire_flows_t *f)
+{
+    while (f->nqueue > 0) {
+        int             port = f->queue[f->front];
+        fire_passage_t *p    = &f->port[port];
+        double          share;
+
+        f->front = (f->front + 1) % f->nport;
+        f->nqueue--;
+        p->asked = false;
+        share    = even_share(f, p);
+        if (fabs(share - p->share) <= SAME * share) continue;
+        p->share = share;
+        spread(f, port);
+    }
+}
+
+/* A stream whose next message took the place of its last one has not changed. */
+static void ask_changed(fire_flows_t *f)
+{
+    for (int i = 0; i < f->nmember; i++) {
+        const fire_stream_t *s = &f->stream[f->member[i]];
+
+        for (int k = s->hop; s->flowing != s->settled && k < s->hop + s->nhop; k++)
+            ask_anew(f, f->hop[k].port);
+    }
+}
+
+void fire_flows_settle(fire_flows_t *f, double now)
+{
+    ask_changed(f);
+    relax(f);
+    for (int i = 0; i < f->nmember; i++) {
+        fire_stream_t *s = &f->stream[f->member[i]];
+
+        s->given   = fire_flows_given(s, now);
+        s->since   = now;
+        s->settled = s->flowing;
+        s->rate    = s->flowing > 0 ? least_share(f, s, NONE) : 0;
+    }
+}
+
+void fire_flows_forget(fire_flows_t *f)
+{
+    for (int i = 0; i < f->nmember; i++)
+        f->stream[f->member[i]].listed = false;
+    f->nmember = 0;
+}
