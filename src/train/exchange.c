@@ -50,7 +50,8 @@ static fire_status_t make_collectives(fire_exchange_t *x, bucket_t *b)
     fire_collective_options_t o = {.op        = FIRE_ALLREDUCE,
                                    .algo      = x->o.algo,
                                    .canonical = x->o.canonical,
-                                   .colors    = x->o.colors};
+                                   .colors    = x->o.colors,
+                                   .piece     = x->o.piece};
 
     if (is_coded(x, b)) {
         o.compress = x->o.compress;

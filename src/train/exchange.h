@@ -24,6 +24,7 @@ typedef struct fire_exchange_options {
     double         deadline; /* seconds; 0: none */
     const char    *algo;     /* comm's names, or "auto" */
     int            colors;
+    size_t         piece; /* bytes of the longest message; 0: a good one */
     size_t         bucket_bytes;
     fire_overlap_t overlap;
     const char    *compress;  /* comm's codecs; NULL or "none" */
