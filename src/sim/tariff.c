@@ -193,7 +193,7 @@ static void choose_points(const fire_mode_t *mode, int workers,
 fire_status_t fire_tariff_make(const fire_cluster_t *cluster, const fire_mode_t *mode,
                                int workers, fire_tariff_t *tariff_p)
 {
-    fire_tariff_t t = {0};
+    fire_tariff_t t = {.card = max2(cluster->net.bandwidth, cluster->node.bandwidth)};
     double        least, point[FIRE_TARIFF_POINTS];
 
     FIRE_TRY(least_piece(cluster, mode, workers, &least));
@@ -215,6 +215,7 @@ static double on_line(double a, double b, double share)
 fire_price_t fire_tariff_price(const fire_tariff_t *t, double bytes)
 {
     const fire_price_t *a, *b;
+    fire_price_t        p;
     double              share;
     int                 i = 1;
 
@@ -223,7 +224,10 @@ fire_price_t fire_tariff_price(const fire_tariff_t *t, double bytes)
     share = (bytes - t->bytes[i - 1]) / (t->bytes[i] - t->bytes[i - 1]);
     a     = &t->price[i - 1];
     b     = &t->price[i];
-    return (fire_price_t){on_line(a->seconds, b->seconds, share),
-                          on_line(a->bytes, b->bytes, share),
-                          on_line(a->messages, b->messages, share)};
+    p     = (fire_price_t){on_line(a->seconds, b->seconds, share),
+                           on_line(a->bytes, b->bytes, share),
+                           on_line(a->messages, b->messages, share)};
+    if (share > 1) /* a pipeline that was not full yet seems faster than it is */
+        p.seconds = max2(p.seconds, b->seconds + (p.bytes - b->bytes) / t->card);
+    return p;
 }
