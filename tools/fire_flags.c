@@ -7,7 +7,7 @@
  * and limits, and says what is wrong. */
 struct fire_flags {
     const char *lanes, *batch, *comm, *colors, *bucket_mb, *overlap, *compress, *update;
-    const char *deadline, *tuning;
+    const char *compress_from, *deadline, *tuning;
     const char *scale_lr, *warmup_iter, *warmup_ratio, *adapt, *adapt_eta;
     const char *shuffle, *data_store, *precision, *deterministic, *rng;
 };
@@ -25,6 +25,8 @@ const fire_option_t fire_flag_options[] = {
     ROW(overlap, "HOW",
         "sum gradients during backward: auto (default), thread, poll, off"),
     ROW(compress, "HOW", "what gradients travel as (default: none)"),
+    ROW(compress_from, "N",
+        "the first iteration in which they do (default: 0; 500 for 1bit)"),
     ROW(update, "HOW", "who updates the weights (default: replicated)"),
     ROW(deadline, "S",
         "seconds without a sign of life before a worker is given up "

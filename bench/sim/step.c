@@ -116,7 +116,7 @@ static fire_status_t step(trainee_t *t)
         FIRE_TRY(compute(t, l->forward));
         FIRE_TRY(fire_exchange_beat(t->x));
     }
-    FIRE_TRY(fire_exchange_begin(t->x));
+    FIRE_TRY(fire_exchange_begin(t->x, 0));
     for (int i = 0; i < t->nlayer; i++) {
         FIRE_TRY(compute(t, t->layer[i].backward));
         FIRE_TRY(fire_exchange_ready(t->x, t->layer[i].end));

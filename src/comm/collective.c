@@ -51,9 +51,10 @@ static fire_coll_t describe(const fire_comm_t *c, const fire_collective_options_
                      .root   = o->root,
                      .node   = c->node,
                      .ncolor = o->colors > 0 ? o->colors : DEFAULT_COLORS,
-                     .grain  = codec != NULL ? codec->grain : FIRE_GRAIN,
+                     .grain  = o->grain,
                      .span   = {0, count}};
 
+    if (d.grain == 0) d.grain = codec != NULL ? codec->grain : FIRE_GRAIN;
     d.lend = codec == NULL && node_reaches(c, buf);
     if (d.ncolor > FIRE_MAX_COLORS) d.ncolor = FIRE_MAX_COLORS;
     return d;
@@ -120,12 +121,20 @@ fire_status_t fire_collective_start(fire_collective_t *x)
     return fire_exec_start(x->exec);
 }
 
-fire_status_t fire_collective_test(fire_collective_t *x)
+static fire_status_t tell_failure(fire_collective_t *x, fire_status_t st)
 {
-    fire_status_t st = fire_exec_progress(x->exec);
-
     if (st < 0 && st != FIRE_ERR_PEER) fire_comm_fail(x->comm);
     return st;
+}
+
+fire_status_t fire_collective_test(fire_collective_t *x)
+{
+    return tell_failure(x, fire_exec_progress(x->exec));
+}
+
+fire_status_t fire_collective_advance(fire_collective_t *x)
+{
+    return tell_failure(x, fire_exec_advance(x->exec));
 }
 
 fire_status_t fire_collective_wait(fire_collective_t *x)

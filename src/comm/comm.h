@@ -55,6 +55,7 @@ typedef struct fire_collective_options {
     int            root;      /* REDUCE, BROADCAST */
     int            colors;    /* multicolor; 0: 4 */
     size_t         piece;     /* bytes of the longest message; 0: a good one */
+    size_t         grain;     /* parts begin at multiples of it; 0: a good one */
     const char    *compress;  /* NULL, "none" or a codec (codec.h) */
     float         *residual;  /* count elements: what quantizing sums lost, or NULL */
 } fire_collective_options_t;
@@ -67,8 +68,10 @@ void          fire_collective_destroy(fire_collective_t *x);
 
 fire_status_t fire_collective_start(fire_collective_t *x);
 fire_status_t fire_collective_test(fire_collective_t *x); /* or FIRE_IN_PROGRESS */
+/* The same after a fire_comm_poll(): who moves many needs only one of these. */
+fire_status_t fire_collective_advance(fire_collective_t *x);
 fire_status_t fire_collective_wait(fire_collective_t *x);
-/* Did the last test() move anything? If not, a polling loop may pause. */
+/* Did the last test() or advance() move anything? If not, a polling loop may pause. */
 bool fire_collective_moved(const fire_collective_t *x);
 
 fire_span_t        fire_collective_own(const fire_collective_t *x); /* this rank's */

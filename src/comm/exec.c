@@ -117,6 +117,15 @@ static bool is_beside(const fire_exec_t *x, const fire_channel_t *ch,
     return ch->lent || x->s.codec != NULL || st->kind != FIRE_RECV;
 }
 
+/* The library does not tell what it sends: counted is the least that a sum of so many
+ * ranks can do with. */
+static int64_t native_bytes(const fire_exec_t *x, size_t len)
+{
+    int64_t ranks = x->s.tp->size;
+
+    return 2 * (int64_t)len * (ranks - 1) / ranks;
+}
+
 static fire_status_t post_out(fire_exec_t *x, fire_channel_t *ch, const fire_step_t *st,
                               fire_req_t *req)
 {
@@ -124,8 +133,10 @@ static fire_status_t post_out(fire_exec_t *x, fire_channel_t *ch, const fire_ste
     void                       *data = place_of(x, st);
     size_t                      len  = st->span.len * sizeof(float);
 
-    if (st->kind == FIRE_NATIVE)
+    if (st->kind == FIRE_NATIVE) {
+        x->bytes += native_bytes(x, len);
         return ops->allreduce(x->s.tp, data, st->span.len, req);
+    }
     if (x->s.codec != NULL) {
         data = slot(ch, ch->head);
         len  = x->s.codec->encode(place_of(x, st), st->span.len, data);
@@ -325,9 +336,14 @@ static fire_status_t check_deadline(fire_exec_t *x)
 
 fire_status_t fire_exec_progress(fire_exec_t *x)
 {
+    if (x->live > 0) FIRE_TRY(x->s.tp->ops->poll(x->s.tp));
+    return fire_exec_advance(x);
+}
+
+fire_status_t fire_exec_advance(fire_exec_t *x)
+{
     x->moved = false;
     if (x->live == 0) return FIRE_OK;
-    FIRE_TRY(x->s.tp->ops->poll(x->s.tp));
     for (int64_t k = 0; k < x->nchannel; k++) {
         FIRE_TRY(retire(x, &x->channel[k]));
         FIRE_TRY(post(x, &x->channel[k]));

@@ -33,7 +33,9 @@ fire_status_t fire_exec_start(fire_exec_t *x);
 /* FIRE_IN_PROGRESS until the rank's part is done. Never blocks. A failure is
  * FIRE_ERR_TIMEOUT, which names the ranks waited for, or what a peer reported. */
 fire_status_t fire_exec_progress(fire_exec_t *x);
-/* Did the last progress() change anything? */
+/* The same after somebody else has polled the transport. */
+fire_status_t fire_exec_advance(fire_exec_t *x);
+/* Did the last of these calls change anything? */
 bool fire_exec_moved(const fire_exec_t *x);
 
 /* The ranks this one is waiting for: up to `most`, sorted; returns how many. */

@@ -124,6 +124,7 @@ static void choose_window(const fire_exec_t *x, fire_channel_t *ch)
         if (bytes > most) most = bytes;
     }
     ch->window = fire_window_of(x->s.window, most);
+    if (ch->window > ch->end - ch->first) ch->window = (int)(ch->end - ch->first);
 }
 
 /* How much memory beside the buffer one message of the channel needs. */

@@ -45,26 +45,45 @@ static const char *algo_for(const fire_exchange_t *x, fire_coll_op_t op)
     return "rhd";
 }
 
-static fire_status_t make_collectives(fire_exchange_t *x, bucket_t *b)
+/* What one bucket's collectives have in common: all of them must cut it alike. */
+static fire_collective_options_t options_of(const fire_exchange_t *x, const bucket_t *b)
 {
-    fire_collective_options_t o = {.op        = FIRE_ALLREDUCE,
-                                   .algo      = x->o.algo,
-                                   .canonical = x->o.canonical,
-                                   .colors    = x->o.colors,
-                                   .piece     = x->o.piece};
+    fire_coll_op_t op = is_sharded(x, b) ? FIRE_REDUCE_SCATTER : FIRE_ALLREDUCE;
+
+    return (fire_collective_options_t){.op        = op,
+                                       .algo      = algo_for(x, op),
+                                       .canonical = x->o.canonical,
+                                       .colors    = x->o.colors,
+                                       .piece     = x->o.piece,
+                                       .grain = is_coded(x, b) ? x->codec->grain : 0};
+}
+
+static fire_status_t make_sums(fire_exchange_t *x, bucket_t *b)
+{
+    fire_collective_options_t o  = options_of(x, b);
+    float                    *at = x->grads + b->first;
 
     if (is_coded(x, b)) {
         o.compress = x->o.compress;
         o.residual = x->residual + x->n + b->first;
     }
-    if (is_sharded(x, b)) {
-        o.op   = FIRE_REDUCE_SCATTER;
-        o.algo = algo_for(x, o.op);
-    }
-    FIRE_TRY(fire_collective_create(x->comm, &o, x->grads + b->first, (size_t)b->n,
-                                    &b->sum));
+    FIRE_TRY(fire_collective_create(x->comm, &o, at, (size_t)b->n, &b->sum));
+    if (!is_coded(x, b) || x->o.compress_from <= 0) return FIRE_OK;
+    o = options_of(x, b);
+    if (is_sharded(x, b)) o.algo = fire_collective_algo(b->sum)->name;
+    return fire_collective_create(x->comm, &o, at, (size_t)b->n, &b->exact);
+}
+
+static fire_status_t make_collectives(fire_exchange_t *x, bucket_t *b)
+{
+    fire_collective_options_t o;
+
+    FIRE_TRY(make_sums(x, b));
     if (!is_sharded(x, b)) return FIRE_OK;
-    o = (fire_collective_options_t){.op = FIRE_ALLGATHER, .algo = o.algo};
+    o           = options_of(x, b);
+    o.op        = FIRE_ALLGATHER;
+    o.algo      = fire_collective_algo(b->sum)->name;
+    o.canonical = false;
     return fire_collective_create(x->comm, &o, x->weights + b->first, (size_t)b->n,
                                   &b->gather);
 }
@@ -86,6 +105,8 @@ fire_status_t fire_exchange_create(fire_comm_t *comm, float *grads, float *weigh
     if (options->compress != NULL)
         FIRE_TRY_GOTO(st, fire_codec_find(options->compress, &x->codec, &x->codec_arg),
                       err_exchange);
+    if (x->codec != NULL && options->compress_from < 0)
+        x->o.compress_from = x->codec->exact_first;
     if (x->codec != NULL)
         FIRE_TRY_GOTO(st, FIRE_NEW(&x->residual, 2 * x->n), err_exchange);
     FIRE_TRY_GOTO(st, cut_buckets(x, cut, ncut), err_exchange);
@@ -111,6 +132,7 @@ void fire_exchange_destroy(fire_exchange_t *x)
     if (x->threaded) fire_exchange_thread_stop(x);
     for (int i = 0; i < x->nbucket; i++) {
         fire_collective_destroy(x->bucket[i].sum);
+        fire_collective_destroy(x->bucket[i].exact);
         fire_collective_destroy(x->bucket[i].gather);
     }
     fire_free(x->bucket);
@@ -131,6 +153,11 @@ static void quantize(fire_exchange_t *x, const bucket_t *b)
         rest[i] -= g[i];
 }
 
+static fire_collective_t *sum_of(const fire_exchange_t *x, const bucket_t *b)
+{
+    return x->coding || b->exact == NULL ? b->sum : b->exact;
+}
+
 static fire_status_t start_ready(fire_exchange_t *x, bool *moved)
 {
     while (x->nstarted < x->nbucket) {
@@ -139,8 +166,8 @@ static fire_status_t start_ready(fire_exchange_t *x, bool *moved)
         if (b->first + b->n > x->upto) break;
         b->began = fire_clock_now();
         if (x->nstarted == x->ndone) x->busy_since = b->began;
-        if (is_coded(x, b)) quantize(x, b);
-        FIRE_TRY(fire_collective_start(b->sum));
+        if (x->coding && is_coded(x, b)) quantize(x, b);
+        FIRE_TRY(fire_collective_start(sum_of(x, b)));
         b->state = SUMMING;
         x->nstarted++;
         *moved = true;
@@ -176,8 +203,8 @@ static fire_status_t update(fire_exchange_t *x, bucket_t *b)
 
 static fire_status_t test_bucket(fire_exchange_t *x, bucket_t *b, bool *moved)
 {
-    fire_collective_t *c  = b->state == SUMMING ? b->sum : b->gather;
-    fire_status_t      st = fire_collective_test(c);
+    fire_collective_t *c  = b->state == SUMMING ? sum_of(x, b) : b->gather;
+    fire_status_t      st = fire_collective_advance(c);
 
     FIRE_TRY(st);
     *moved |= fire_collective_moved(c);
@@ -207,6 +234,7 @@ fire_status_t fire_exchange_step(fire_exchange_t *x, bool *moved_p)
 {
     *moved_p = false;
     FIRE_TRY(start_ready(x, moved_p));
+    if (x->nstarted > x->ndone) FIRE_TRY(fire_comm_poll(x->comm));
     for (int i = x->nstarted - 1; i >= 0; i--) {
         bucket_t *b = &x->bucket[i];
 
@@ -229,13 +257,14 @@ bool fire_exchange_is_updated(const fire_exchange_t *x, int64_t first, int64_t n
     return true;
 }
 
-fire_status_t fire_exchange_begin(fire_exchange_t *x)
+fire_status_t fire_exchange_begin(fire_exchange_t *x, int64_t iter)
 {
     FIRE_TRY(fire_exchange_finish(x));
     if (x->threaded) fire_exchange_thread_idle(x);
     for (int i = 0; i < x->nbucket; i++)
         x->bucket[i].state = WAITING;
     x->nstarted = x->nsummed = x->ndone = 0;
+    x->coding                           = iter >= x->o.compress_from;
     atomic_store(&x->upto, 0);
     return FIRE_OK;
 }
@@ -314,6 +343,11 @@ fire_status_t fire_exchange_gather(fire_exchange_t *x, int64_t first, int64_t n,
     return fire_comm_allreduce(x->comm, "tree", values, (size_t)n);
 }
 
+static int64_t bytes_of(const fire_collective_t *c)
+{
+    return c != NULL ? fire_collective_bytes(c) : 0;
+}
+
 fire_exchange_account_t fire_exchange_account(fire_exchange_t *x)
 {
     fire_exchange_account_t a;
@@ -322,9 +356,9 @@ fire_exchange_account_t fire_exchange_account(fire_exchange_t *x)
     if (x->threaded) fire_exchange_thread_idle(x);
     a = x->account;
     for (int i = 0; i < x->nbucket; i++) {
-        bytes += fire_collective_bytes(x->bucket[i].sum);
-        if (x->bucket[i].gather != NULL)
-            bytes += fire_collective_bytes(x->bucket[i].gather);
+        const bucket_t *b = &x->bucket[i];
+
+        bytes += bytes_of(b->sum) + bytes_of(b->exact) + bytes_of(b->gather);
     }
     a.bytes         = bytes - x->bytes_before;
     x->bytes_before = bytes;

@@ -27,8 +27,9 @@ typedef struct fire_exchange_options {
     size_t         piece; /* bytes of the longest message; 0: a good one */
     size_t         bucket_bytes;
     fire_overlap_t overlap;
-    const char    *compress;  /* comm's codecs; NULL or "none" */
-    bool           canonical; /* the same bits for any number of workers */
+    const char    *compress;      /* comm's codecs; NULL or "none" */
+    int64_t        compress_from; /* first iteration with them; -1: the codec's own */
+    bool           canonical;     /* the same bits for any number of workers */
     bool           sharded; /* each worker updates its share, then they are gathered */
     bool           hold;    /* update only when all sums are there (clipping) */
     void          *arg;
@@ -61,8 +62,8 @@ fire_status_t fire_exchange_create(fire_comm_t *comm, float *grads, float *weigh
                                    fire_exchange_t              **exchange_p);
 void          fire_exchange_destroy(fire_exchange_t *x); /* NULL is allowed */
 
-/* Before the first ready() of an iteration; everything before must be finished. */
-fire_status_t fire_exchange_begin(fire_exchange_t *x);
+/* Before the first ready() of iteration `iter`; everything before must be finished. */
+fire_status_t fire_exchange_begin(fire_exchange_t *x, int64_t iter);
 /* grads[0 ... upto) is final. */
 fire_status_t fire_exchange_ready(fire_exchange_t *x, int64_t upto);
 /* Wait until [first, first + n) is updated; finish: until all is. */

@@ -18,6 +18,7 @@ typedef struct bucket {
     bool               head;  /* the first one: neither compressed nor sharded */
     _Atomic int        state; /* bucket_state_t; DONE is seen by the waiting thread */
     fire_collective_t *sum, *gather;
+    fire_collective_t *exact; /* the sum while nothing is compressed yet, or NULL */
     double             began, ended; /* the last time, by fire_clock_now() */
 } bucket_t;
 
@@ -31,6 +32,7 @@ struct fire_exchange {
     _Atomic int64_t         upto; /* grads[0 ... upto) is final */
     const fire_codec_t     *codec;
     float                   codec_arg;
+    bool                    coding;   /* compresses in this iteration */
     float                  *residual; /* [2n]: of this worker's part; of sums it made */
     fire_exchange_account_t account;
     int64_t                 bytes_before;

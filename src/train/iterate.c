@@ -130,7 +130,7 @@ static fire_status_t after_backward(void *arg, int layer)
 static fire_status_t begin_update(fire_trainer_t *t)
 {
     FIRE_TRY(fire_solver_begin(t->solver));
-    if (t->exchange != NULL) FIRE_TRY(fire_exchange_begin(t->exchange));
+    if (t->exchange != NULL) FIRE_TRY(fire_exchange_begin(t->exchange, t->solver->iter));
     FIRE_TRY(fire_trainer_measure(t));
     if (t->exchange == NULL) return FIRE_OK;
     FIRE_TRY(fire_grads_fetch(t->grads, 0, t->grads->head));

@@ -154,14 +154,15 @@ static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "unknown update \"%s\"; known are replicated, sharded",
                          f->update);
-    o->deadline     = (double)f->deadline;
-    o->algo         = f->comm;
-    o->colors       = (int)f->colors;
-    o->bucket_bytes = (size_t)((double)f->bucket_mb * 1e6);
-    o->compress     = f->compress;
-    o->hold         = clips || t->net->ctx.scaled;
-    o->sharded      = strcmp(f->update, "sharded") == 0 && !whole && !gpu;
-    o->canonical    = t->lanes > fire_trainer_size(t) || f->has_lanes;
+    o->deadline      = (double)f->deadline;
+    o->algo          = f->comm;
+    o->colors        = (int)f->colors;
+    o->bucket_bytes  = (size_t)((double)f->bucket_mb * 1e6);
+    o->compress      = f->compress;
+    o->compress_from = f->has_compress_from ? f->compress_from : -1;
+    o->hold          = clips || t->net->ctx.scaled;
+    o->sharded       = strcmp(f->update, "sharded") == 0 && !whole && !gpu;
+    o->canonical     = t->lanes > fire_trainer_size(t) || f->has_lanes;
     if (whole && strcmp(f->update, "sharded") == 0)
         FIRE_LOG(INFO, "%s needs whole gradients: update is replicated",
                  clips ? "clip_gradients" : f->adapt);
@@ -189,11 +190,14 @@ static void log_plan(const fire_trainer_t *t, const fire_exchange_options_t *o)
 }
 
 /* Unless the user chose, a small net gets smaller buckets: with one only, nothing
- * could be sent before backward ends. */
-static size_t bucket_bytes(const fire_trainer_t *t, size_t wanted)
+ * could be sent before backward ends. Where workers poll, in common memory, little can
+ * be hidden, and each bucket costs them notes. */
+static size_t bucket_bytes(const fire_trainer_t *t, const fire_exchange_options_t *o)
 {
-    const Caffe__FireParameter *f    = t->param->fire;
-    size_t                      part = (size_t)t->grads->n * sizeof(float) / 8;
+    const Caffe__FireParameter *f      = t->param->fire;
+    size_t                      wanted = o->bucket_bytes;
+    size_t                      parts  = o->overlap == FIRE_OVERLAP_THREAD ? 8 : 2;
+    size_t                      part   = (size_t)t->grads->n * sizeof(float) / parts;
 
     if ((f != NULL && f->has_bucket_mb) || part > wanted) return wanted;
     return part > 16 << 10 ? part : 16 << 10;
@@ -213,7 +217,7 @@ fire_status_t fire_trainer_make_exchange(fire_trainer_t *t)
     FIRE_TRY(fire_grads_create(t->net, &g, &t->grads));
     if (fire_trainer_size(t) == 1) return FIRE_OK;
     FIRE_TRY(fire_grads_cuts(t->grads, &cut, &ncut));
-    o.bucket_bytes = bucket_bytes(t, o.bucket_bytes);
+    o.bucket_bytes = bucket_bytes(t, &o);
     st = fire_exchange_create(t->options.comm, t->grads->sum, t->grads->weights, cut,
                               ncut, &o, &t->exchange);
     fire_free(cut);

@@ -92,14 +92,14 @@ TEST(messages_are_as_short_as_promised)
     CHECK_EQ(codec("fp16", &arg)->encode(x, n, wire), floats / 2);
     CHECK_EQ(codec("bf16", &arg)->encode(x, n, wire), floats / 2);
     CHECK_NEAR((double)codec("1bit", &arg)->encode(x, n, wire), (double)floats / 32,
-               (double)floats / 32 * 0.04);
+               (double)floats / 32 * 0.07);
     memset(x, 0, sizeof(x));
     for (size_t i = 0; i < n; i += 100)
         x[i] = 1;
     CHECK_EQ(codec("threshold=1", &arg)->encode(x, n, wire), 4 + 8 * ((n + 99) / 100));
 }
 
-TEST(one_bit_keeps_the_sums_of_both_signs)
+TEST(one_bit_about_keeps_the_sums_of_both_signs)
 {
     float x[100], arg, plus = 0, minus = 0, plus_after = 0, minus_after = 0;
 
@@ -109,8 +109,8 @@ TEST(one_bit_keeps_the_sums_of_both_signs)
     codec("1bit", &arg)->quantize(0, x, 100);
     for (int i = 0; i < 100; i++)
         *(x[i] < 0 ? &minus_after : &plus_after) += x[i];
-    CHECK_NEAR(plus_after, plus, 1e-4);
-    CHECK_NEAR(minus_after, minus, 1e-4);
+    CHECK_NEAR(plus_after, plus, 0.004 * plus); /* means have 8 bits */
+    CHECK_NEAR(minus_after, minus, 0.004 * -minus);
 }
 
 TEST(a_threshold_drops_small_elements_only)

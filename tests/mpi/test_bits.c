@@ -2,12 +2,20 @@
  * threads or processes, whatever way gradients go, and after a kill. */
 #include "training.h"
 
+#include <stdlib.h>
+
 static const char *const modes[] = {
     "--comm=tree --overlap=thread",
     "--comm=rhd --overlap=poll",
     "--comm=rhd --overlap=off --update=sharded",
     "--comm=tree --overlap=thread --update=sharded",
+    "--comm=tree --overlap=off",
+    "--comm=rhd --overlap=thread",
+    "--comm=rhd --overlap=off",
+    "--comm=rhd --overlap=thread --update=sharded",
+    "--comm=tree --overlap=off --update=sharded",
 };
+enum { MODES = sizeof(modes) / sizeof(modes[0]) };
 
 static char want[65]; /* what one worker makes */
 
@@ -36,17 +44,20 @@ static void check_processes(int workers, const char *mode)
     check_same("processes", workers, mode);
 }
 
-/* All modes as threads, one of them with each number of processes. */
+/* Processes take their time to start: three modes with each number of them, and all
+ * modes of all nets where FIRE_TEST_ALL is set. */
 static void check_net(net_kind_t kind)
 {
-    int turn = (int)kind;
+    bool all  = getenv("FIRE_TEST_ALL") != NULL;
+    int  turn = (int)kind;
 
     make_net(kind, "");
     train_alone();
     for (int workers = 2; workers <= 8; workers *= 2) {
-        for (int m = 0; m < 4; m++)
+        for (int m = 0; m < MODES; m++)
             check_threads(workers, modes[m]);
-        check_processes(workers, modes[turn++ % 4]);
+        for (int k = 0; k < (all ? MODES : 3); k++)
+            check_processes(workers, modes[turn++ % MODES]);
     }
 }
 
@@ -58,9 +69,6 @@ TEST(lenet_has_the_same_bits_on_1_2_4_and_8_workers)
 TEST(batchnorm_dropout_crops_and_shuffling_too)
 {
     check_net(TEMPTING);
-    for (int workers = 2; workers <= 8; workers *= 2)
-        for (int m = 0; m < 4; m++)
-            check_processes(workers, modes[m]);
 }
 
 TEST(cifar10_quick_too)

@@ -70,5 +70,5 @@ TEST(workers_take_no_memory_once_they_run)
     check("comm: 'tree' overlap: 'thread'", 2);
     check("comm: 'rhd' overlap: 'poll'", 4);
     check("comm: 'rhd' overlap: 'off' update: 'sharded'", 2);
-    check("comm: 'direct' overlap: 'thread' compress: '1bit'", 4);
+    check("comm: 'direct' overlap: 'thread' compress: '1bit' compress_from: 0", 4);
 }

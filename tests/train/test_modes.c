@@ -59,9 +59,10 @@ TEST(every_algorithm_trains_with_every_compression)
         for (int c = 0; c < 5; c++) {
             char more[200];
 
-            snprintf(more, sizeof(more),
-                     "fire { bucket_mb: 0.002 comm: '%s' compress: '%s' }",
-                     fire_algo_at(a)->name, codec[c]);
+            snprintf(
+                more, sizeof(more),
+                "fire { bucket_mb: 0.002 comm: '%s' compress: '%s' compress_from: 4 }",
+                fire_algo_at(a)->name, codec[c]);
             train(3, more, (run_t){0});
             if (!(mean_loss(26) < 0.5 * mean_loss(0)))
                 test_fail(__FILE__, __LINE__, "%s: loss %g, then %g", more,
@@ -75,6 +76,30 @@ TEST(a_sharded_update_works_with_compression)
     prepare();
     train(4, "fire { update: 'sharded' compress: 'bf16' }", (run_t){0});
     CHECK(mean_loss(26) < 0.5 * mean_loss(0));
+}
+
+/* Whoever updates, weights are the same; also where the parts of the gradients and of
+ * the weights could be cut differently. */
+TEST(sharded_and_replicated_updates_agree)
+{
+    static const char *const mode[] = {
+        "lanes: 4 comm: 'auto'",
+        "comm: 'direct' compress: 'bf16'",
+        "comm: 'direct' compress: '1bit' compress_from: 15",
+        "comm: 'auto' compress: '1bit' compress_from: 15",
+    };
+
+    prepare();
+    for (int i = 0; i < 4; i++) {
+        char     more[200];
+        uint64_t whole;
+
+        snprintf(more, sizeof(more), "fire { %s }", mode[i]);
+        whole = train(4, more, (run_t){0});
+        snprintf(more, sizeof(more), "fire { update: 'sharded' %s }", mode[i]);
+        if (train(4, more, (run_t){0}) != whole)
+            test_fail(__FILE__, __LINE__, "%s: other bits", mode[i]);
+    }
 }
 
 /* The model that a run of one iteration leaves. */
@@ -97,7 +122,7 @@ TEST(running_statistics_are_never_rounded)
 
     prepare();
     exact = model_after_one("fire { compress: 'none' }");
-    coded = model_after_one("fire { compress: '1bit' }");
+    coded = model_after_one("fire { compress: '1bit' compress_from: 0 }");
     CHECK_STR(exact->layer[2]->type, "BatchNorm");
     for (int k = 0; k < 3; k++) {
         a = exact->layer[2]->blobs[k];
@@ -111,7 +136,16 @@ TEST(running_statistics_are_never_rounded)
     fire_message_free(coded);
 }
 
-#define CODED "snapshot: 11 fire { compress: '1bit' comm: 'ring' }"
+TEST(one_bit_leaves_the_first_iterations_alone)
+{
+    prepare();
+    CHECK(train(2, "fire { compress: '1bit' }", (run_t){0}) ==
+          train(2, "fire { compress: 'none' }", (run_t){0}));
+    CHECK(train(2, "fire { compress: '1bit' compress_from: 20 }", (run_t){0}) !=
+          train(2, "fire { compress: 'none' }", (run_t){0}));
+}
+
+#define CODED "snapshot: 11 fire { compress: '1bit' compress_from: 5 comm: 'ring' }"
 
 TEST(error_feedback_goes_on_where_a_snapshot_left_it)
 {
@@ -149,7 +183,8 @@ static int64_t bytes_with(const char *codec)
 {
     char more[200];
 
-    snprintf(more, sizeof(more), "fire { comm: 'ring' compress: '%s' }", codec);
+    snprintf(more, sizeof(more),
+             "fire { comm: 'ring' compress: '%s' compress_from: 0 }", codec);
     train(2, more, (run_t){.before = count_bytes});
     return sent;
 }

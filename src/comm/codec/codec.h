@@ -17,6 +17,7 @@ typedef struct fire_codec {
     size_t      grain;         /* messages begin at multiples of it */
     bool        one_hop;       /* loses too much where partial sums travel */
     bool        has_arg;       /* is written name=arg */
+    int         exact_first;   /* a training's first iterations that it would spoil */
     size_t (*bound)(size_t n); /* most bytes that n elements can take */
     void (*quantize)(float arg, float *x, size_t n);
     size_t (*encode)(const float *x, size_t n, void *wire); /* bytes written */
