@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # accuracy.sh - LeNet on MNIST with two workers, once for every way to sum gradients and
-# every compression: accuracy at the end, and bytes that a worker sends per iteration.
+# every compression: accuracy at the end, and bytes that a worker sends in each of the
+# last iterations.
 # Needs examples/mnist (./dev demo makes it).
 #
 #   bench/workers/accuracy.sh DIR [FLAGS...]
-#   bench/workers/accuracy.sh runs/ways --comm=ring "--compress=1bit --warmup_iter=500"
+#   bench/workers/accuracy.sh runs/ways --comm=ring "--compress=1bit --compress_from=0"
 #
-# Without flags: all of them; one bit per number needs a slow start. A run that DIR has finished is not done again, so the
+# Without flags: all of them. A run that DIR has finished is not done again, so the
 # script can be interrupted. Workers count as hosts of their own: what they tell each
 # other goes over MPI, not through common memory, except with --comm=onesided.
 set -euo pipefail
@@ -15,7 +16,7 @@ cd "$(dirname "$0")/../.."
 dir=$1
 shift
 [ $# -gt 0 ] || set -- --comm={ps,tree,multicolor,ring,rhd,direct,hier,onesided,mpi} \
-    --compress={fp16,bf16,threshold=0.001} '--compress=1bit --warmup_iter=500'
+    --compress={fp16,bf16,threshold=0.001,1bit}
 program=${FIRECAFFE:-build/firecaffe}
 export OMPI_MCA_rmaps_base_oversubscribe=1
 [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -36,7 +37,7 @@ print('%-24s %9s %22s' % ('', 'accuracy', 'bytes per iteration'))
 for path in sorted(glob.glob(sys.argv[1] + '/*/run.jsonl')):
     lines = [json.loads(line) for line in open(path)]
     accuracy = [x['value'] for x in lines if x['type'] == 'test' and x['name'] == 'accuracy'][-1]
-    times = [x for x in lines if x['type'] == 'times']
-    sent = max(sum(x['bytes'][w] for x in times) for w in (0, 1)) / sum(x['n'] for x in times)
+    times = [x for x in lines if x['type'] == 'times'][-1]
+    sent = max(times['bytes']) / times['n']
     print('%-24s %9.4f %22.0f' % (os.path.basename(os.path.dirname(path)), accuracy, sent))
 END

@@ -5,7 +5,8 @@
 #   bench/workers/scaling.sh [ITERATIONS [NET...]]
 #   bench/workers/scaling.sh 100 cifar10_quick nin_cifar10
 #
-# Ways of running are taken in turns, three times each; the median counts.
+# Ways of running are taken in turns, TURNS times each (5); the median counts. OVERLAP
+# lists the ways to overlap (auto).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 iterations=${1:-100}
@@ -14,6 +15,7 @@ shift || true
 program=${FIRECAFFE:-build/firecaffe}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+turns=${TURNS:-5}
 export OMPI_MCA_rmaps_base_oversubscribe=1
 [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
@@ -34,10 +36,10 @@ run() {
 
 for net; do
     solver "$net" > "$work/$net.prototxt"
-    for turn in 1 2 3; do
+    for turn in $(seq "$turns"); do
         flags=''
         run one "$net"
-        for overlap in ${OVERLAP:-auto thread poll off}; do
+        for overlap in ${OVERLAP:-auto}; do
             flags="--workers 2 --overlap=$overlap" run "threads,$overlap" "$net"
             flags="--overlap=$overlap" run "processes,$overlap" "$net" mpirun -n 2
         done
@@ -46,14 +48,14 @@ for net; do
     python3 - "$work" <<'END'
 import glob, json, os, statistics, sys
 found = {}
-for path in glob.glob(sys.argv[1] + '/*.[123]/run.jsonl'):
+for path in glob.glob(sys.argv[1] + '/*.[0-9]*/run.jsonl'):
     lines = [json.loads(line) for line in open(path)]
     times = [x for x in lines if x['type'] == 'times']
     times = times[1:] or times  # without the first steps, if there are more
     n, workers = sum(x['n'] for x in times), lines[0]['workers']
     total = lambda key: sum(sum(x[key]) for x in times) / workers
     seconds = total('seconds')
-    way = os.path.basename(os.path.dirname(path))[:-2]
+    way = os.path.basename(os.path.dirname(path)).rsplit('.', 1)[0]
     found.setdefault(way, []).append(
         (lines[0]['batch'] * n / seconds, 100 * total('exposed') / seconds,
          1e3 * total('hidden') / n, 1e3 * total('data') / n, 1e3 * total('update') / n))
@@ -64,5 +66,5 @@ for way, (speed, exposed, hidden, data, update) in sorted(median.items(), key=la
     print('%-18s %9.0f %7.2f %8.1f%% %10.2f %8.2f %8.2f' %
           (way, speed, speed / median['one'][0], exposed, hidden, data, update))
 END
-    rm -rf "$work"/*.[123]
+    rm -rf "$work"/*.[0-9]*
 done
