@@ -212,12 +212,14 @@ static copy_t *free_slot(fire_storage_t *s)
 static fire_status_t get_memory(const fire_storage_t *s, const fire_format_t *format,
                                 size_t bytes, copy_t *c)
 {
+    fire_pool_t *pool = fire_pool_on(s->pool, format->place);
+
     *c = (copy_t){.format = *format, .bytes = bytes};
-    if (s->pool == NULL || format->place != FIRE_CPU)
+    if (pool == NULL)
         return fire_device_find(format->place)->alloc(bytes > 0 ? bytes : 1, &c->ptr);
     c->used = true;
-    FIRE_TRY(fire_pool_take(s->pool, bytes, &c->ptr));
-    c->pool = fire_pool_retain(s->pool);
+    FIRE_TRY(fire_pool_take(pool, bytes, &c->ptr));
+    c->pool = fire_pool_retain(pool);
     return FIRE_OK;
 }
 

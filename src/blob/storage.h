@@ -25,7 +25,7 @@ fire_status_t fire_storage_access(fire_storage_t *storage, fire_access_t access,
 fire_status_t fire_storage_bind(fire_storage_t *storage, fire_place_t place,
                                 void *memory, size_t bytes);
 
-/* Take CPU memory from this pool from now on. */
+/* Take memory from this pool from now on, on the GPU from the one beside it. */
 void fire_storage_use_pool(fire_storage_t *storage, fire_pool_t *pool);
 
 /* Is there a valid copy in this format, so that reading it costs nothing? */

@@ -80,6 +80,11 @@ typedef struct fire_device {
     /* dst[i] += a * src[i]; or, if `fold`, all into dst[0], in order. */
     fire_status_t (*add_scaled)(float *dst, float a, const float *src, int64_t n,
                                 bool fold);
+    /* (a GPU) Addresses for a pool. Memory behind the first `bytes` of them, where the
+     * first *have_p already have some; it may be a little more. Both away. */
+    fire_status_t (*reserve)(void **ptr_p, size_t *bytes_p);
+    fire_status_t (*provide)(void *ptr, size_t bytes, size_t *have_p);
+    void (*unreserve)(void *ptr, size_t bytes, size_t have);
 } fire_device_t;
 
 /* NULL where the place does not exist in this process. */

@@ -1,15 +1,16 @@
 /* pool.c - one range of addresses per pool, whose memory the system provides where it is
- * first touched. Requests get the lowest gap that holds them and neighbouring gaps
- * become one, so that the part in use stays dense: a net allocates forward and frees
- * backward, much like a stack. */
+ * first touched, or the GPU's driver when more of it is in use than ever. Requests get
+ * the lowest gap that holds them and neighbouring gaps become one, so that the part in
+ * use stays dense: a net allocates forward and frees backward, much like a stack. */
 #include "device/pool.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "device/device.h"
 
-enum { ALIGN = 64 };
+enum { ALIGN = 256 }; /* what CUDA gives */
 
 /* Spans follow each other without holes; the last is the rest of the range. */
 typedef struct span {
@@ -18,21 +19,27 @@ typedef struct span {
 } span_t;
 
 struct fire_pool {
-    _Atomic int refs;
-    char       *memory;
-    size_t      bytes, peak;
-    span_t     *span;
-    int64_t     n, cap;
+    _Atomic int          refs;
+    const fire_device_t *gpu;    /* whose memory it is; NULL: the CPU's */
+    fire_pool_t         *on_gpu; /* the pool beside it, or NULL */
+    char                *memory;
+    size_t               bytes, peak;
+    size_t               have; /* on a GPU: so many have memory behind them */
+    span_t              *span;
+    int64_t              n, cap;
 };
 
-fire_status_t fire_pool_create(fire_pool_t **pool_p)
+static fire_status_t create(const fire_device_t *gpu, fire_pool_t **pool_p)
 {
     fire_pool_t  *p;
     fire_status_t st;
 
     FIRE_TRY(FIRE_NEW(&p, 1));
     FIRE_TRY_GOTO(st, fire_grow(&p->span, &p->cap, 1, sizeof(*p->span)), err_pool);
-    FIRE_TRY_GOTO(st, fire_reserve((void **)&p->memory, &p->bytes), err_span);
+    p->gpu = gpu;
+    FIRE_TRY_GOTO(
+        st, (gpu != NULL ? gpu->reserve : fire_reserve)((void **)&p->memory, &p->bytes),
+        err_span);
     p->span[p->n++] = (span_t){.bytes = p->bytes};
     atomic_init(&p->refs, 1);
     *pool_p = p;
@@ -45,6 +52,23 @@ err_pool:
     return st;
 }
 
+fire_status_t fire_pool_create(fire_pool_t **pool_p)
+{
+    return create(NULL, pool_p);
+}
+
+void fire_pool_add_gpu(fire_pool_t *p)
+{
+    const fire_device_t *gpu = fire_device_find(FIRE_GPU);
+
+    if (gpu == NULL || create(gpu, &p->on_gpu) < 0) p->on_gpu = NULL;
+}
+
+fire_pool_t *fire_pool_on(fire_pool_t *p, fire_place_t place)
+{
+    return place == FIRE_CPU || p == NULL ? p : p->on_gpu;
+}
+
 fire_pool_t *fire_pool_retain(fire_pool_t *p)
 {
     if (p != NULL) atomic_fetch_add(&p->refs, 1);
@@ -54,7 +78,11 @@ fire_pool_t *fire_pool_retain(fire_pool_t *p)
 void fire_pool_release(fire_pool_t *p)
 {
     if (p == NULL || atomic_fetch_sub(&p->refs, 1) > 1) return;
-    fire_unreserve(p->memory, p->bytes);
+    if (p->gpu != NULL)
+        p->gpu->unreserve(p->memory, p->bytes, p->have);
+    else
+        fire_unreserve(p->memory, p->bytes);
+    fire_pool_release(p->on_gpu);
     fire_free(p->span);
     fire_free(p);
 }
@@ -84,6 +112,8 @@ fire_status_t fire_pool_take(fire_pool_t *p, size_t bytes, void **ptr_p)
     if (i == p->n)
         return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory: %zu bytes for activations",
                          bytes);
+    if (p->gpu != NULL && p->span[i].first + bytes > p->have)
+        FIRE_TRY(p->gpu->provide(p->memory, p->span[i].first + bytes, &p->have));
     if (p->span[i].bytes > bytes) {
         FIRE_TRY(insert(p, i));
         p->span[i + 1].first += bytes;
@@ -130,5 +160,5 @@ void fire_pool_give(fire_pool_t *p, void *ptr)
 
 size_t fire_pool_peak(const fire_pool_t *p)
 {
-    return p->peak;
+    return p != NULL ? p->peak : 0;
 }

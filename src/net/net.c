@@ -70,6 +70,7 @@ fire_status_t fire_net_create(const Caffe__NetParameter *param,
     net->loss_scale = 1;
     net->debug_info = param->debug_info;
     FIRE_TRY_GOTO(st, fire_pool_create(&net->ctx.pool), err_net);
+    if (net->ctx.lean && net->ctx.place == FIRE_GPU) fire_pool_add_gpu(net->ctx.pool);
     FIRE_TRY_GOTO(st, run_passes(net, param, options), err_net);
     *net_p = net;
     return FIRE_OK;

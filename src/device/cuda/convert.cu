@@ -35,6 +35,19 @@ __global__ static void transpose(int64_t a, int64_t b, int64_t tiles_a, int64_t 
     }
 }
 
+/* The same where b or a is small, as taps of a filter are: tiles would be empty. Threads
+ * follow dst. */
+template <typename To, typename From>
+__global__ static void transpose_small(int64_t n, unsigned a, unsigned b,
+                                       const From *src, To *dst)
+{
+    FIRE_GRID_STRIDE (i, n) {
+        unsigned inside = (unsigned)(i % (a * b)); /* of one matrix */
+
+        dst[i] = (To)(float)src[i - inside + inside % a * b + inside / a];
+    }
+}
+
 /* What is to be done: n elements, or z matrices a x b that are transposed. */
 typedef struct job {
     bool    swap;
@@ -52,6 +65,11 @@ static fire_status_t run(const job_t *j, const void *src, void *dst)
         return FIRE_LAUNCH_ON(fire_cuda_queue(), fire_cuda_grid(NULL, j->n),
                               FIRE_CUDA_BLOCK, (cast<To, From>), j->n,
                               (const From *)src, (To *)dst);
+    if ((j->a < TILE / 2 || j->b < TILE / 2) && j->a * j->b <= INT32_MAX)
+        return FIRE_LAUNCH_ON(fire_cuda_queue(), fire_cuda_grid(NULL, j->n),
+                              FIRE_CUDA_BLOCK, (transpose_small<To, From>), j->n,
+                              (unsigned)j->a, (unsigned)j->b, (const From *)src,
+                              (To *)dst);
     return FIRE_LAUNCH_ON(fire_cuda_queue(), (unsigned)(tiles < 65536 ? tiles : 65536),
                           dim3(TILE, TILE_ROWS), (transpose<To, From>), j->a, j->b,
                           tiles_a, tiles_b, tiles, (const From *)src, (To *)dst);

@@ -2,7 +2,6 @@
 
 #include <cublas_v2.h>
 #include <limits.h>
-#include <pthread.h>
 
 #include "device/cuda/libs.h"
 
@@ -18,10 +17,12 @@ typedef struct calls {
 } calls_t;
 #undef X
 
-/* Written once; the library stays open for the life of the process. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static calls_t         cublas;
-static bool            is_open;
+static calls_t cublas;
+
+#define X(name) {"cublas" #name, &cublas.name},
+static const fire_cuda_call_t calls[] = {CALLS(X){0}};
+#undef X
+static fire_cuda_lib_t library = {.file = "libcublas.so.13", .call = calls};
 
 #define CUBLAS(call) cublas_status((call), #call, __FILE__, __LINE__)
 
@@ -33,32 +34,14 @@ static fire_status_t cublas_status(cublasStatus_t rc, const char *what,
     return FIRE_ERR_DEVICE;
 }
 
-static fire_status_t open_calls(void)
-{
-    void *lib;
-
-    if (is_open) return FIRE_OK;
-    FIRE_TRY(fire_cuda_lib_open("libcublas.so.13", &lib));
-#define X(name) FIRE_TRY(fire_cuda_lib_find(lib, "cublas" #name, &cublas.name));
-    CALLS(X)
-#undef X
-    is_open = true;
-    return FIRE_OK;
-}
-
 /* The library's scratch memory is ours, so that it allocates none while a step is
  * recorded, and sums come out the same on every run. */
 enum { SCRATCH = 32 << 20 };
 
 static fire_status_t open_handle(fire_stream_t *s)
 {
-    fire_status_t st;
-
     if (s->cublas != NULL) return FIRE_OK;
-    pthread_mutex_lock(&lock);
-    st = open_calls();
-    pthread_mutex_unlock(&lock);
-    FIRE_TRY(st);
+    FIRE_TRY(fire_cuda_lib_open(&library));
     FIRE_TRY(fire_cuda_take(SCRATCH, &s->cublas_scratch));
     FIRE_TRY(CUBLAS(cublas.Create_v2((cublasHandle_t *)&s->cublas)));
     FIRE_TRY(CUBLAS(cublas.SetStream_v2(s->cublas, s->queue)));

@@ -87,6 +87,11 @@ fire_status_t fire_cuda_add_left(float *dst, const float *left, int64_t n);
 fire_status_t fire_cuda_add_scaled(float *dst, float a, const float *src, int64_t n,
                                    bool fold);
 
+/* range.c: the table's calls for pools. */
+fire_status_t fire_cuda_reserve(void **ptr_p, size_t *bytes_p);
+fire_status_t fire_cuda_provide(void *ptr, size_t bytes, size_t *have_p);
+void          fire_cuda_unreserve(void *ptr, size_t bytes, size_t have);
+
 enum { FIRE_CUDA_BLOCK = 256 };
 
 /* Blocks for n elements, enough to fill the GPU and no more: kernels loop. */

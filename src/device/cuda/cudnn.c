@@ -1,36 +1,18 @@
 #include "device/cuda/cudnn.h"
 
-#include <pthread.h>
-
 #include "device/cuda/libs.h"
 
-/* Written once; the library stays open for the life of the process. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static fire_cudnn_t    cudnn;
-static bool            is_open;
+static fire_cudnn_t cudnn;
 
-static fire_status_t open_calls(void)
-{
-    void *lib;
-
-    if (is_open) return FIRE_OK;
-    FIRE_TRY(fire_cuda_lib_open("libcudnn.so.9", &lib));
-#define X(name) FIRE_TRY(fire_cuda_lib_find(lib, "cudnn" #name, &cudnn.name));
-    FIRE_CUDNN_CALLS(X)
+#define X(name) {"cudnn" #name, &cudnn.name},
+static const fire_cuda_call_t calls[] = {FIRE_CUDNN_CALLS(X){0}};
 #undef X
-    is_open = true;
-    return FIRE_OK;
-}
+static fire_cuda_lib_t library = {.file = "libcudnn.so.9", .call = calls};
 
 fire_status_t fire_cudnn_get(fire_stream_t *s, const fire_cudnn_t **calls_p,
                              cudnnHandle_t *handle_p)
 {
-    fire_status_t st;
-
-    pthread_mutex_lock(&lock);
-    st = open_calls();
-    pthread_mutex_unlock(&lock);
-    FIRE_TRY(st);
+    FIRE_TRY(fire_cuda_lib_open(&library));
     if (s->cudnn == NULL) {
         FIRE_TRY(FIRE_CUDNN(cudnn.Create((cudnnHandle_t *)&s->cudnn)));
         FIRE_TRY(FIRE_CUDNN(cudnn.SetStream(s->cudnn, s->queue)));

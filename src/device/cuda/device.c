@@ -116,6 +116,9 @@ static const fire_device_t gpu = {
     .fill       = fire_cuda_fill,
     .add_left   = fire_cuda_add_left,
     .add_scaled = fire_cuda_add_scaled,
+    .reserve    = fire_cuda_reserve,
+    .provide    = fire_cuda_provide,
+    .unreserve  = fire_cuda_unreserve,
 };
 
 /* ---- queues ---- */

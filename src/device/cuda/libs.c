@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <glob.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static void *open_beside_python(const char *name)
     return lib;
 }
 
-fire_status_t fire_cuda_lib_open(const char *name, void **lib_p)
+static fire_status_t find_file(const char *name, void **lib_p)
 {
     void *lib = open_in(getenv("FIRE_CUDA_LIBS"), name);
 
@@ -58,13 +59,31 @@ fire_status_t fire_cuda_lib_open(const char *name, void **lib_p)
     return FIRE_OK;
 }
 
-fire_status_t fire_cuda_lib_find(void *lib, const char *name, void *call_p)
+static fire_status_t fill_calls(fire_cuda_lib_t *lib)
 {
-    void *call = dlsym(lib, name);
+    void *file;
 
-    if (call == NULL)
-        return FIRE_FAIL(FIRE_ERR_DEVICE,
-                         "the GPU library here lacks %s: it is too old", name);
-    memcpy(call_p, &call, sizeof(call));
+    if (lib->is_open) return FIRE_OK;
+    FIRE_TRY(find_file(lib->file, &file));
+    for (const fire_cuda_call_t *c = lib->call; c->name != NULL; c++) {
+        void *call = dlsym(file, c->name);
+
+        if (call == NULL)
+            return FIRE_FAIL(FIRE_ERR_DEVICE, "%s here lacks %s: it is too old",
+                             lib->file, c->name);
+        memcpy(c->call_p, &call, sizeof(call));
+    }
+    lib->is_open = true;
     return FIRE_OK;
+}
+
+fire_status_t fire_cuda_lib_open(fire_cuda_lib_t *lib)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    fire_status_t          st;
+
+    pthread_mutex_lock(&lock);
+    st = fill_calls(lib);
+    pthread_mutex_unlock(&lock);
+    return st;
 }

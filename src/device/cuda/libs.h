@@ -5,8 +5,19 @@
 #define FIRE_DEVICE_CUDA_LIBS_H
 #include "device/cuda/cuda.h"
 
-/* It stays open for the life of the process. An error names what was tried. */
-fire_status_t fire_cuda_lib_open(const char *name, void **lib_p);
-/* call_p: where the address of the function goes. */
-fire_status_t fire_cuda_lib_find(void *lib, const char *name, void *call_p);
+/* A function, and where its address goes. */
+typedef struct fire_cuda_call {
+    const char *name;
+    void       *call_p;
+} fire_cuda_call_t;
+
+typedef struct fire_cuda_lib {
+    const char             *file;
+    const fire_cuda_call_t *call; /* ends with {0} */
+    bool                    is_open;
+} fire_cuda_lib_t;
+
+/* Open it, once; it stays open for the life of the process. Any thread may call. An
+ * error names what was tried. */
+fire_status_t fire_cuda_lib_open(fire_cuda_lib_t *lib);
 #endif
