@@ -55,6 +55,7 @@ function(fire_gpu_test name)
 endfunction()
 foreach(precision fp32 tf32 bf16)
   fire_gpu_test(layers_${precision} test_layers --gpu=${precision} --file test_cases.c)
+  fire_gpu_test(groups_${precision} test_layers --gpu=${precision} --file test_groups.c)
 endforeach()
 
 fire_gpu_test(train test_train --gpu=fp32 --file test_gpu.c)

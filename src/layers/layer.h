@@ -32,6 +32,12 @@ typedef struct fire_kernel {
     /* (optional) Can it do the work of `next` as well, which comes right behind and in
      * place on its top? If so, l->follower has it from then on. */
     bool (*absorbs)(const fire_layer_t *l, const fire_layer_t *next);
+    /* (optional) The same for a layer that is not in place but reads, among others, the
+     * top of the last of the group, which nobody else will see. */
+    bool (*continues)(const fire_layer_t *l, const fire_layer_t *next);
+    /* (optional) Can it make itself what `from`, which runs before, would give it? If
+     * so, from->borrower is l from then on, and l->lender from. */
+    bool (*borrows)(const fire_layer_t *l, const fire_layer_t *from);
     /* (optional) What backward reads besides the gradients of tops, FIRE_NEEDS_*; all
      * if it does not say. */
     unsigned (*needs)(const fire_layer_t *l);
@@ -105,6 +111,8 @@ struct fire_layer {
     int           nfollower; /* layers that the kernel does as well, in order */
     fire_layer_t *follower[FIRE_MAX_FOLLOWERS];
     bool          absorbed; /* is one of these: it does not run by itself */
+    fire_layer_t *borrower; /* whose kernel makes this one's values, or NULL */
+    fire_layer_t *lender;   /* whose values this one's kernel makes, or NULL */
 };
 
 static inline fire_param_kind_t fire_layer_param_kind(const fire_layer_t *l, int i)
@@ -178,8 +186,8 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
 #    define FIRE_ONEDNN_KERNEL(noun)
 #endif
 
-/* Kernels on a GPU: fire_noun_cuda_forward() and _backward(), with 4 also _prepare() and
- * _release(), with 6 all of FIRE_KERNEL_DECLARE; nothing without CUDA. */
+/* Kernels on a GPU: fire_noun_cuda_forward() and _backward(), with 6 also _declines(),
+ * _prepare(), _release() and _absorbs(); nothing without CUDA. */
 #ifdef FIRE_HAVE_CUDA
 #    define FIRE_CUDA_ROW(...) {.name = "cuda", .where = FIRE_GPU, __VA_ARGS__},
 #else
@@ -201,11 +209,6 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
 #define FIRE_CUDA_KERNEL(noun)                            \
     FIRE_CUDA_ROW(.forward  = fire_##noun##_cuda_forward, \
                   .backward = fire_##noun##_cuda_backward)
-#define FIRE_CUDA_KERNEL_4(noun)                           \
-    FIRE_CUDA_ROW(.prepare  = fire_##noun##_cuda_prepare,  \
-                  .forward  = fire_##noun##_cuda_forward,  \
-                  .backward = fire_##noun##_cuda_backward, \
-                  .release  = fire_##noun##_cuda_release)
 #define FIRE_CUDA_KERNEL_6(noun)                           \
     FIRE_CUDA_ROW(.declines = fire_##noun##_cuda_declines, \
                   .prepare  = fire_##noun##_cuda_prepare,  \

@@ -1,6 +1,7 @@
 /* fusion.c - layers whose kernel does the work of those behind it as well: convolution
- * with its ReLU, BatchNorm with Scale and ReLU. Only layers that work in place are
- * absorbed, so every blob still holds what it would hold without. */
+ * with its ReLU, BatchNorm with Scale and ReLU. Layers that work in place are absorbed,
+ * so every blob still holds what it would hold without. Only a lean net, where nobody
+ * looks, goes on beyond: BatchNorm at the end of a residual branch with the sum. */
 #include <string.h>
 
 #include "net/net.h"
@@ -12,13 +13,30 @@ static bool comes_in_place(const fire_layer_t *l, const fire_layer_t *next)
            next->loss_weight[0] == 0 && l->loss_weight[0] == 0;
 }
 
+/* Blobs have one reader each: Split makes it so. */
+static bool reads_on(const fire_layer_t *l, const fire_layer_t *next)
+{
+    bool reads = false;
+
+    for (int i = 0; i < next->nbottom; i++)
+        reads |= next->bottom[i] == l->top[0];
+    for (int i = 0; i < next->ntop; i++)
+        if (next->top[i] == l->top[0] || next->loss_weight[i] != 0) return false;
+    return reads && l->ntop == 1 && l->loss_weight[0] == 0;
+}
+
 /* Who wants `ref`, or asks for it, gets it. */
 static bool can_absorb(const fire_layer_t *l, const fire_layer_t *next)
 {
-    return l->nfollower < FIRE_MAX_FOLLOWERS && comes_in_place(l, next) &&
-           l->kernel->absorbs != NULL && next->kernel->where == l->kernel->where &&
-           strcmp(next->kernel->name, "ref") != 0 &&
-           l->kernel->absorbs(l, next);
+    const fire_layer_t *last = l->nfollower > 0 ? l->follower[l->nfollower - 1] : l;
+
+    if (l->nfollower == FIRE_MAX_FOLLOWERS || next->kernel->where != l->kernel->where ||
+        strcmp(next->kernel->name, "ref") == 0)
+        return false;
+    if (comes_in_place(last, next))
+        return l->kernel->absorbs != NULL && l->kernel->absorbs(l, next);
+    return l->ctx->lean && l->kernel->continues != NULL && reads_on(last, next) &&
+           l->kernel->continues(l, next);
 }
 
 /* Gradients of an absorbed layer's parameters come when its leader runs. */
@@ -26,6 +44,25 @@ static void move_params(fire_net_t *net, int from, int to)
 {
     for (int i = 0; i < net->nparam; i++)
         if (net->learn[i].first_use == from) net->learn[i].first_use = to;
+}
+
+/* What a layer gives need not be written if the only one who reads it can make it. */
+static void find_borrowers(fire_net_t *net)
+{
+    for (int i = 0; i < net->nlayer; i++) {
+        fire_layer_t *from = &net->layer[i].base;
+
+        for (int k = i + 1; k < net->nlayer && !from->absorbed; k++) {
+            fire_layer_t *l = &net->layer[k].base;
+
+            if (l->absorbed || l->kernel != from->kernel ||
+                l->kernel->borrows == NULL || !l->kernel->borrows(l, from))
+                continue;
+            from->borrower = l;
+            l->lender      = from;
+            break;
+        }
+    }
 }
 
 void fire_net_fuse(fire_net_t *net)
@@ -43,6 +80,7 @@ void fire_net_fuse(fire_net_t *net)
             move_params(net, k, i);
         }
     }
+    if (net->ctx.lean) find_borrowers(net);
 }
 
 fire_status_t fire_net_unfuse(fire_net_t *net)
@@ -51,6 +89,7 @@ fire_status_t fire_net_unfuse(fire_net_t *net)
         fire_layer_t *l = &net->layer[i].base;
 
         l->absorbed = false;
+        l->borrower = l->lender = NULL;
         if (l->nfollower == 0) continue;
         l->nfollower = 0;
         if (l->kernel->prepare != NULL) FIRE_TRY(l->kernel->prepare(l));

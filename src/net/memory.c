@@ -73,13 +73,22 @@ static void use_backward(lives_t *all, const fire_layer_t *l, int step)
     }
 }
 
+/* A group runs backward when it is its leader's turn, after that of all others. */
+static int leader_of(const fire_net_t *net, int layer)
+{
+    while (net->layer[layer].base.absorbed)
+        layer--;
+    return layer;
+}
+
 static void trace(const fire_net_t *net, bool backward, lives_t *all)
 {
     for (int i = 0; i < net->nlayer; i++)
         use_forward(all, &net->layer[i].base, i);
     for (int i = net->nlayer - 1; i >= 0 && backward; i--)
         if (net->layer[i].need_backward)
-            use_backward(all, &net->layer[i].base, 2 * net->nlayer - 1 - i);
+            use_backward(all, &net->layer[i].base,
+                         2 * net->nlayer - 1 - leader_of(net, i));
     for (int i = 0; i < net->noutput; i++)
         use(all, net->blob[net->output[i]].blob, FIRE_DATA, KEPT);
 }
@@ -104,8 +113,9 @@ fire_status_t fire_net_plan_memory(fire_net_t *net)
     fire_status_t st;
 
     net->ndrop = 0;
-    /* A GPU's memory does not go round: giving it back would wait for the GPU. */
-    if (!net->ctx.lean || net->ctx.place == FIRE_GPU) return FIRE_OK;
+    /* Without a pool, giving memory back would wait for the GPU. */
+    if (!net->ctx.lean || fire_pool_on(net->ctx.pool, net->ctx.place) == NULL)
+        return FIRE_OK;
     fire_free(net->drop);
     net->drop = NULL;
     FIRE_TRY(FIRE_NEW(&all.life, most_lives(net)));

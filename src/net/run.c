@@ -33,7 +33,8 @@ static fire_status_t select_again(fire_net_t *net, fire_layer_t *l)
 
     FIRE_TRY(fire_kernel_select(l, NULL, NULL));
     if (l->kernel == before) return FIRE_OK;
-    if (l->absorbed || l->nfollower > 0) FIRE_TRY(fire_net_unfuse(net));
+    if (l->absorbed || l->nfollower > 0 || l->borrower != NULL)
+        FIRE_TRY(fire_net_unfuse(net));
     return fire_net_plan_memory(net);
 }
 
@@ -86,9 +87,14 @@ static fire_status_t start_group(fire_net_t *net, int leader)
     return FIRE_OK;
 }
 
-/* Does a range of layers begin or end inside a group? */
+/* Does a range of layers begin or end inside a group, or between two that work
+ * together? */
 static bool cuts_group(const fire_net_t *net, int first, int last)
 {
+    bool whole = first == 0 && last == net->nlayer - 1;
+
+    for (int i = 0; i < net->nlayer && !whole; i++)
+        if (net->layer[i].base.borrower != NULL) return true;
     return net->layer[first].base.absorbed ||
            (last + 1 < net->nlayer && net->layer[last + 1].base.absorbed);
 }

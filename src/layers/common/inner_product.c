@@ -136,7 +136,7 @@ static fire_status_t inner_product_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t inner_product_kernels[] = {
-    FIRE_CUDA_KERNEL(inner_product) /* where it is built in */
+    FIRE_CUDA_INNER_PRODUCT /* where it is built in */
     {.name     = "ref",
      .prepare  = inner_product_prepare,
      .forward  = inner_product_forward,

@@ -34,4 +34,9 @@ template <int THREADS, typename OP> __device__ static inline float fire_reduce(f
         x = OP::of(x, part[i]);
     return x;
 }
+
+__device__ static inline float fire_block_sum(float x)
+{
+    return fire_reduce<FIRE_CUDA_BLOCK, fire_plus>(x);
+}
 #endif

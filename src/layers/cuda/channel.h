@@ -2,69 +2,28 @@
  * every run: blocks leave partial sums, which are added in a fixed order.
  *
  * Channels last (inner 1), a block is TX vectors of channels wide and TY rows high; each
- * thread keeps its channels and walks down the rows:
+ * thread keeps its channels and all blocks together walk over the rows:
  *
  *       channels ->   |0|1|2|3|0|1|2|3|        threadIdx.x
  *   rows  threadIdx.y |.......|.......|        blockIdx.x: which channels
  *    |                                         blockIdx.y: which rows
  *
- * Channels first, a block has one channel and walks over planes. */
+ * Sums walk from the last row to the first, what is done to each element from the first
+ * to the last: each begins with what the kernel before it has left in the cache. A
+ * thread loads a batch of rows before it works on the first, which keeps enough memory
+ * on its way to be as fast as a copy.
+ *
+ * Channels first, a block has one channel and some planes. */
 #ifndef FIRE_LAYERS_CUDA_CHANNEL_H
 #define FIRE_LAYERS_CUDA_CHANNEL_H
+#include "layers/cuda/block.h"
+#include "layers/cuda/divide.h"
+#include "layers/cuda/lanes.h"
 #include "layers/cuda/layer_cuda.h"
-#include "layers/cuda/map.h"
 
 enum { FIRE_CHANNEL_THREADS = 256, FIRE_CHANNEL_PARTS = 1024 };
 
-/* V elements in a row, in float32. */
-template <int V> struct fire_lanes {
-    float v[V];
-};
-
-template <int V, typename T>
-__device__ static inline fire_lanes<V> fire_lanes_load(const T *p, int64_t at)
-{
-    fire_lanes<V> out;
-
-    if constexpr (V == 1) {
-        out.v[0] = (float)p[at];
-    } else {
-        fire_vector<T> raw = *reinterpret_cast<const fire_vector<T> *>(p + at);
-
-#pragma unroll
-        for (int k = 0; k < V; k++)
-            out.v[k] = (float)raw.v[k];
-    }
-    return out;
-}
-
-template <int V, typename T>
-__device__ static inline void fire_lanes_store(T *p, int64_t at,
-                                               const fire_lanes<V> &in)
-{
-    if constexpr (V == 1) {
-        p[at] = (T)in.v[0];
-    } else {
-        fire_vector<T> raw;
-
-#pragma unroll
-        for (int k = 0; k < V; k++)
-            raw.v[k] = (T)in.v[k];
-        *reinterpret_cast<fire_vector<T> *>(p + at) = raw;
-    }
-}
-
-/* The same from float32, of any alignment. */
-template <int V>
-__device__ static inline fire_lanes<V> fire_lanes_load_plain(const float *p, int64_t at)
-{
-    fire_lanes<V> out;
-
-#pragma unroll
-    for (int k = 0; k < V; k++)
-        out.v[k] = p[at + k];
-    return out;
-}
+enum { FIRE_CHANNEL_BLOCKS = 2 }; /* that a multiprocessor runs at once */
 
 /* How blocks share the work; made by fire_channel_plan(). */
 typedef struct fire_channel_plan {
@@ -72,17 +31,22 @@ typedef struct fire_channel_plan {
     int             vector; /* elements a thread takes at once */
     int             tx, ty;
     int             parts; /* partial sums per channel */
-    int64_t         step;  /* rows (inner 1) or planes of one part */
+    int64_t         step;  /* planes of one part */
     unsigned        columns;
+    fire_divisor_t  by_inner;
+    /* With one part, the only sum (K 1) goes straight there, added or not; or NULL. */
+    float *sum;
+    bool   add;
 } fire_channel_plan_t;
 
 /* `vector`: elements of 16 bytes; 1 is taken where channels do not divide. */
 static inline fire_channel_plan_t fire_channel_plan(fire_gpu_view_t view, int vector,
                                                     int multiprocessors)
 {
-    fire_channel_plan_t p = {view, 1, 32, FIRE_CHANNEL_THREADS / 32, 1, 1, 1};
-    int64_t             blocks;
+    fire_channel_plan_t p    = {view, 1, 32, FIRE_CHANNEL_THREADS / 32, 1, 1, 1};
+    int64_t             most = (int64_t)FIRE_CHANNEL_BLOCKS * multiprocessors, rows = 1;
 
+    p.by_inner = fire_divisor(view.inner);
     if (view.inner == 1) {
         p.vector = view.channels % vector == 0 ? vector : 1;
         while (p.tx > 1 && p.tx / 2 * p.vector >= view.channels)
@@ -90,104 +54,139 @@ static inline fire_channel_plan_t fire_channel_plan(fire_gpu_view_t view, int ve
         p.ty = FIRE_CHANNEL_THREADS / p.tx;
         p.columns =
             (unsigned)((view.channels + p.tx * p.vector - 1) / (p.tx * p.vector));
+        rows = 4 * p.ty; /* few blocks with some rows per thread rather than many */
     } else {
         p.columns = (unsigned)view.channels;
+        most *= 2; /* they are small */
     }
-    /* About four blocks for each multiprocessor, each with some rows per thread. */
-    blocks = 4 * (int64_t)multiprocessors / p.columns + 1;
-    p.step = (view.outer + blocks - 1) / blocks;
-    if (view.inner == 1 && p.step < 4 * p.ty) p.step = 4 * p.ty;
-    if (p.step < 1) p.step = 1;
-    if ((view.outer + p.step - 1) / p.step > FIRE_CHANNEL_PARTS)
-        p.step = (view.outer + FIRE_CHANNEL_PARTS - 1) / FIRE_CHANNEL_PARTS;
-    p.parts = (int)((view.outer + p.step - 1) / p.step);
-    if (p.parts < 1) p.parts = 1;
+    most /= p.columns;
+    /* With few elements, one launch instead of two. */
+    if (view.outer * view.inner <= 16 * (view.inner == 1 ? p.ty : FIRE_CHANNEL_THREADS))
+        most = 1;
+    if (most > view.outer / rows) most = view.outer / rows;
+    if (most > FIRE_CHANNEL_PARTS) most = FIRE_CHANNEL_PARTS;
+    if (most < 1) most = 1;
+    p.step  = (view.outer + most - 1) / most;
+    p.parts = (int)(p.step > 0 ? (view.outer + p.step - 1) / p.step : 1);
     return p;
 }
 
 /* Add over threadIdx.y; the result is valid where threadIdx.y is 0. */
 template <int V> __device__ static inline fire_lanes<V> fire_add_rows(fire_lanes<V> x)
 {
-    __shared__ float sum[FIRE_CHANNEL_THREADS][V];
+    __shared__ float sum[V][FIRE_CHANNEL_THREADS];
     int              me = threadIdx.y * blockDim.x + threadIdx.x;
 
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < V; k++)
-        sum[me][k] = x.v[k];
+        sum[k][me] = x.v[k];
     __syncthreads();
     for (int half = blockDim.y / 2; half > 0; half /= 2) {
         if ((int)threadIdx.y < half)
 #pragma unroll
             for (int k = 0; k < V; k++)
-                sum[me][k] += sum[me + half * blockDim.x][k];
+                sum[k][me] += sum[k][me + half * blockDim.x];
         __syncthreads();
     }
 #pragma unroll
     for (int k = 0; k < V; k++)
-        x.v[k] = sum[me][k];
+        x.v[k] = sum[k][me];
     return x;
 }
 
-/* Add over a warp, all lanes get the result. */
-__device__ static inline float fire_warp_sum(float x)
+/* A block's sums: among the partial ones or, if there are no others, where they are
+ * wanted. */
+template <int V>
+__device__ static inline void fire_channel_leave(const fire_channel_plan_t &p, int k,
+                                                 int64_t c, const fire_lanes<V> &total,
+                                                 float *partial)
 {
-    for (int lane = 16; lane > 0; lane /= 2)
-        x += __shfl_xor_sync(0xffffffffu, x, lane);
-    return x;
+    if (p.parts == 1 && p.sum != NULL)
+        for (int i = 0; i < V; i++)
+            p.sum[c + i] = p.add ? p.sum[c + i] + total.v[i] : total.v[i];
+    else
+        for (int i = 0; i < V; i++)
+            partial[((int64_t)k * p.parts + blockIdx.y) * p.view.channels + c + i] =
+                total.v[i];
 }
 
 /* partial[(k * parts + part) * channels + c] = sum of what F gives for k = 0 ... K-1.
  * F: template <int V> struct constants, made of (F, channel) once for many elements;
- * template <int V> void add(constants<V>, int64_t at, fire_lanes<V> sum[K]). */
+ * template <int V> struct inputs, what load(int64_t at) brings; BATCH, how many of these
+ * are loaded at once; template <int V> void add(constants<V>, inputs<V>, int64_t at,
+ * fire_lanes<V> sum[K]). */
 template <int V, int K, typename F>
-__global__ static void fire_channel_rows(fire_channel_plan_t p, F f, float *partial)
+__global__ static void __launch_bounds__(FIRE_CHANNEL_THREADS, FIRE_CHANNEL_BLOCKS)
+    fire_channel_rows(fire_channel_plan_t p, F f, float *partial)
 {
-    int64_t       c      = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * V;
-    int64_t       row    = blockIdx.y * p.step + threadIdx.y;
-    int64_t       end    = (blockIdx.y + 1) * p.step;
-    bool          mine   = c < p.view.channels;
+    int64_t c    = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * V;
+    int64_t step = (int64_t)gridDim.y * blockDim.y;
+    int64_t row  = p.view.outer - 1 - ((int64_t)blockIdx.y * blockDim.y + threadIdx.y);
+    bool    mine = c < p.view.channels;
     fire_lanes<V> sum[K] = {};
 
-    if (end > p.view.outer) end = p.view.outer;
     if (mine) {
         typename F::template constants<V> k(f, c);
 
-#pragma unroll 4
-        for (; row < end; row += blockDim.y)
-            f.template add<V>(k, row * p.view.channels + c, sum);
+        for (; row >= 0; row -= F::BATCH * step) {
+            typename F::template inputs<V> in[F::BATCH];
+
+#pragma unroll
+            for (int i = 0; i < F::BATCH; i++)
+                in[i] = f.template load<V>(
+                    (row >= i * step ? row - i * step : 0) * p.view.channels + c);
+#pragma unroll
+            for (int i = 0; i < F::BATCH; i++)
+                if (row >= i * step)
+                    f.template add<V>(k, in[i], (row - i * step) * p.view.channels + c,
+                                      sum);
+        }
     }
     for (int k = 0; k < K; k++) {
         fire_lanes<V> total = fire_add_rows<V>(sum[k]);
 
-        if (threadIdx.y == 0 && mine)
-            for (int i = 0; i < V; i++)
-                partial[((int64_t)k * p.parts + blockIdx.y) * p.view.channels + c + i] =
-                    total.v[i];
+        if (threadIdx.y == 0 && mine) fire_channel_leave<V>(p, k, c, total, partial);
     }
 }
 
+/* A block's planes as one row of elements: many small planes as well as a few large. */
 template <int K, typename F>
 __global__ static void fire_channel_planes(fire_channel_plan_t p, F f, float *partial)
 {
-    int64_t       c = blockIdx.x, n = blockIdx.y * p.step + threadIdx.y;
-    int64_t       end    = (blockIdx.y + 1) * p.step;
+    int64_t       c = blockIdx.x, first = (int64_t)blockIdx.y * p.step;
+    int64_t       end   = first + p.step < p.view.outer ? first + p.step : p.view.outer;
+    int64_t       last  = (end - first) * p.view.inner - 1;
+    int64_t       start = threadIdx.y * blockDim.x + threadIdx.x;
     fire_lanes<1> sum[K] = {};
 
     typename F::template constants<1> constants(f, c);
 
-    if (end > p.view.outer) end = p.view.outer;
-    for (; n < end; n += blockDim.y)
-        for (int64_t i = threadIdx.x; i < p.view.inner; i += blockDim.x)
-            f.template add<1>(constants, (n * p.view.channels + c) * p.view.inner + i,
-                              sum);
+    for (int64_t i = start; i <= last; i += F::BATCH * FIRE_CHANNEL_THREADS) {
+        typename F::template inputs<1> in[F::BATCH];
+        int64_t                        at[F::BATCH];
+
+#pragma unroll
+        for (int k = 0; k < F::BATCH; k++) {
+            int64_t  mine  = i + k * FIRE_CHANNEL_THREADS;
+            uint64_t plane = (uint64_t)(mine < last ? mine : last);
+            unsigned place = fire_take(&plane, p.by_inner);
+
+            at[k] =
+                ((first + (int64_t)plane) * p.view.channels + c) * p.view.inner + place;
+            in[k] = f.template load<1>(at[k]);
+        }
+#pragma unroll
+        for (int k = 0; k < F::BATCH; k++)
+            if (i + k * FIRE_CHANNEL_THREADS <= last)
+                f.template add<1>(constants, in[k], at[k], sum);
+    }
     for (int k = 0; k < K; k++) {
         fire_lanes<1> total = fire_add_rows<1>(sum[k]);
 
-        total.v[0] = fire_warp_sum(total.v[0]);
+        total.v[0] = fire_reduce<32, fire_plus>(total.v[0]);
         if (threadIdx.y == 0 && threadIdx.x == 0)
-            partial[((int64_t)k * p.parts + blockIdx.y) * p.view.channels + c] =
-                total.v[0];
+            fire_channel_leave<1>(p, k, c, total, partial);
     }
 }
 
@@ -222,16 +221,17 @@ __device__ static inline bool fire_channel_totals(const float *partial, int part
                                                   int64_t channels, float total[K],
                                                   int64_t *c_p)
 {
-    int64_t c = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    int64_t       c   = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    fire_lanes<K> sum = {};
 
-    for (int k = 0; k < K; k++) {
-        fire_lanes<1> sum = {};
-
-#pragma unroll 4
-        for (int i = threadIdx.y; c < channels && i < parts; i += blockDim.y)
-            sum.v[0] += partial[((int64_t)k * parts + i) * channels + c];
-        total[k] = fire_add_rows<1>(sum).v[0];
-    }
+#pragma unroll 8
+    for (int i = threadIdx.y; c < channels && i < parts; i += blockDim.y)
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            sum.v[k] += partial[((int64_t)k * parts + i) * channels + c];
+    sum = fire_add_rows<K>(sum);
+    for (int k = 0; k < K; k++)
+        total[k] = sum.v[k];
     *c_p = c;
     return threadIdx.y == 0 && c < channels;
 }
@@ -244,18 +244,30 @@ __device__ static inline bool fire_channel_totals(const float *partial, int part
 
 /* ---- element-wise work that knows its channel ---- */
 
-/* F: constants as above; template <int V> void apply(constants<V>, int64_t at). */
+/* F: constants, inputs, load and BATCH as above; BLOCKS, how many a multiprocessor has
+ * registers for; template <int V> void apply(constants<V>, inputs<V>, int64_t at). */
 template <int V, typename F>
-__global__ static void fire_channel_each_row(fire_channel_plan_t p, F f)
+__global__ static void __launch_bounds__(FIRE_CHANNEL_THREADS, F::BLOCKS)
+    fire_channel_each_row(fire_channel_plan_t p, F f)
 {
-    int64_t c   = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * V;
+    int64_t c    = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * V;
+    int64_t step = (int64_t)gridDim.y * blockDim.y, last = p.view.outer - 1;
     int64_t row = (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
 
     if (c >= p.view.channels) return;
     typename F::template constants<V> k(f, c);
-#pragma unroll 2
-    for (; row < p.view.outer; row += (int64_t)gridDim.y * blockDim.y)
-        f.template apply<V>(k, row * p.view.channels + c);
+    for (; row <= last; row += F::BATCH * step) {
+        typename F::template inputs<V> in[F::BATCH];
+
+#pragma unroll
+        for (int i = 0; i < F::BATCH; i++)
+            in[i] = f.template load<V>(
+                (row + i * step <= last ? row + i * step : last) * p.view.channels + c);
+#pragma unroll
+        for (int i = 0; i < F::BATCH; i++)
+            if (row + i * step <= last)
+                f.template apply<V>(k, in[i], (row + i * step) * p.view.channels + c);
+    }
 }
 
 template <typename F>
@@ -265,8 +277,11 @@ __global__ static void fire_channel_each_plane(fire_channel_plan_t p, F f)
          plane += gridDim.x) {
         typename F::template constants<1> k(f, plane % p.view.channels);
 
-        for (int64_t i = threadIdx.x; i < p.view.inner; i += blockDim.x)
-            f.template apply<1>(k, plane * p.view.inner + i);
+        for (int64_t i = threadIdx.x; i < p.view.inner; i += blockDim.x) {
+            int64_t at = plane * p.view.inner + i;
+
+            f.template apply<1>(k, f.template load<1>(at), at);
+        }
     }
 }
 
@@ -274,12 +289,14 @@ template <int V, typename F>
 static fire_status_t fire_channel_each(fire_stream_t *s, const fire_channel_plan_t &p,
                                        F f)
 {
-    dim3     block((unsigned)p.tx, (unsigned)p.ty);
-    int64_t  rows = (p.view.outer + p.ty - 1) / p.ty, most = 16 * s->multiprocessors;
+    dim3    block((unsigned)p.tx, (unsigned)p.ty);
+    int64_t rows     = (p.view.outer + p.ty - 1) / p.ty,
+            most     = F::BLOCKS * s->multiprocessors;
     int64_t  planes  = p.view.outer * p.view.channels;
     unsigned threads = p.view.inner >= 256 ? 256 : p.view.inner >= 128 ? 128 : 64;
 
-    most = most / p.columns + 1;
+    most = most / p.columns;
+    if (most < 1) most = 1;
     if (planes == 0 || p.view.inner == 0) return FIRE_OK;
     if (p.view.inner > 1)
         return FIRE_LAUNCH_GRID(s, (unsigned)(planes < 65536 ? planes : 65536), threads,

@@ -2,8 +2,20 @@
 
 #include "layers/cuda/channel.h"
 
+/* What one array brings. */
+template <int V, typename T> struct one_input {
+    fire_raw<V, T> x;
+};
+
 template <typename T> struct values {
+    enum { BATCH = 8 };
     const T *x;
+
+    template <int V> using inputs = one_input<V, T>;
+    template <int V> __device__ inputs<V> load(int64_t at) const
+    {
+        return {fire_raw_load<V>(x, at)};
+    }
 
     template <int V> struct constants {
         __device__ constants(const values &, int64_t)
@@ -12,13 +24,12 @@ template <typename T> struct values {
     };
 
     template <int V>
-    __device__ void add(const constants<V> &, int64_t at, fire_lanes<V> *sum) const
+    __device__ void add(const constants<V> &, const inputs<V> &in, int64_t,
+                        fire_lanes<V> *sum) const
     {
-        fire_lanes<V> v = fire_lanes_load<V>(x, at);
-
 #pragma unroll
         for (int k = 0; k < V; k++)
-            sum[0].v[k] += v.v[k];
+            sum[0].v[k] += (float)in.x.v[k];
     }
 };
 
@@ -40,7 +51,10 @@ static fire_status_t sum_of(fire_stream_t *s, fire_gpu_view_t view, const T *x,
     fire_channel_plan_t p = fire_channel_plan(view, V, s->multiprocessors);
     float              *partial;
 
+    p.sum = sum;
+    p.add = add;
     FIRE_TRY((fire_channel_sums<V, 1>(s, p, values<T>{x}, &partial)));
+    if (p.parts == 1) return FIRE_OK;
     return FIRE_LAUNCH_TOTALS(s, view.channels, finish, view.channels, p.parts, partial,
                               add, sum);
 }
@@ -54,9 +68,16 @@ fire_status_t fire_gpu_channel_sum(fire_stream_t *s, fire_gpu_view_t view,
 }
 
 template <typename T, bool RELU> struct add_value {
+    enum { BATCH = 4, BLOCKS = 4 };
     const T     *x;
     const float *b;
     T           *y;
+
+    template <int V> using inputs = one_input<V, T>;
+    template <int V> __device__ inputs<V> load(int64_t at) const
+    {
+        return {fire_raw_load<V>(x, at)};
+    }
 
     template <int V> struct constants {
         fire_lanes<V> b;
@@ -66,13 +87,14 @@ template <typename T, bool RELU> struct add_value {
         }
     };
 
-    template <int V> __device__ void apply(const constants<V> &k, int64_t at) const
+    template <int V>
+    __device__ void apply(const constants<V> &k, const inputs<V> &in, int64_t at) const
     {
-        fire_lanes<V> v = fire_lanes_load<V>(x, at);
+        fire_lanes<V> v;
 
 #pragma unroll
         for (int i = 0; i < V; i++) {
-            v.v[i] += k.b.v[i];
+            v.v[i] = (float)in.x.v[i] + k.b.v[i];
             if (RELU && !(v.v[i] > 0)) v.v[i] = 0;
         }
         fire_lanes_store<V>(y, at, v);
@@ -107,8 +129,17 @@ fire_status_t fire_gpu_channel_relu(fire_stream_t *s, fire_gpu_view_t view,
 
 /* Masks dy on the way. */
 template <typename T> struct masked_values {
+    enum { BATCH = 4 };
     const T *y;
     T       *dy;
+
+    template <int V> struct inputs {
+        fire_raw<V, T> y, dy;
+    };
+    template <int V> __device__ inputs<V> load(int64_t at) const
+    {
+        return {fire_raw_load<V>(y, at), fire_raw_load<V>(dy, at)};
+    }
 
     template <int V> struct constants {
         __device__ constants(const masked_values &, int64_t)
@@ -117,13 +148,14 @@ template <typename T> struct masked_values {
     };
 
     template <int V>
-    __device__ void add(const constants<V> &, int64_t at, fire_lanes<V> *sum) const
+    __device__ void add(const constants<V> &, const inputs<V> &in, int64_t at,
+                        fire_lanes<V> *sum) const
     {
-        fire_lanes<V> v = fire_lanes_load<V>(y, at), d = fire_lanes_load<V>(dy, at);
+        fire_lanes<V> d;
 
 #pragma unroll
         for (int k = 0; k < V; k++) {
-            if (!(v.v[k] > 0)) d.v[k] = 0;
+            d.v[k] = (float)in.y.v[k] > 0 ? (float)in.dy.v[k] : 0.0f;
             sum[0].v[k] += d.v[k];
         }
         fire_lanes_store<V>(dy, at, d);
@@ -138,8 +170,10 @@ static fire_status_t relu_back(fire_stream_t *s, fire_gpu_view_t view, const T *
     fire_channel_plan_t p = fire_channel_plan(view, V, s->multiprocessors);
     float              *partial;
 
+    p.sum = sum;
+    p.add = add;
     FIRE_TRY((fire_channel_sums<V, 1>(s, p, masked_values<T>{y, dy}, &partial)));
-    if (sum == NULL) return FIRE_OK;
+    if (sum == NULL || p.parts == 1) return FIRE_OK;
     return FIRE_LAUNCH_TOTALS(s, view.channels, finish, view.channels, p.parts, partial,
                               add, sum);
 }

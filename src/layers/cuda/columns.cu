@@ -1,6 +1,6 @@
 #include "layers/cuda/columns.h"
 
-#include "device/cuda/launch.h"
+#include "layers/cuda/divide.h"
 
 /* Cut a number into an index for each axis, the last axis fastest. */
 __device__ static void unravel(int64_t i, int axes, const int64_t *dim, int64_t *index)
@@ -63,48 +63,59 @@ __global__ static void col2im(int64_t n, int64_t places, int64_t taps, int64_t p
 /* ---- the same for two axes and sizes that 32 bits hold: most of the time by far ---- */
 
 typedef struct flat {
-    int in[2], out[2], kernel[2], stride[2], pad[2], dilation[2];
+    int            in[2], out[2], kernel[2], stride[2], pad[2], dilation[2];
+    fire_divisor_t by_in[2], by_out[2], by_kernel[2], by_stride[2];
 } flat_t;
 
 __global__ static void im2col_flat(unsigned n, const flat_t c, const float *image,
                                    float *columns)
 {
     FIRE_GRID_STRIDE (k, n) {
-        unsigned i = (unsigned)k, left = i % c.out[1], top = i / c.out[1] % c.out[0];
-        unsigned above  = i / c.out[1] / c.out[0];
-        int      q      = (int)(above % c.kernel[1]),
-            r           = (int)(above / c.kernel[1]) % c.kernel[0];
-        unsigned plane  = above / c.kernel[1] / c.kernel[0];
-        int      y      = (int)top * c.stride[0] - c.pad[0] + r * c.dilation[0];
-        int      x      = (int)left * c.stride[1] - c.pad[1] + q * c.dilation[1];
+        uint64_t i      = (uint64_t)k; /* becomes the plane */
+        int      left   = (int)fire_take(&i, c.by_out[1]);
+        int      top    = (int)fire_take(&i, c.by_out[0]);
+        int      q      = (int)fire_take(&i, c.by_kernel[1]);
+        int      r      = (int)fire_take(&i, c.by_kernel[0]);
+        int      y      = top * c.stride[0] - c.pad[0] + r * c.dilation[0];
+        int      x      = left * c.stride[1] - c.pad[1] + q * c.dilation[1];
         bool     inside = y >= 0 && y < c.in[0] && x >= 0 && x < c.in[1];
 
-        columns[i] = inside ? image[(plane * c.in[0] + y) * c.in[1] + x] : 0.0f;
+        columns[k] = inside ? image[((int)i * c.in[0] + y) * c.in[1] + x] : 0.0f;
     }
+}
+
+/* Places of one axis that see image element `at` through tap `tap`; -1: none. */
+__device__ static int place_of(const flat_t &c, int axis, int at, int tap)
+{
+    int far   = at + c.pad[axis] - tap * c.dilation[axis];
+    int place = far < 0 ? -1 : (int)fire_divide((uint64_t)far, c.by_stride[axis]);
+
+    return place < c.out[axis] && place * c.stride[axis] == far ? place : -1;
 }
 
 __global__ static void col2im_flat(unsigned n, const flat_t c, const float *columns,
                                    float *image)
 {
     FIRE_GRID_STRIDE (k, n) {
-        unsigned i = (unsigned)k, plane = i / c.in[1] / c.in[0];
-        int      w = (int)(i % c.in[1]), h = (int)(i / c.in[1] % c.in[0]);
-        float    sum = 0;
+        uint64_t plane = (uint64_t)k;
+        int      w     = (int)fire_take(&plane, c.by_in[1]);
+        int      h     = (int)fire_take(&plane, c.by_in[0]);
+        float    sum   = 0;
 
         for (int r = 0; r < c.kernel[0]; r++) {
-            int y = h + c.pad[0] - r * c.dilation[0];
+            int          y   = place_of(c, 0, h, r);
+            unsigned     tap = ((unsigned)plane * c.kernel[0] + r) * c.kernel[1];
+            const float *row = columns + (tap * c.out[0] + y) * c.out[1];
 
-            if (y < 0 || y % c.stride[0] != 0 || y / c.stride[0] >= c.out[0]) continue;
+            if (y < 0) continue;
+#pragma unroll 5
             for (int q = 0; q < c.kernel[1]; q++) {
-                int      x   = w + c.pad[1] - q * c.dilation[1];
-                unsigned tap = (plane * c.kernel[0] + r) * c.kernel[1] + q;
+                int x = place_of(c, 1, w, q);
 
-                if (x >= 0 && x % c.stride[1] == 0 && x / c.stride[1] < c.out[1])
-                    sum += columns[(tap * c.out[0] + y / c.stride[0]) * c.out[1] +
-                                   x / c.stride[1]];
+                if (x >= 0) sum += row[q * c.out[0] * c.out[1] + x];
             }
         }
-        image[i] = sum;
+        image[k] = sum;
     }
 }
 
@@ -113,12 +124,16 @@ static flat_t flat_of(const fire_gpu_columns_t *c)
     flat_t f;
 
     for (int i = 0; i < 2; i++) {
-        f.in[i]       = (int)c->in[i];
-        f.out[i]      = (int)c->out[i];
-        f.kernel[i]   = (int)c->kernel[i];
-        f.stride[i]   = (int)c->stride[i];
-        f.pad[i]      = (int)c->pad[i];
-        f.dilation[i] = (int)c->dilation[i];
+        f.in[i]        = (int)c->in[i];
+        f.out[i]       = (int)c->out[i];
+        f.kernel[i]    = (int)c->kernel[i];
+        f.stride[i]    = (int)c->stride[i];
+        f.pad[i]       = (int)c->pad[i];
+        f.dilation[i]  = (int)c->dilation[i];
+        f.by_in[i]     = fire_divisor(c->in[i]);
+        f.by_out[i]    = fire_divisor(c->out[i]);
+        f.by_kernel[i] = fire_divisor(c->kernel[i]);
+        f.by_stride[i] = fire_divisor(c->stride[i]);
     }
     return f;
 }

@@ -2,15 +2,17 @@
  * one matrix product per image and group, in float32. For what cuDNN does not take, and
  * for what is too small for it. */
 #include "device/cuda/cublas.h"
-#include "layers/cuda/channel_sum.h"
 #include "layers/cuda/columns.h"
+#include "layers/cuda/epilogue.h"
 #include "layers/cuda/layer_cuda.h"
 #include "layers/vision/conv.h"
 
-/* Images whose columns are made at once. */
+/* images: whose columns are made at once. of_forward: they are those of all images of
+ * the last forward, and backward need not make them again. */
 typedef struct conv_cuda {
     fire_gpu_memory_t columns;
     int64_t           images;
+    bool              of_forward;
 } conv_cuda_t;
 
 #define MOST_BYTES ((size_t)256 << 20) /* of columns */
@@ -22,8 +24,7 @@ const char *fire_conv_cuda_declines(const fire_layer_t *l)
 
 bool fire_conv_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
-    (void)l, (void)next;
-    return false;
+    return fire_gpu_epilogue_absorbs(l, next);
 }
 
 void fire_conv_cuda_release(fire_layer_t *l)
@@ -77,6 +78,7 @@ static fire_status_t columns_of(fire_layer_t *l, int64_t images, const float *im
     *columns_p = image;
     if (fire_window_is_pointwise(&c->window)) return FIRE_OK;
     *columns_p = s->columns.ptr;
+    if (s->of_forward) return FIRE_OK;
     return fire_gpu_im2col(l->ctx->stream, &g, image, s->columns.ptr);
 }
 
@@ -138,6 +140,7 @@ static fire_status_t to_image(fire_layer_t *l, int64_t images, const float *map,
         FIRE_TRY(fire_cuda_gemm_run(l->ctx->stream, &g, weights + i * p.weights,
                                     map + i * p.map, columns + i * p.columns));
     if (direct) return FIRE_OK;
+    s->of_forward = false;
     return fire_gpu_col2im(l->ctx->stream, &where, columns, image);
 }
 
@@ -195,9 +198,11 @@ fire_status_t fire_conv_cuda_forward(fire_layer_t *l)
     const fire_conv_t *c       = FIRE_STATE(l, fire_conv_t);
     int64_t            in_dim  = fire_conv_side_count(fire_conv_bottom(c));
     int64_t            out_dim = fire_conv_side_count(fire_conv_top(c));
-    const float       *weights, *bias, *x;
+    conv_cuda_t       *s       = l->kernel_state;
+    const float       *weights, *bias = NULL, *x;
     float             *y;
 
+    s->of_forward = false;
     FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
     for (int k = 0; k < l->nbottom; k++) {
         FIRE_IN(l, l->bottom[k], FIRE_DATA, &x);
@@ -205,22 +210,11 @@ fire_status_t fire_conv_cuda_forward(fire_layer_t *l)
         EACH_RUN(l, c, at, n)
         FIRE_TRY((c->reverse ? to_image : to_map)(l, n, x + at * in_dim, weights,
                                                   y + at * out_dim));
-        if (!c->bias) continue;
-        FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
-        FIRE_TRY(
-            fire_gpu_channel_add(l->ctx->stream, top_view(c), FIRE_F32, y, bias, y));
+        if (c->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
+        FIRE_TRY(fire_gpu_epilogue_forward(l, top_view(c), FIRE_F32, bias, y));
     }
+    s->of_forward = !c->reverse && l->nbottom == 1 && s->images == c->images;
     return FIRE_OK;
-}
-
-static fire_status_t backward_bias(fire_layer_t *l, const float *dy)
-{
-    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
-    float             *diff;
-
-    if (!c->bias || !l->param_gradient[1]) return FIRE_OK;
-    FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &diff);
-    return fire_gpu_channel_sum(l->ctx->stream, top_view(c), FIRE_F32, dy, true, diff);
 }
 
 /* Some images: x, dy and what is wanted of the gradients (NULL: not this one). */
@@ -241,11 +235,12 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
     const fire_conv_t *c       = FIRE_STATE(l, fire_conv_t);
     int64_t            in_dim  = fire_conv_side_count(fire_conv_bottom(c));
     int64_t            out_dim = fire_conv_side_count(fire_conv_top(c));
+    fire_format_t      plain   = FIRE_FORMAT_PLAIN(FIRE_GPU);
     const float       *weights, *x, *dy;
     float             *dx = NULL, *diff = NULL;
 
-    FIRE_IN(l, l->top[k], FIRE_DIFF, &dy);
-    FIRE_TRY(backward_bias(l, dy));
+    FIRE_TRY(
+        fire_gpu_epilogue_backward(l, k, top_view(c), &plain, c->bias, (void **)&dy));
     FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
     FIRE_IN(l, l->bottom[k], FIRE_DATA, &x);
     if (l->param_gradient[0]) FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &diff);

@@ -5,17 +5,18 @@
 
 #include <string.h>
 
-#include "layers/cuda/channel_sum.h"
+#include "layers/cuda/epilogue.h"
+#include "layers/cuda/fold.h"
 #include "layers/cuda/weights.h"
-#include "layers/neuron/relu.h"
 #include "layers/vision/conv.h"
 
-/* Images have three channels, tensor cores like eight: the input and its weights get
- * channels of zeros where nobody asks for the input's gradient. */
+/* Images have three channels, tensor cores like eight and more: where nobody asks for
+ * the input's gradient, input and weights are folded (fold.h). */
 typedef struct conv_cudnn {
     const fire_cudnn_op_t *op[FIRE_CUDNN_PASSES];
-    int64_t                pitch; /* channels with padding; 0: none is needed */
-    fire_gpu_memory_t      x, w;  /* padded */
+    bool                   folded;
+    fire_gpu_fold_t        image, filter;
+    fire_gpu_memory_t      x, w; /* folded */
 } conv_cudnn_t;
 
 /* Without tensor cores cuDNN's kernels take longer to start than this takes. */
@@ -41,12 +42,12 @@ const char *fire_conv_cudnn_declines(const fire_layer_t *l)
 
 bool fire_conv_cudnn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
-    return l->nfollower == 0 && l->ntop == 1 && fire_is_plain_relu(next);
+    return fire_gpu_epilogue_absorbs(l, next);
 }
 
 unsigned fire_conv_cudnn_needs(const fire_layer_t *l)
 {
-    return FIRE_NEEDS_BOTTOM | (l->nfollower > 0 ? FIRE_NEEDS_TOP : 0);
+    return fire_gpu_epilogue_needs(l);
 }
 
 void fire_conv_cudnn_release(fire_layer_t *l)
@@ -66,20 +67,51 @@ fire_status_t fire_conv_cudnn_prepare(fire_layer_t *l)
 
     if (s == NULL) return FIRE_NEW((conv_cudnn_t **)&l->kernel_state, 1);
     memset(s->op, 0, sizeof(s->op));
-    s->pitch = 0;
     return FIRE_OK;
 }
 
-static int64_t pitch_of(const fire_layer_t *l)
+/* Both axes alike, and what is folded is still small. */
+static int factor_of(const fire_conv_t *c)
 {
-    const fire_conv_t *c    = FIRE_STATE(l, fire_conv_t);
-    fire_format_t      f    = fire_gpu_format(l, l->bottom[0]);
-    int64_t            many = f.dtype == FIRE_F32 ? 4 : 8;
+    enum { MOST_CHANNELS = 64 };
+    const fire_window_t *w = &c->window;
+    bool                 same =
+        w->stride[0] == w->stride[1] && w->dilation[0] == 1 && w->dilation[1] == 1;
 
-    return f.layout == FIRE_NHWC && c->group == 1 && c->image.channels < many &&
-                   !l->propagate_down[0] && l->nbottom == 1
-               ? many
-               : 0;
+    return same && c->image.channels * w->stride[0] * w->stride[0] <= MOST_CHANNELS
+               ? (int)w->stride[0]
+               : 1;
+}
+
+static void plan_fold(fire_layer_t *l)
+{
+    const fire_conv_t   *c    = FIRE_STATE(l, fire_conv_t);
+    const fire_window_t *w    = &c->window;
+    conv_cudnn_t        *s    = l->kernel_state;
+    fire_format_t        f    = fire_gpu_format(l, l->bottom[0]);
+    int                  many = f.dtype == FIRE_F32 ? 4 : 8, by = factor_of(c);
+
+    s->folded = f.layout == FIRE_NHWC && c->group == 1 && c->image.channels < many &&
+                !l->propagate_down[0] && l->nbottom == 1;
+    if (!s->folded) return;
+    s->filter       = (fire_gpu_fold_t){.rows     = c->map.channels,
+                                        .channels = (int)c->image.channels,
+                                        .factor   = by,
+                                        .pitch    = (int)c->image.channels * by * by};
+    s->filter.pitch = (s->filter.pitch + many - 1) / many * many;
+    s->image        = s->filter;
+    s->image.rows   = c->images;
+    for (int i = 0; i < 2; i++) {
+        int size = (int)(w->kernel[i] + by - 1) / by;
+        int step = (int)w->stride[i] / by;
+
+        s->filter.in[i]    = (int)w->kernel[i];
+        s->filter.out[i]   = size;
+        s->image.in[i]     = (int)c->image.dim[i];
+        s->image.before[i] = (int)w->pad[i];
+        s->image.out[i] =
+            ((int)c->map.dim[i] - 1) * step + (size - 1) * (int)w->dilation[i] + 1;
+    }
 }
 
 /* Two groups of many channels are faster one after another, as slices of the channels,
@@ -96,14 +128,15 @@ static int64_t runs(const fire_layer_t *l)
 
 static void describe(const fire_layer_t *l, fire_cudnn_conv_t *d)
 {
-    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
-    fire_format_t      f = fire_gpu_format(l, l->bottom[0]);
+    const fire_conv_t  *c = FIRE_STATE(l, fire_conv_t);
+    const conv_cudnn_t *s = l->kernel_state;
+    fire_format_t       f = fire_gpu_format(l, l->bottom[0]);
 
     memset(d, 0, sizeof(*d));
     d->axes         = c->window.axes;
     d->num          = c->images;
     d->group        = c->group;
-    d->in_channels  = pitch_of(l) > 0 ? pitch_of(l) : c->image.channels;
+    d->in_channels  = s->folded ? s->image.pitch : c->image.channels;
     d->out_channels = c->map.channels;
     d->in_pitch     = d->in_channels;
     d->out_pitch    = d->out_channels;
@@ -127,6 +160,12 @@ static void describe(const fire_layer_t *l, fire_cudnn_conv_t *d)
         d->stride[i]   = c->window.stride[i];
         d->pad[i]      = c->window.pad[i];
         d->dilation[i] = c->window.dilation[i];
+    }
+    for (int i = 0; i < 2 && s->folded; i++) {
+        d->in[i]     = s->image.out[i];
+        d->kernel[i] = s->filter.out[i];
+        d->stride[i] /= s->image.factor;
+        d->pad[i] = 0;
     }
 }
 
@@ -168,27 +207,17 @@ static fire_status_t run(fire_layer_t *l, const fire_cudnn_op_t *op,
 
 /* ---- forward ---- */
 
-/* Input and weights with more channels. */
-static fire_status_t pad_both(fire_layer_t *l, fire_dtype_t dtype,
-                              fire_cudnn_conv_args_t *args)
+static fire_status_t fold(fire_layer_t *l, fire_dtype_t dtype, const fire_gpu_fold_t *f,
+                          fire_blob_t *from, fire_gpu_memory_t *to, void **ptr_p)
 {
-    const fire_conv_t *c        = FIRE_STATE(l, fire_conv_t);
-    conv_cudnn_t      *s        = l->kernel_state;
-    int64_t            channels = c->image.channels, rows = c->map.channels;
-    int64_t            taps = fire_window_size(&c->window);
-    size_t             size = (size_t)s->pitch * fire_dtype_size(dtype);
-    const float       *x, *w;
+    size_t       places = (size_t)f->rows * (size_t)f->out[0] * (size_t)f->out[1];
+    const float *src;
 
-    FIRE_TRY(fire_gpu_memory_fit(&s->x, (size_t)(c->images * c->image.plane) * size));
-    FIRE_TRY(fire_gpu_memory_fit(&s->w, (size_t)(rows * taps) * size));
-    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
-    FIRE_IN(l, l->blob[0], FIRE_DATA, &w);
-    args->x = s->x.ptr;
-    args->w = s->w.ptr;
-    FIRE_TRY(fire_gpu_pad_channels(l->ctx->stream, dtype, c->images, channels,
-                                   c->image.plane, x, args->x));
-    return fire_gpu_pad_channels(l->ctx->stream, dtype, rows, channels, taps, w,
-                                 args->w);
+    FIRE_TRY(
+        fire_gpu_memory_fit(to, places * (size_t)f->pitch * fire_dtype_size(dtype)));
+    FIRE_IN(l, from, FIRE_DATA, &src);
+    *ptr_p = to->ptr;
+    return fire_gpu_fold(l->ctx->stream, dtype, f, src, to->ptr);
 }
 
 static fire_status_t forward_pair(fire_layer_t *l, int k, void *bias)
@@ -197,10 +226,12 @@ static fire_status_t forward_pair(fire_layer_t *l, int k, void *bias)
     fire_format_t          w    = fire_gpu_format(l, l->blob[0]);
     fire_gpu_view_t        view = fire_gpu_view(l->top[k], &f);
     fire_cudnn_conv_args_t args = {.bias = bias};
+    conv_cudnn_t          *s    = l->kernel_state;
     const fire_cudnn_op_t *op;
 
-    if (((conv_cudnn_t *)l->kernel_state)->pitch > 0) {
-        FIRE_TRY(pad_both(l, f.dtype, &args));
+    if (s->folded) {
+        FIRE_TRY(fold(l, f.dtype, &s->image, l->bottom[0], &s->x, &args.x));
+        FIRE_TRY(fold(l, f.dtype, &s->filter, l->blob[0], &s->w, &args.w));
     } else {
         FIRE_IN_AS(l->bottom[k], FIRE_DATA, &f, &args.x);
         FIRE_IN_AS(l->blob[0], FIRE_DATA, &w, &args.w);
@@ -209,18 +240,14 @@ static fire_status_t forward_pair(fire_layer_t *l, int k, void *bias)
     FIRE_TRY(find(l, FIRE_CUDNN_FORWARD, &args, &op));
     FIRE_TRY(run(l, op, args));
     if (op->fused) return FIRE_OK;
-    if (l->nfollower > 0)
-        return fire_gpu_channel_relu(l->ctx->stream, view, f.dtype, args.y, bias,
-                                     args.y);
-    if (bias == NULL) return FIRE_OK;
-    return fire_gpu_channel_add(l->ctx->stream, view, f.dtype, args.y, bias, args.y);
+    return fire_gpu_epilogue_forward(l, view, f.dtype, bias, args.y);
 }
 
 fire_status_t fire_conv_cudnn_forward(fire_layer_t *l)
 {
     const float *bias = NULL;
 
-    ((conv_cudnn_t *)l->kernel_state)->pitch = pitch_of(l);
+    plan_fold(l);
     if (FIRE_STATE(l, fire_conv_t)->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
     for (int k = 0; k < l->nbottom; k++)
         FIRE_TRY(forward_pair(l, k, (void *)bias));
@@ -229,54 +256,37 @@ fire_status_t fire_conv_cudnn_forward(fire_layer_t *l)
 
 /* ---- backward ---- */
 
-/* The gradient before bias and ReLU, and the bias's own. */
-static fire_status_t backward_epilogue(fire_layer_t *l, int k, const fire_format_t *f,
-                                       void **dy_p)
-{
-    fire_gpu_view_t view   = fire_gpu_view(l->top[k], f);
-    bool            wanted = FIRE_STATE(l, fire_conv_t)->bias && l->param_gradient[1];
-    float          *diff   = NULL;
-    void           *y;
-
-    if (wanted) FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &diff);
-    if (l->nfollower == 0) {
-        FIRE_IN_AS(l->top[k], FIRE_DIFF, f, dy_p);
-        return wanted ? fire_gpu_channel_sum(l->ctx->stream, view, f->dtype, *dy_p,
-                                             true, diff)
-                      : FIRE_OK;
-    }
-    FIRE_IN_AS(l->top[k], FIRE_DATA, f, &y);
-    FIRE_INOUT_AS(l->top[k], FIRE_DIFF, f, dy_p);
-    return fire_gpu_channel_relu_back(l->ctx->stream, view, f->dtype, y, *dy_p, true,
-                                      diff);
-}
-
 /* Straight into the parameter's gradient where nothing has to be added or turned. */
 static fire_status_t backward_weights(fire_layer_t *l, fire_cudnn_conv_args_t args)
 {
-    const fire_conv_t *c     = FIRE_STATE(l, fire_conv_t);
-    int64_t            pitch = ((conv_cudnn_t *)l->kernel_state)->pitch;
-    fire_blob_t       *b     = l->blob[0];
-    bool               first = fire_storage_is_zero(b->part[FIRE_DIFF]);
-    bool               last  = fire_gpu_format(l, b).layout == FIRE_NHWC;
-    int64_t            taps  = last ? fire_window_size(&c->window) : 1;
-    int64_t channels = b->count / b->dim[0] / taps, room = pitch > 0 ? pitch : channels;
+    const fire_conv_t     *c     = FIRE_STATE(l, fire_conv_t);
+    const conv_cudnn_t    *s     = l->kernel_state;
+    fire_blob_t           *b     = l->blob[0];
+    bool                   first = fire_storage_is_zero(b->part[FIRE_DIFF]);
+    bool                   last  = fire_gpu_format(l, b).layout == FIRE_NHWC;
+    int64_t                taps  = last ? fire_window_size(&c->window) : 1;
+    int64_t                room  = b->count;
     fire_format_t          plain = FIRE_FORMAT_PLAIN(FIRE_GPU);
     const fire_cudnn_op_t *op;
     void                  *diff;
 
-    FIRE_TRY(fire_cuda_scratch(
-        l->ctx->stream, (size_t)(b->count / channels * room) * sizeof(float), &args.w));
+    if (s->folded)
+        room = s->filter.rows * s->filter.out[0] * s->filter.out[1] * s->filter.pitch;
+    FIRE_TRY(fire_cuda_scratch(l->ctx->stream, (size_t)room * sizeof(float), &args.w));
     FIRE_TRY(find(l, FIRE_CUDNN_WEIGHTS, &args, &op));
     FIRE_TRY(fire_blob_access(b, FIRE_DIFF, first ? FIRE_WRITE : FIRE_UPDATE, &plain,
                               &diff));
-    if (first && op->weights == FIRE_F32 && taps == 1 && pitch == 0) {
+    if (first && op->weights == FIRE_F32 && taps == 1 && !s->folded) {
         args.w = diff;
         return run(l, op, args);
     }
     FIRE_TRY(run(l, op, args));
-    return fire_gpu_weights_gather(l->ctx->stream, op->weights, b->dim[0], channels,
-                                   room, taps, args.w, !first, diff);
+    if (s->folded)
+        return fire_gpu_unfold(l->ctx->stream, op->weights, &s->filter, args.w, !first,
+                               diff);
+    return fire_gpu_weights_gather(l->ctx->stream, op->weights, b->dim[0],
+                                   b->count / b->dim[0] / taps, taps, args.w, !first,
+                                   diff);
 }
 
 static fire_status_t backward_pair(fire_layer_t *l, int k)
@@ -287,9 +297,10 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
     fire_cudnn_conv_args_t args = {0};
     const fire_cudnn_op_t *op;
 
-    FIRE_TRY(backward_epilogue(l, k, &f, &args.y));
+    FIRE_TRY(fire_gpu_epilogue_backward(l, k, fire_gpu_view(l->top[k], &f), &f,
+                                        FIRE_STATE(l, fire_conv_t)->bias, &args.y));
     if (l->param_gradient[0]) {
-        if (s->pitch > 0)
+        if (s->folded)
             args.x = s->x.ptr;
         else
             FIRE_IN_AS(l->bottom[k], FIRE_DATA, &f, &args.x);

@@ -1,7 +1,7 @@
 /* depthwise.cu - Convolution in the plane where every output channel looks at one input
  * channel: too little work per value for matrix products. Every thread makes one number;
  * gradients of weights are sums over images and places. */
-#include "layers/cuda/channel_sum.h"
+#include "layers/cuda/epilogue.h"
 #include "layers/cuda/each.h"
 #include "layers/vision/conv.h"
 
@@ -10,6 +10,7 @@ const char *fire_conv_depthwise_declines(const fire_layer_t *l)
     const fire_conv_t *c = (const fire_conv_t *)l->state;
 
     if (c->image.channels != c->group) return "is for one input channel per group";
+    if (c->group == 1) return "is for several groups";
     if (c->window.axes != 2) return "is for two spatial axes";
     return l->ctx->precision != FIRE_F32 || l->ctx->tf32 ? "is for float32" : NULL;
 }
@@ -143,27 +144,18 @@ fire_status_t fire_conv_depthwise_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static fire_status_t backward_bias(fire_layer_t *l, const float *dy)
-{
-    const fire_conv_t *c    = (const fire_conv_t *)l->state;
-    fire_gpu_view_t    view = {c->images, c->map.channels, c->map.plane};
-    float             *db;
-
-    if (!c->bias || !l->param_gradient[1]) return FIRE_OK;
-    FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &db);
-    return fire_gpu_channel_sum(l->ctx->stream, view, FIRE_F32, dy, true, db);
-}
-
 fire_status_t fire_conv_depthwise_backward(fire_layer_t *l)
 {
-    fire_stream_t *s = l->ctx->stream;
-    const float   *weights, *x, *dy;
-    float         *dx, *dw;
+    const fire_conv_t *c     = (const fire_conv_t *)l->state;
+    fire_gpu_view_t    view  = {c->images, c->map.channels, c->map.plane};
+    fire_format_t      plain = FIRE_FORMAT_PLAIN(FIRE_GPU);
+    fire_stream_t     *s     = l->ctx->stream;
+    const float       *weights, *x, *dy;
+    float             *dx, *dw;
 
     FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
     for (int k = 0; k < l->ntop; k++) {
-        FIRE_IN(l, l->top[k], FIRE_DIFF, &dy);
-        FIRE_TRY(backward_bias(l, dy));
+        FIRE_TRY(fire_gpu_epilogue_backward(l, k, view, &plain, c->bias, (void **)&dy));
         if (l->param_gradient[0]) {
             FIRE_IN(l, l->bottom[k], FIRE_DATA, &x);
             FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &dw);

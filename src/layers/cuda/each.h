@@ -7,7 +7,7 @@
  * every GPU. */
 #ifndef FIRE_LAYERS_CUDA_EACH_H
 #define FIRE_LAYERS_CUDA_EACH_H
-#include "device/cuda/launch.h"
+#include "layers/cuda/block.h"
 
 template <typename F> __global__ static void fire_each_kernel(int64_t n, F f)
 {
@@ -25,28 +25,6 @@ template <typename F> static fire_status_t fire_each(fire_stream_t *s, int64_t n
 
 enum { FIRE_SUM_PART = 8192, FIRE_SUM_BLOCKS = 1024 }; /* elements worth a block */
 
-/* Add over a warp, then over the warps of a block; every thread gets the sum. */
-__device__ static inline float fire_sum_warp(float x)
-{
-    for (int lane = 16; lane > 0; lane /= 2)
-        x += __shfl_xor_sync(0xffffffffu, x, lane);
-    return x;
-}
-
-__device__ static inline float fire_sum_block(float x)
-{
-    __shared__ float part[FIRE_CUDA_BLOCK / 32];
-    float            sum = 0;
-
-    x = fire_sum_warp(x);
-    __syncthreads(); /* part may still be read for the sum before */
-    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;
-    __syncthreads();
-    for (int i = 0; i < FIRE_CUDA_BLOCK / 32; i++)
-        sum += part[i];
-    return sum;
-}
-
 /* One block for each row (x) and part of a row (y). */
 template <int K, typename Add, typename Done>
 __global__ static void fire_sum_parts(int64_t n, int64_t step, Add add, Done done,
@@ -59,7 +37,7 @@ __global__ static void fire_sum_parts(int64_t n, int64_t step, Add add, Done don
     for (int64_t j = blockIdx.y * step + threadIdx.x; j < end; j += blockDim.x)
         add(row, j, sum);
     for (int k = 0; k < K; k++)
-        sum[k] = fire_sum_block(sum[k]);
+        sum[k] = fire_block_sum(sum[k]);
     if (threadIdx.x != 0) return;
     if (partial == nullptr) return done(row, sum);
     for (int k = 0; k < K; k++)

@@ -3,7 +3,7 @@
 #include "layers/common/inner_product.h"
 
 #include "device/cuda/cublas.h"
-#include "layers/cuda/channel_sum.h"
+#include "layers/cuda/epilogue.h"
 #include "layers/cuda/kernels.h"
 
 /* Vectors are rows of the plain layout. */
@@ -19,17 +19,17 @@ static fire_gpu_view_t rows_of(const fire_inner_product_t *s)
 
 fire_status_t fire_inner_product_cuda_forward(fire_layer_t *l)
 {
-    const fire_inner_product_t *s = FIRE_STATE(l, fire_inner_product_t);
-    fire_format_t               f = format_of(l);
-    fire_cuda_gemm_t            g = {.transpose_b = !s->transpose,
-                                     .m           = s->rows,
-                                     .n           = s->outputs,
-                                     .k           = s->inputs,
-                                     .type        = f.dtype,
-                                     .c_type      = f.dtype,
-                                     .tf32        = l->ctx->tf32,
-                                     .alpha       = 1};
-    const float                *bias;
+    const fire_inner_product_t *s    = FIRE_STATE(l, fire_inner_product_t);
+    fire_format_t               f    = format_of(l);
+    fire_cuda_gemm_t            g    = {.transpose_b = !s->transpose,
+                                        .m           = s->rows,
+                                        .n           = s->outputs,
+                                        .k           = s->inputs,
+                                        .type        = f.dtype,
+                                        .c_type      = f.dtype,
+                                        .tf32        = l->ctx->tf32,
+                                        .alpha       = 1};
+    const float                *bias = NULL;
     void                       *x, *weights, *y;
 
     FIRE_IN_AS(l->bottom[0], FIRE_DATA, &f, &x);
@@ -37,9 +37,8 @@ fire_status_t fire_inner_product_cuda_forward(fire_layer_t *l)
     FIRE_OUT_AS(l->top[0], FIRE_DATA, &f, &y);
     if (s->rows == 0) return FIRE_OK;
     FIRE_TRY(fire_cuda_gemm_run(l->ctx->stream, &g, x, weights, y));
-    if (!s->bias) return FIRE_OK;
-    FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
-    return fire_gpu_channel_add(l->ctx->stream, rows_of(s), f.dtype, y, bias, y);
+    if (s->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
+    return fire_gpu_epilogue_forward(l, rows_of(s), f.dtype, bias, y);
 }
 
 /* diff (+)= dy' x, or x' dy where weights are (inputs, outputs) */
@@ -77,17 +76,11 @@ fire_status_t fire_inner_product_cuda_backward(fire_layer_t *l)
                                      .c_type      = f.dtype,
                                      .tf32        = l->ctx->tf32,
                                      .alpha       = 1};
-    float                      *diff;
     void                       *dy, *weights, *dx;
 
     if (s->rows == 0) return FIRE_OK;
-    FIRE_IN_AS(l->top[0], FIRE_DIFF, &f, &dy);
+    FIRE_TRY(fire_gpu_epilogue_backward(l, 0, rows_of(s), &f, s->bias, &dy));
     if (l->param_gradient[0]) FIRE_TRY(weight_gradient(l, dy));
-    if (s->bias && l->param_gradient[1]) {
-        FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &diff);
-        FIRE_TRY(
-            fire_gpu_channel_sum(l->ctx->stream, rows_of(s), f.dtype, dy, true, diff));
-    }
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN_AS(l->blob[0], FIRE_DATA, &f, &weights);
     FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &f, &dx);

@@ -28,26 +28,48 @@ FIRE_CUDA_DECLARE(swish);
 FIRE_CUDA_DECLARE(tanh);
 FIRE_CUDA_DECLARE(threshold);
 
+/* epilogue_cuda.c: a ReLU behind a convolution or an InnerProduct. */
+bool     fire_gpu_epilogue_absorbs(const fire_layer_t *l, const fire_layer_t *next);
+unsigned fire_gpu_epilogue_needs(const fire_layer_t *l);
+
 FIRE_CUDA_DECLARE(inner_product);
+#define FIRE_CUDA_INNER_PRODUCT                                 \
+    FIRE_CUDA_ROW(.forward  = fire_inner_product_cuda_forward,  \
+                  .backward = fire_inner_product_cuda_backward, \
+                  .absorbs  = fire_gpu_epilogue_absorbs,        \
+                  .needs    = fire_gpu_epilogue_needs)
 
 /* norm_cuda.c */
 fire_status_t fire_norm_cuda_prepare(fire_layer_t *l);
 fire_status_t fire_norm_cuda_backward(fire_layer_t *l);
 void          fire_norm_cuda_release(fire_layer_t *l);
 fire_status_t fire_batch_norm_cuda_forward(fire_layer_t *l);
-bool fire_batch_norm_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next);
 fire_status_t fire_scale_cuda_forward(fire_layer_t *l);
-bool          fire_scale_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next);
 FIRE_CUDA_DECLARE(bias);
 
-#define FIRE_CUDA_NORM(noun)                              \
-    FIRE_CUDA_ROW(.prepare  = fire_norm_cuda_prepare,     \
-                  .forward  = fire_##noun##_cuda_forward, \
-                  .backward = fire_norm_cuda_backward,    \
-                  .release  = fire_norm_cuda_release,     \
-                  .absorbs  = fire_##noun##_cuda_absorbs)
+/* norm_group_cuda.c */
+bool     fire_batch_norm_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next);
+bool     fire_norm_cuda_continues(const fire_layer_t *l, const fire_layer_t *next);
+bool     fire_norm_cuda_borrows(const fire_layer_t *l, const fire_layer_t *from);
+bool     fire_scale_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next);
+unsigned fire_norm_cuda_needs(const fire_layer_t *l);
 
+#define FIRE_CUDA_NORM(noun)                               \
+    FIRE_CUDA_ROW(.prepare   = fire_norm_cuda_prepare,     \
+                  .forward   = fire_##noun##_cuda_forward, \
+                  .backward  = fire_norm_cuda_backward,    \
+                  .release   = fire_norm_cuda_release,     \
+                  .absorbs   = fire_##noun##_cuda_absorbs, \
+                  .continues = fire_norm_cuda_continues,   \
+                  .borrows = fire_norm_cuda_borrows, .needs = fire_norm_cuda_needs)
+
+/* Where a value came from is kept beside the blobs. */
 FIRE_CUDA_DECLARE_4(pooling);
+#define FIRE_CUDA_POOLING                                 \
+    FIRE_CUDA_ROW(.prepare  = fire_pooling_cuda_prepare,  \
+                  .forward  = fire_pooling_cuda_forward,  \
+                  .backward = fire_pooling_cuda_backward, \
+                  .release = fire_pooling_cuda_release, .needs = fire_needs_nothing)
 
 /* Memory on the GPU as the kernel_state of a layer's kernel; grows, contents are lost
  * then. The second fills it from the host. */

@@ -255,7 +255,7 @@ __device__ static float distance(const fire_gpu_contrast_t &c, int64_t item)
 
         sum += d * d;
     }
-    return fire_sum_block(sum);
+    return fire_block_sum(sum);
 }
 
 /* One block: pairs come one after the other. */

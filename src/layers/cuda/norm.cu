@@ -1,14 +1,23 @@
 #include "layers/cuda/norm.h"
 
-#include "layers/cuda/channel.h"
+#include "layers/cuda/norm_channel.h"
 
 /* ---- statistics ---- */
 
 /* Sums of x - origin and its square; the origin, the channel's first element, keeps the
  * squares from drowning the variance in a large mean. */
 template <typename T> struct moments {
+    enum { BATCH = 8 };
     const T *x;
     int64_t  inner;
+
+    template <int V> struct inputs {
+        fire_raw<V, T> x;
+    };
+    template <int V> __device__ inputs<V> load(int64_t at) const
+    {
+        return {fire_raw_load<V>(x, at)};
+    }
 
     template <int V> struct constants {
         fire_lanes<V> origin;
@@ -21,13 +30,12 @@ template <typename T> struct moments {
     };
 
     template <int V>
-    __device__ void add(const constants<V> &k, int64_t at, fire_lanes<V> *sum) const
+    __device__ void add(const constants<V> &k, const inputs<V> &in, int64_t,
+                        fire_lanes<V> *sum) const
     {
-        fire_lanes<V> v = fire_lanes_load<V>(x, at);
-
 #pragma unroll
         for (int i = 0; i < V; i++) {
-            float d = v.v[i] - k.origin.v[i];
+            float d = (float)in.x.v[i] - k.origin.v[i];
 
             sum[0].v[i] += d;
             sum[1].v[i] += d * d;
@@ -95,176 +103,77 @@ fire_status_t fire_gpu_norm_recall(fire_stream_t *s, const fire_gpu_norm_t *n,
 
 /* ---- the layer itself ---- */
 
-/* What a thread keeps of its channels; few, as registers are. */
-template <int V> struct coefficients {
-    fire_lanes<V> mean, scale, shift; /* z = (x - mean) * scale + shift */
+/* What another branch brings is added before the activation: nothing, values, or values
+ * to be normalised. */
+enum other { NOTHING, PLAIN, NORMED };
 
-    __device__ coefficients(const fire_gpu_norm_t &n, int64_t c)
+template <typename T, enum other OTHER>
+struct normalise {
+    enum {BATCH = 4, BLOCKS = OTHER == NOTHING ? 3 : 2}; fire_gpu_norm_t n, by;
+    const T * x, *other; T * y;
+
+    template <int V> struct inputs{fire_raw<V, T> x, other;};
+template <int V> __device__ inputs<V> load(int64_t at) const
+{
+    inputs<V> in;
+
+    in.x = fire_raw_load<V>(x, at);
+    if (OTHER != NOTHING) in.other = fire_raw_load<V>(other, at);
+    return in;
+}
+
+template <int V> struct constants {
+    fire_norm_channel<V> n, by;
+    __device__           constants(const normalise &f, int64_t c)
+        : n(f.n, c), by(OTHER == NORMED ? f.by : f.n, c)
     {
-#pragma unroll
-        for (int k = 0; k < V; k++) {
-            float inverse = n.inverse != NULL ? n.inverse[c + k] : 1.0f;
-
-            mean.v[k]  = n.mean != NULL ? n.mean[c + k] : 0.0f;
-            scale.v[k] = n.gain != NULL ? inverse * n.gain[c + k] : inverse;
-            shift.v[k] = n.shift != NULL ? n.shift[c + k] : 0.0f;
-        }
     }
 };
 
-template <typename T> struct normalise {
-    fire_gpu_norm_t n;
-    const T        *x;
-    T              *y;
-
-    template <int V> struct constants : coefficients<V> {
-        __device__ constants(const normalise &f, int64_t c) : coefficients<V>(f.n, c)
-        {
-        }
-    };
-
-    template <int V> __device__ void apply(const constants<V> &k, int64_t at) const
-    {
-        fire_lanes<V> v = fire_lanes_load<V>(x, at);
+template <int V>
+__device__ void apply(const constants<V> &k, const inputs<V> &in, int64_t at) const
+{
+    unsigned      positive = 0;
+    fire_lanes<V> v;
 
 #pragma unroll
-        for (int i = 0; i < V; i++) {
-            float z = (v.v[i] - k.mean.v[i]) * k.scale.v[i] + k.shift.v[i];
+    for (int i = 0; i < V; i++) {
+        float z = fire_norm_value(k.n, i, (float)in.x.v[i]);
 
-            v.v[i] = n.relu && !(z > 0) ? n.slope * z : z;
-        }
-        fire_lanes_store<V>(y, at, v);
+        if (OTHER == PLAIN) z += (float)in.other.v[i];
+        if (OTHER == NORMED) z += fire_norm_value(k.by, i, (float)in.other.v[i]);
+        positive |= (unsigned)(z > 0) << i;
+        v.v[i] = n.relu && !(z > 0) ? n.slope * z : z;
     }
-};
+    fire_lanes_store<V>(y, at, v);
+    if (OTHER != NOTHING && n.relu) n.mask[at / V] = (uint8_t)positive;
+}
+}
+;
 
-template <typename T>
-static fire_status_t forward(fire_stream_t *s, const fire_gpu_norm_t *n, const T *x,
-                             T *y)
+template <typename T, enum other OTHER>
+static fire_status_t forward(fire_stream_t *s, const normalise<T, OTHER> &f)
 {
     constexpr int       V = fire_vector<T>::N;
-    fire_channel_plan_t p = fire_channel_plan(n->view, V, s->multiprocessors);
+    fire_channel_plan_t p = fire_channel_plan(f.n.view, V, s->multiprocessors);
 
-    return fire_channel_each<V>(s, p, normalise<T>{*n, x, y});
+    return fire_channel_each<V>(s, p, f);
+}
+
+template <typename T>
+static fire_status_t forward_of(fire_stream_t *s, const fire_gpu_norm_t *n, const T *x,
+                                const T *other, const fire_gpu_norm_t *by, T *y)
+{
+    if (other == NULL) return forward(s, normalise<T, NOTHING>{*n, *n, x, other, y});
+    if (by == NULL) return forward(s, normalise<T, PLAIN>{*n, *n, x, other, y});
+    return forward(s, normalise<T, NORMED>{*n, *by, x, other, y});
 }
 
 fire_status_t fire_gpu_norm_forward(fire_stream_t *s, const fire_gpu_norm_t *n,
-                                    const void *x, void *y)
+                                    const void *x, const void *other,
+                                    const fire_gpu_norm_t *by, void *y)
 {
-    FIRE_WITH_TYPE(n->dtype, T, return forward(s, n, (const T *)x, (T *)y))
-    return FIRE_OK;
-}
-
-/* ---- gradients ---- */
-
-/* Distance from the mean, and the gradient before the activation. */
-template <int V>
-__device__ static inline void look_back(const fire_gpu_norm_t &n,
-                                        const coefficients<V> &k, int i, float x,
-                                        float dy, float *far, float *g)
-{
-    *far = x - k.mean.v[i];
-    *g   = n.relu && !(*far * k.scale.v[i] + k.shift.v[i] > 0) ? n.slope * dy : dy;
-}
-
-template <typename T> struct gradient_sums {
-    fire_gpu_norm_t n;
-    const T        *x, *dy;
-
-    template <int V> struct constants : coefficients<V> {
-        __device__ constants(const gradient_sums &f, int64_t c)
-            : coefficients<V>(f.n, c)
-        {
-        }
-    };
-
-    template <int V>
-    __device__ void add(const constants<V> &k, int64_t at, fire_lanes<V> *sum) const
-    {
-        fire_lanes<V> v = fire_lanes_load<V>(x, at), d = fire_lanes_load<V>(dy, at);
-        float         far, g;
-
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            look_back(n, k, i, v.v[i], d.v[i], &far, &g);
-            sum[0].v[i] += g * far;
-            sum[1].v[i] += g;
-        }
-    }
-};
-
-__global__ static void finish_sums(fire_gpu_norm_t n, int parts, const float *partial,
-                                   bool add, float *dgain, float *dshift)
-{
-    int64_t channels = n.view.channels, c;
-    float   total[2];
-
-    if (!fire_channel_totals<2>(partial, parts, channels, total, &c)) return;
-    if (n.inverse != NULL) total[0] *= n.inverse[c];
-    n.sums[c]            = total[0];
-    n.sums[channels + c] = total[1];
-    if (dgain != NULL) dgain[c] = add ? dgain[c] + total[0] : total[0];
-    if (dshift != NULL) dshift[c] = add ? dshift[c] + total[1] : total[1];
-}
-
-template <typename T> struct input_gradient {
-    fire_gpu_norm_t n;
-    const T        *x, *dy;
-    T              *dx;
-    float           share; /* 1 / elements of a channel */
-
-    template <int V> struct constants : coefficients<V> {
-        fire_lanes<V> a, b; /* dx = (g - b - far * a) * scale */
-        __device__    constants(const input_gradient &f, int64_t c)
-            : coefficients<V>(f.n, c)
-        {
-#pragma unroll
-            for (int i = 0; i < V; i++) {
-                a.v[i] = f.n.measured ? f.n.sums[c + i] * f.share * f.n.inverse[c + i]
-                                      : 0.0f;
-                b.v[i] =
-                    f.n.measured ? f.n.sums[f.n.view.channels + c + i] * f.share : 0.0f;
-            }
-        }
-    };
-
-    template <int V> __device__ void apply(const constants<V> &k, int64_t at) const
-    {
-        fire_lanes<V> v = fire_lanes_load<V>(x, at), d = fire_lanes_load<V>(dy, at);
-        float         far, g;
-
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            look_back(n, k, i, v.v[i], d.v[i], &far, &g);
-            v.v[i] = (g - k.b.v[i] - far * k.a.v[i]) * k.scale.v[i];
-        }
-        fire_lanes_store<V>(dx, at, v);
-    }
-};
-
-template <typename T>
-static fire_status_t backward(fire_stream_t *s, const fire_gpu_norm_t *n, const T *x,
-                              const T *dy, bool add, float *dgain, float *dshift, T *dx)
-{
-    constexpr int       V     = fire_vector<T>::N;
-    fire_channel_plan_t p     = fire_channel_plan(n->view, V, s->multiprocessors);
-    float               share = 1.0f / (float)(n->view.outer * n->view.inner), *partial;
-
-    if (n->measured || dgain != NULL || dshift != NULL) {
-        FIRE_TRY(
-            (fire_channel_sums<V, 2>(s, p, gradient_sums<T>{*n, x, dy}, &partial)));
-        FIRE_TRY(FIRE_LAUNCH_TOTALS(s, n->view.channels, finish_sums, *n, p.parts,
-                                    partial, add, dgain, dshift));
-    }
-    if (dx == NULL) return FIRE_OK;
-    return fire_channel_each<V>(s, p, input_gradient<T>{*n, x, dy, dx, share});
-}
-
-fire_status_t fire_gpu_norm_backward(fire_stream_t *s, const fire_gpu_norm_t *n,
-                                     const void *x, const void *dy, bool add,
-                                     float *dgain, float *dshift, void *dx)
-{
-    FIRE_WITH_TYPE(
-        n->dtype, T,
-        return backward(s, n, (const T *)x, (const T *)dy, add, dgain, dshift, (T *)dx))
+    FIRE_WITH_TYPE(n->dtype, T,
+                   return forward_of(s, n, (const T *)x, (const T *)other, by, (T *)y))
     return FIRE_OK;
 }

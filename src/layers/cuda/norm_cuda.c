@@ -1,18 +1,20 @@
 /* norm_cuda.c - BatchNorm, Scale and Bias on the GPU. BatchNorm does a Scale and a ReLU
- * that follow in place in the same pass, Scale a ReLU. */
+ * that follow in place in the same pass, Scale a ReLU; at the end of a residual branch
+ * BatchNorm does the sum as well, and backward adds up what the sum's readers send. */
 #include <string.h>
 
 #include "layers/cuda/channel_sum.h"
 #include "layers/cuda/kernels.h"
 #include "layers/cuda/norm.h"
+#include "layers/cuda/norm_group.h"
 #include "layers/neuron/relu.h"
 #include "layers/norm/batch_norm.h"
 #include "layers/norm/scale.h"
 
 /* kept: x, where y takes its place; it is exchanged for it, not copied. memory: mean,
- * inverse and two sums per channel. */
+ * inverse and two sums per channel. mask: of a residual sum. */
 typedef struct norm_cuda {
-    fire_gpu_memory_t memory;
+    fire_gpu_memory_t memory, mask;
     fire_blob_t      *kept;
     fire_format_t     format; /* of x, in the last forward */
 } norm_cuda_t;
@@ -39,84 +41,35 @@ void fire_norm_cuda_release(fire_layer_t *l)
 
     if (s == NULL) return;
     fire_gpu_memory_free(&s->memory);
+    fire_gpu_memory_free(&s->mask);
     fire_blob_destroy(s->kept);
     fire_free(s);
     l->kernel_state = NULL;
 }
 
-/* ---- gain and shift ---- */
-
-/* The blobs that hold them, and whether gradients are wanted. */
-typedef struct source {
-    fire_blob_t *gain, *shift; /* NULL: none */
-    bool         gain_gradient, shift_gradient;
-    bool         add; /* parameters: gradients add up; a bottom's is overwritten */
-} source_t;
-
-static source_t of_scale(const fire_layer_t *l)
+static bool needs_backward(const fire_layer_t *l, const fire_norm_group_t *g)
 {
-    int      bias = FIRE_STATE(l, fire_scale_t)->bias;
-    source_t s    = {.add = l->nbottom == 1};
-
-    s.gain          = s.add ? l->blob[0] : l->bottom[1];
-    s.gain_gradient = s.add ? l->param_gradient[0] : l->propagate_down[1];
-    if (bias < 0) return s;
-    s.shift          = l->blob[bias];
-    s.shift_gradient = l->param_gradient[bias];
-    return s;
-}
-
-static source_t source_of(const fire_layer_t *l)
-{
-    const fire_layer_t *scale = fire_layer_follower(l, "Scale");
-
-    if (strcmp(l->ops->type, "Scale") == 0) return of_scale(l);
-    if (scale != NULL) return of_scale(scale);
-    if (!FIRE_STATE(l, fire_batch_norm_t)->scale_bias) return (source_t){.add = true};
-    return (source_t){.gain           = l->blob[FIRE_BATCH_NORM_GAIN],
-                      .shift          = l->blob[FIRE_BATCH_NORM_SHIFT],
-                      .gain_gradient  = l->param_gradient[FIRE_BATCH_NORM_GAIN],
-                      .shift_gradient = l->param_gradient[FIRE_BATCH_NORM_SHIFT],
-                      .add            = true};
-}
-
-static bool needs_backward(const fire_layer_t *l, const source_t *s)
-{
-    return l->propagate_down[0] || s->gain_gradient || s->shift_gradient;
+    return l->propagate_down[0] || g->gain_gradient || g->shift_gradient ||
+           g->sum != NULL;
 }
 
 /* ---- forward and backward of all of them ---- */
 
-/* A Scale may be along other axes than channels, which channels last tears apart. */
-static bool is_per_channel(const fire_layer_t *l)
+static fire_status_t describe(fire_layer_t *l, const fire_norm_group_t *g,
+                              fire_gpu_norm_t *n)
 {
-    const fire_scale_t *s = FIRE_STATE(l, fire_scale_t);
-
-    return strcmp(l->ops->type, "Scale") != 0 ||
-           (s->axis == 1 && source_of(l).gain->ndim == 1);
-}
-
-static fire_format_t choose_format(const fire_layer_t *l)
-{
-    return is_per_channel(l) ? fire_gpu_format(l, l->bottom[0])
-                             : FIRE_FORMAT_PLAIN(FIRE_GPU);
-}
-
-static fire_status_t describe(fire_layer_t *l, const source_t *from, fire_gpu_norm_t *n)
-{
-    norm_cuda_t        *s    = l->kernel_state;
-    const fire_layer_t *relu = fire_layer_follower(l, "ReLU");
-    float              *memory;
+    norm_cuda_t *s = l->kernel_state;
+    float       *memory;
 
     *n = (fire_gpu_norm_t){.view  = fire_gpu_view(l->bottom[0], &s->format),
                            .dtype = s->format.dtype,
-                           .relu  = relu != NULL};
-    if (!is_per_channel(l)) {
+                           .relu  = g->relu != NULL};
+    if (!g->per_channel) {
         fire_affine_t a = FIRE_STATE(l, fire_scale_t)->view;
 
         n->view = (fire_gpu_view_t){a.outer, a.dim, a.inner};
     }
-    if (relu != NULL) n->slope = FIRE_STATE(relu, fire_relu_t)->slope;
+    if (g->relu != NULL) n->slope = FIRE_STATE(g->relu, fire_relu_t)->slope;
     FIRE_TRY(fire_gpu_memory_fit(&s->memory,
                                  (size_t)(4 * n->view.channels + 1) * sizeof(float)));
     memory  = s->memory.ptr;
@@ -126,68 +79,85 @@ static fire_status_t describe(fire_layer_t *l, const source_t *from, fire_gpu_no
         n->inverse  = memory + n->view.channels;
         n->measured = !FIRE_STATE(l, fire_batch_norm_t)->use_global;
     }
-    if (from->gain != NULL) FIRE_IN(l, from->gain, FIRE_DATA, &n->gain);
-    if (from->shift != NULL) FIRE_IN(l, from->shift, FIRE_DATA, &n->shift);
+    if (g->sum != NULL && g->relu != NULL) {
+        size_t count = (size_t)fire_blob_count(l->bottom[0]);
+
+        FIRE_TRY(fire_gpu_memory_fit(&s->mask, count / fire_gpu_norm_vector(n)));
+        n->mask = s->mask.ptr;
+    }
+    if (g->gain != NULL) FIRE_IN(l, g->gain, FIRE_DATA, &n->gain);
+    if (g->shift != NULL) FIRE_IN(l, g->shift, FIRE_DATA, &n->shift);
     return FIRE_OK;
 }
 
-/* x for reading, y for writing; in place, x is put aside if backward will want it. */
-static fire_status_t begin(fire_layer_t *l, const source_t *from, void **x, void **y)
+/* Where values are read and written. */
+typedef struct places {
+    void *x, *other, *y;
+} places_t;
+
+/* In place, x is put aside if backward will want it. */
+static fire_status_t begin(fire_layer_t *l, const fire_norm_group_t *g, places_t *p)
 {
     norm_cuda_t *s = l->kernel_state;
 
-    FIRE_IN_AS(l->bottom[0], FIRE_DATA, &s->format, x);
-    if (l->top[0] == l->bottom[0] && needs_backward(l, from)) {
+    *p = (places_t){0};
+    FIRE_IN_AS(l->bottom[0], FIRE_DATA, &s->format, &p->x);
+    if (g->sum != NULL)
+        FIRE_IN_AS(g->sum->bottom[g->other], FIRE_DATA, &s->format, &p->other);
+    if (g->moves && needs_backward(l, g)) {
         FIRE_TRY(fire_blob_reshape_like(s->kept, l->bottom[0]));
         fire_storage_swap(s->kept->part[FIRE_DATA], l->bottom[0]->part[FIRE_DATA]);
     }
-    FIRE_OUT_AS(l->top[0], FIRE_DATA, &s->format, y);
+    FIRE_OUT_AS(g->out, FIRE_DATA, &s->format, &p->y);
+    for (int i = 0; g->split != NULL && i < g->split->ntop; i++)
+        fire_blob_share(g->split->top[i], g->out, FIRE_DATA);
+    return FIRE_OK;
+}
+
+/* Gradients of what the sum's readers got; the sum's own goes to the other branch. */
+static fire_status_t look_at_sum(const fire_layer_t *l, const fire_norm_group_t *g,
+                                 fire_gpu_norm_sum_t *sum)
+{
+    const fire_format_t *f     = &((const norm_cuda_t *)l->kernel_state)->format;
+    bool                 other = g->sum->propagate_down[g->other];
+
+    *sum = (fire_gpu_norm_sum_t){0};
+    for (int i = 0; g->split != NULL && i < g->split->ntop; i++)
+        FIRE_IN_AS(g->split->top[i], FIRE_DIFF, f, &sum->dy[i]);
+    if (g->split == NULL) FIRE_IN_AS(g->out, FIRE_DIFF, f, &sum->dy[0]);
+    FIRE_OUT_AS(other ? g->sum->bottom[g->other] : g->out, FIRE_DIFF, f, &sum->g);
     return FIRE_OK;
 }
 
 fire_status_t fire_norm_cuda_backward(fire_layer_t *l)
 {
-    norm_cuda_t    *s     = l->kernel_state;
-    source_t        from  = source_of(l);
-    bool            moved = l->top[0] == l->bottom[0];
-    float          *dgain = NULL, *dshift = NULL;
-    void           *x, *dy, *dx = NULL;
-    fire_gpu_norm_t n;
+    norm_cuda_t        *s  = l->kernel_state;
+    fire_norm_group_t   g  = fire_norm_group(l);
+    fire_gpu_norm_to_t  to = {.add = g.add};
+    fire_gpu_norm_sum_t sum;
+    fire_gpu_norm_t     n;
+    void               *x, *dy;
 
-    if (!needs_backward(l, &from)) return FIRE_OK;
-    FIRE_TRY(describe(l, &from, &n));
-    FIRE_IN_AS(moved ? s->kept : l->bottom[0], FIRE_DATA, &s->format, &x);
-    FIRE_IN_AS(l->top[0], FIRE_DIFF, &s->format, &dy);
-    if (from.gain_gradient && from.add) FIRE_INOUT(l, from.gain, FIRE_DIFF, &dgain);
-    if (from.gain_gradient && !from.add) FIRE_OUT(l, from.gain, FIRE_DIFF, &dgain);
-    if (from.shift_gradient) FIRE_INOUT(l, from.shift, FIRE_DIFF, &dshift);
-    if (l->propagate_down[0]) FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &s->format, &dx);
-    return fire_gpu_norm_backward(l->ctx->stream, &n, x, dy, from.add, dgain, dshift,
-                                  dx);
-}
-
-static bool absorbs_relu(const fire_layer_t *next)
-{
-    return strcmp(next->ops->type, "ReLU") == 0 &&
-           FIRE_STATE(next, fire_relu_t)->slope >= 0;
-}
-
-/* With a top of its own, the top's diff would not be what the follower leaves there. */
-static bool may_absorb(const fire_layer_t *l)
-{
-    return l->top[0] == l->bottom[0] || l->ctx->lean;
+    if (!needs_backward(l, &g)) return FIRE_OK;
+    FIRE_TRY(describe(l, &g, &n));
+    FIRE_IN_AS(g.moves ? s->kept : l->bottom[0], FIRE_DATA, &s->format, &x);
+    if (g.sum != NULL)
+        FIRE_TRY(look_at_sum(l, &g, &sum));
+    else
+        FIRE_IN_AS(l->top[0], FIRE_DIFF, &s->format, &dy);
+    if (g.gain_gradient && g.add) FIRE_INOUT(l, g.gain, FIRE_DIFF, &to.dgain);
+    if (g.gain_gradient && !g.add) FIRE_OUT(l, g.gain, FIRE_DIFF, &to.dgain);
+    if (g.shift_gradient) FIRE_INOUT(l, g.shift, FIRE_DIFF, &to.dshift);
+    if (l->propagate_down[0]) FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &s->format, &to.dx);
+    FIRE_TRY(g.sum != NULL
+                 ? fire_gpu_norm_branch_backward(l->ctx->stream, &n, x, &sum, &to)
+                 : fire_gpu_norm_backward(l->ctx->stream, &n, x, dy, &to));
+    if (fire_pool_on(l->ctx->pool, FIRE_GPU) != NULL)
+        fire_storage_clear(s->kept->part[FIRE_DATA]);
+    return FIRE_OK;
 }
 
 /* ---- BatchNorm ---- */
-
-bool fire_batch_norm_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
-{
-    if (!may_absorb(l)) return false;
-    if (absorbs_relu(next)) return fire_layer_follower(l, "ReLU") == NULL;
-    return l->nfollower == 0 && strcmp(next->ops->type, "Scale") == 0 &&
-           next->nbottom == 1 && is_per_channel(next) &&
-           !FIRE_STATE(l, fire_batch_norm_t)->scale_bias;
-}
 
 static fire_status_t statistics(fire_layer_t *l, bool write, fire_gpu_statistics_t *st)
 {
@@ -202,44 +172,66 @@ static fire_status_t statistics(fire_layer_t *l, bool write, fire_gpu_statistics
     return FIRE_OK;
 }
 
+static fire_status_t measure(fire_layer_t *l, const fire_gpu_norm_t *n, const void *x)
+{
+    const fire_batch_norm_t *p = FIRE_STATE(l, fire_batch_norm_t);
+    fire_gpu_statistics_t    st;
+
+    FIRE_TRY(statistics(l, !p->use_global, &st));
+    return p->use_global ? fire_gpu_norm_recall(l->ctx->stream, n, p->eps, &st)
+                         : fire_gpu_norm_measure(l->ctx->stream, n, p->eps, x, &st);
+}
+
+/* The BatchNorm whose work forward this one does for its sum, or NULL. */
+static fire_status_t find_lender(const fire_layer_t *l, fire_gpu_norm_t *n,
+                                 bool *lent_p)
+{
+    fire_layer_t     *from = l->lender;
+    fire_norm_group_t g;
+
+    *lent_p = from != NULL;
+    if (from == NULL) return FIRE_OK;
+    g = fire_norm_group(from);
+    return describe(from, &g, n);
+}
+
 fire_status_t fire_batch_norm_cuda_forward(fire_layer_t *l)
 {
-    const fire_batch_norm_t *p    = FIRE_STATE(l, fire_batch_norm_t);
-    norm_cuda_t             *s    = l->kernel_state;
-    source_t                 from = source_of(l);
-    fire_gpu_statistics_t    st;
-    fire_gpu_norm_t          n;
-    void                    *x, *y;
+    norm_cuda_t      *s = l->kernel_state;
+    fire_norm_group_t g = fire_norm_group(l);
+    fire_gpu_norm_t   n, by;
+    bool              lent;
+    places_t          at;
 
     if (fire_blob_count(l->bottom[0]) == 0) return FIRE_OK;
-    s->format = choose_format(l);
-    FIRE_TRY(describe(l, &from, &n));
-    FIRE_TRY(begin(l, &from, &x, &y));
-    FIRE_TRY(statistics(l, !p->use_global, &st));
-    FIRE_TRY(p->use_global ? fire_gpu_norm_recall(l->ctx->stream, &n, p->eps, &st)
-                           : fire_gpu_norm_measure(l->ctx->stream, &n, p->eps, x, &st));
-    return fire_gpu_norm_forward(l->ctx->stream, &n, x, y);
+    s->format = fire_gpu_format(l, l->bottom[0]);
+    FIRE_TRY(describe(l, &g, &n));
+    if (l->borrower != NULL) {
+        FIRE_IN_AS(l->bottom[0], FIRE_DATA, &s->format, &at.x);
+        return measure(l, &n, at.x);
+    }
+    FIRE_TRY(begin(l, &g, &at));
+    FIRE_TRY(measure(l, &n, at.x));
+    FIRE_TRY(find_lender(l, &by, &lent));
+    return fire_gpu_norm_forward(l->ctx->stream, &n, at.x, at.other, lent ? &by : NULL,
+                                 at.y);
 }
 
 /* ---- Scale ---- */
 
-bool fire_scale_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
-{
-    return may_absorb(l) && l->nfollower == 0 && absorbs_relu(next);
-}
-
 fire_status_t fire_scale_cuda_forward(fire_layer_t *l)
 {
-    norm_cuda_t    *s    = l->kernel_state;
-    source_t        from = source_of(l);
-    fire_gpu_norm_t n;
-    void           *x, *y;
+    norm_cuda_t      *s = l->kernel_state;
+    fire_norm_group_t g = fire_norm_group(l);
+    fire_gpu_norm_t   n;
+    places_t          at;
 
     if (fire_blob_count(l->bottom[0]) == 0) return FIRE_OK;
-    s->format = choose_format(l);
-    FIRE_TRY(describe(l, &from, &n));
-    FIRE_TRY(begin(l, &from, &x, &y));
-    return fire_gpu_norm_forward(l->ctx->stream, &n, x, y);
+    s->format =
+        g.per_channel ? fire_gpu_format(l, l->bottom[0]) : FIRE_FORMAT_PLAIN(FIRE_GPU);
+    FIRE_TRY(describe(l, &g, &n));
+    FIRE_TRY(begin(l, &g, &at));
+    return fire_gpu_norm_forward(l->ctx->stream, &n, at.x, NULL, NULL, at.y);
 }
 
 /* ---- Bias ---- */

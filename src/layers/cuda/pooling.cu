@@ -6,14 +6,17 @@
 #include <float.h>
 
 #include "base/philox.h"
-#include "layers/cuda/channel.h"
+#include "layers/cuda/divide.h"
 #include "layers/cuda/kernels.h"
+#include "layers/cuda/lanes.h"
+#include "layers/cuda/layer_cuda.h"
 #include "layers/vision/pooling.h"
 
 typedef struct shape {
-    int     channels;
-    int     in[2], out[2], kernel[2], stride[2], pad[2];
-    int64_t images;
+    int            channels;
+    int            in[2], out[2], kernel[2], stride[2], pad[2];
+    int64_t        images;
+    fire_divisor_t by_channels, by_vectors, by_in[2], by_out[2], by_stride[2];
 } shape_t;
 
 /* For stochastic pooling: which numbers belong to image n. */
@@ -30,24 +33,15 @@ struct place {
 };
 
 template <bool LAST, int V>
-__device__ static place place_of(uint64_t i, int channels, const int dim[2])
+__device__ static place place_of(uint64_t i, const shape_t &s,
+                                 const fire_divisor_t dim[2])
 {
     place p;
 
-    if (LAST) {
-        unsigned vectors = (unsigned)channels / V;
-
-        p.c = (int)(i % vectors) * V;
-        i /= vectors;
-    }
-    p.w = (int)(i % (unsigned)dim[1]);
-    i /= (unsigned)dim[1];
-    p.h = (int)(i % (unsigned)dim[0]);
-    i /= (unsigned)dim[0];
-    if (!LAST) {
-        p.c = (int)(i % (unsigned)channels);
-        i /= (unsigned)channels;
-    }
+    if (LAST) p.c = (int)fire_take(&i, V > 1 ? s.by_vectors : s.by_channels) * V;
+    p.w = (int)fire_take(&i, dim[1]);
+    p.h = (int)fire_take(&i, dim[0]);
+    if (!LAST) p.c = (int)fire_take(&i, s.by_channels);
     p.image = (int64_t)i;
     return p;
 }
@@ -95,7 +89,7 @@ __global__ static void max_forward(uint64_t total, shape_t s, const T *x, T *y,
                                    I *index, float *mask)
 {
     FIRE_GRID_STRIDE (i, (int64_t)total) {
-        place         p = place_of<LAST, V>((uint64_t)i, s.channels, s.out);
+        place         p = place_of<LAST, V>((uint64_t)i, s, s.by_out);
         window        b = window_at(s, p.h, p.w);
         fire_lanes<V> best;
         int64_t       to = address<LAST>(p, s.channels, s.out, p.h, p.w);
@@ -136,7 +130,7 @@ template <typename T, bool LAST, int V>
 __global__ static void ave_forward(uint64_t total, shape_t s, const T *x, T *y)
 {
     FIRE_GRID_STRIDE (i, (int64_t)total) {
-        place         p   = place_of<LAST, V>((uint64_t)i, s.channels, s.out);
+        place         p   = place_of<LAST, V>((uint64_t)i, s, s.by_out);
         window        b   = window_at(s, p.h, p.w);
         fire_lanes<V> sum = {};
 
@@ -162,7 +156,7 @@ __global__ static void draw_forward(uint64_t total, shape_t s, draws_t d, const 
                                     T *y, I *index)
 {
     FIRE_GRID_STRIDE (i, (int64_t)total) {
-        place    p      = place_of<LAST, 1>((uint64_t)i, s.channels, s.out);
+        place    p      = place_of<LAST, 1>((uint64_t)i, s, s.by_out);
         window   b      = window_at(s, p.h, p.w);
         int64_t  to     = address<LAST>(p, s.channels, s.out, p.h, p.w);
         uint64_t number = ((uint64_t)(d.first + p.image * d.step) * s.channels + p.c) *
@@ -196,7 +190,7 @@ template <typename T, bool LAST>
 __global__ static void expect_forward(uint64_t total, shape_t s, const T *x, T *y)
 {
     FIRE_GRID_STRIDE (i, (int64_t)total) {
-        place  p   = place_of<LAST, 1>((uint64_t)i, s.channels, s.out);
+        place  p   = place_of<LAST, 1>((uint64_t)i, s, s.by_out);
         window b   = window_at(s, p.h, p.w);
         float  sum = FLT_MIN, squares = 0;
 
@@ -219,8 +213,11 @@ __device__ static void windows_of(const shape_t &s, int axis, int at, int *first
 {
     int far = at + s.pad[axis];
 
-    *first = far < s.kernel[axis] ? 0 : (far - s.kernel[axis]) / s.stride[axis] + 1;
-    *end   = min(far / s.stride[axis] + 1, s.out[axis]);
+    *first =
+        far < s.kernel[axis]
+            ? 0
+            : (int)fire_divide((uint64_t)(far - s.kernel[axis]), s.by_stride[axis]) + 1;
+    *end = min((int)fire_divide((uint64_t)far, s.by_stride[axis]) + 1, s.out[axis]);
 }
 
 /* I: type of the index; void* stands for AVE, which has none. */
@@ -229,7 +226,7 @@ __global__ static void backward(uint64_t total, shape_t s, const T *dy, const I 
                                 T *dx)
 {
     FIRE_GRID_STRIDE (i, (int64_t)total) {
-        place         p   = place_of<LAST, V>((uint64_t)i, s.channels, s.in);
+        place         p   = place_of<LAST, V>((uint64_t)i, s, s.by_in);
         fire_lanes<V> sum = {};
         int           first[2], end[2];
 
@@ -288,14 +285,19 @@ static shape_t shape_of(const fire_layer_t *l)
     const fire_pool_t *p = &((const fire_pooling_t *)l->state)->shape;
     shape_t            s;
 
-    s.images   = l->bottom[0]->dim[0];
-    s.channels = (int)l->bottom[0]->dim[1];
+    s.images      = l->bottom[0]->dim[0];
+    s.channels    = (int)l->bottom[0]->dim[1];
+    s.by_channels = fire_divisor(s.channels);
+    s.by_vectors  = fire_divisor(s.channels / (l->ctx->precision == FIRE_F32 ? 4 : 8));
     for (int i = 0; i < 2; i++) {
-        s.in[i]     = (int)p->in[i];
-        s.out[i]    = (int)p->out[i];
-        s.kernel[i] = (int)p->kernel[i];
-        s.stride[i] = (int)p->stride[i];
-        s.pad[i]    = (int)p->pad[i];
+        s.in[i]        = (int)p->in[i];
+        s.out[i]       = (int)p->out[i];
+        s.kernel[i]    = (int)p->kernel[i];
+        s.stride[i]    = (int)p->stride[i];
+        s.pad[i]       = (int)p->pad[i];
+        s.by_in[i]     = fire_divisor(p->in[i]);
+        s.by_out[i]    = fire_divisor(p->out[i]);
+        s.by_stride[i] = fire_divisor(p->stride[i]);
     }
     return s;
 }

@@ -130,12 +130,12 @@ __device__ static spread measure(int64_t n, bool variance, float eps, const floa
 
     for (int64_t j = threadIdx.x; j < n; j += blockDim.x)
         sum += x[j];
-    m.mean = fire_sum_block(sum) / (float)n;
+    m.mean = fire_block_sum(sum) / (float)n;
     if (!variance) return m;
     sum = 0;
     for (int64_t j = threadIdx.x; j < n; j += blockDim.x)
         sum += (x[j] - m.mean) * (x[j] - m.mean);
-    m.deviation = sqrtf(fire_sum_block(sum) / (float)n) + eps;
+    m.deviation = sqrtf(fire_block_sum(sum) / (float)n) + eps;
     return m;
 }
 
@@ -163,8 +163,8 @@ __global__ static void mvn_back(int64_t n, bool variance, float eps, const float
         sum += dy[j];
         product += dy[j] * y[j];
     }
-    sum     = fire_sum_block(sum) / (float)n;
-    product = variance ? fire_sum_block(product) / (float)n : 0.0f;
+    sum     = fire_block_sum(sum) / (float)n;
+    product = variance ? fire_block_sum(product) / (float)n : 0.0f;
     for (int64_t j = row + threadIdx.x; j < row + n; j += blockDim.x)
         dx[j] = (dy[j] - sum - y[j] * product) / m.deviation;
 }

@@ -208,7 +208,7 @@ static fire_status_t pooling_backward(fire_layer_t *l)
 }
 
 static const fire_kernel_t pooling_kernels[] = {
-    FIRE_CUDA_KERNEL_4(pooling) /* where it is built in */
+    FIRE_CUDA_POOLING /* where it is built in */
     {.name     = "simd",
      .declines = fire_pooling_simd_declines,
      .prepare  = fire_pooling_simd_prepare,

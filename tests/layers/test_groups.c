@@ -1,0 +1,150 @@
+/* Layers that a lean net runs as one, and convolutions of images that are folded: they
+ * must give what `ref` gives. With --gpu, on the GPU. */
+#include <math.h>
+
+#include "cases.h"
+#include "gpu.h"
+#include "model/text.h"
+
+#define CONV(name_, from, channels, extra)                                      \
+    "layer { name: \"" name_ "\" type: \"Convolution\" bottom: \"" from         \
+    "\" top: \"" name_ "\" convolution_param { num_output: " channels " " extra \
+    " weight_filler { type: \"gaussian\" std: 0.3 } } }\n"
+#define NORM(blob)                                                              \
+    "layer { name: \"norm_" blob "\" type: \"BatchNorm\" bottom: \"" blob       \
+    "\" top: \"" blob "\" }\n"                                                  \
+    "layer { name: \"scale_" blob "\" type: \"Scale\" bottom: \"" blob          \
+    "\" top: \"" blob "\" scale_param { filler { value: 0.8 } bias_term: true " \
+    "bias_filler { value: 0.1 } } }\n"
+#define RELU(blob)                                                                     \
+    "layer { name: \"relu_" blob "\" type: \"ReLU\" bottom: \"" blob "\" top: \"" blob \
+    "\" }\n"
+#define SUM(name_, a, b)                                                           \
+    "layer { name: \"" name_ "\" type: \"Eltwise\" bottom: \"" a "\" bottom: \"" b \
+    "\" top: \"" name_ "\" }\n"
+
+/* A first convolution that is folded, a block with a projection, a plain one. */
+static const char residual[] =
+    "layer { name: \"in\" type: \"Input\" top: \"x\" top: \"t\" input_param { "
+    "shape { dim: 4 dim: 3 dim: 13 dim: 12 } shape { dim: 4 dim: 5 } } }\n" CONV(
+        "first", "x", "8", "kernel_size: 5 stride: 2 pad: 2 bias_term: false")
+        NORM("first") RELU("first") CONV("a1", "first", "16", "kernel_size: 1")
+            NORM("a1") CONV("a2", "first", "16", "kernel_size: 3 pad: 1") NORM("a2")
+                SUM("a", "a1", "a2") RELU("a") CONV("b1", "a", "8", "kernel_size: 1")
+                    NORM("b1") RELU("b1") CONV("b2", "b1", "16", "kernel_size: 1")
+                        NORM("b2") SUM("b", "a", "b2")
+                            RELU("b") "layer { name: \"fc\" type: \"InnerProduct\" "
+                                      "bottom: \"b\" top: \"fc\" "
+                                      "inner_product_param { num_output: 5 "
+                                      "weight_filler { type: \"gaussian\" std: 0.1 } "
+                                      "} }\n"
+                                      "layer { name: \"loss\" type: \"EuclideanLoss\" "
+                                      "bottom: \"fc\" bottom: \"t\" "
+                                      "top: \"loss\" }\n";
+
+static fire_net_t *make(fire_ctx_t ctx)
+{
+    fire_net_options_t o = FIRE_NET_OPTIONS_INIT;
+    ProtobufCMessage  *m;
+    fire_net_t        *net;
+    const char        *name[] = {"x", "t"};
+
+    CHECK_OK(fire_text_parse(residual, strlen(residual), "residual.prototxt",
+                             &caffe__net_parameter__descriptor, &m));
+    o.phase = CAFFE__PHASE__TRAIN;
+    o.ctx   = ctx;
+    CHECK_OK(fire_net_create((Caffe__NetParameter *)m, &o, &net));
+    fire_message_free(m);
+    for (int k = 0; k < 2; k++) {
+        fire_blob_t *b = fire_net_find_blob(net, name[k]);
+        float       *x;
+
+        CHECK_OK(fire_blob_write(b, FIRE_DATA, FIRE_CPU, &x));
+        for (int64_t i = 0; i < b->count; i++)
+            x[i] = (float)((i * 37 + k) % 61) / 30.0f - 1.0f;
+    }
+    return net;
+}
+
+static float step(fire_net_t *net)
+{
+    float loss;
+
+    CHECK_OK(fire_net_clear_diffs(net));
+    CHECK_OK(fire_net_forward(net, 0, -1, &loss));
+    CHECK_OK(fire_net_backward(net, -1, 0));
+    return loss;
+}
+
+/* |a - b| / |b| over all elements: single ones flip where a ReLU has its kink. */
+static double distance(fire_blob_t *a, fire_blob_t *b)
+{
+    const float *x, *y;
+    double       far = 0, all = 1e-12;
+
+    CHECK_EQ(a->count, b->count);
+    CHECK_OK(fire_blob_read(a, FIRE_DIFF, FIRE_CPU, &x));
+    CHECK_OK(fire_blob_read(b, FIRE_DIFF, FIRE_CPU, &y));
+    for (int64_t i = 0; i < a->count; i++) {
+        far += ((double)x[i] - (double)y[i]) * ((double)x[i] - (double)y[i]);
+        all += (double)y[i] * (double)y[i];
+    }
+    return sqrt(far / all);
+}
+
+/* Biases before a BatchNorm have no gradient but rounding errors. */
+static bool counts(const fire_net_t *net, int param)
+{
+    const fire_layer_t *l = &net->layer[net->learn[param].layer].base;
+
+    return strcmp(l->ops->type, "Convolution") != 0 || net->learn[param].blob->ndim > 1;
+}
+
+TEST(a_lean_residual_net_trains_as_ref_does)
+{
+    fire_ctx_t  lean = test_ctx(), plain = FIRE_CTX_INIT;
+    double      near = test_tolerance(1e-4), loss[2];
+    fire_net_t *fast, *ref;
+
+    lean.lean     = true;
+    plain.kernels = "all=ref";
+    fast          = make(lean);
+    ref           = make(plain);
+    for (int i = 0; i < 3; i++) { /* memory is given back and taken again */
+        loss[0] = (double)step(fast);
+        loss[1] = (double)step(ref);
+        CHECK_NEAR(loss[0], loss[1], near * fabs(loss[1]));
+    }
+    for (int i = 0; i < ref->nparam; i++)
+        if (counts(ref, i)) {
+            double d = distance(fast->learn[i].blob, ref->learn[i].blob);
+
+            if (!(d <= 4 * near))
+                printf("%s: %g\n", ref->layer[ref->learn[i].layer].base.param->name, d);
+            CHECK(d <= 4 * near);
+        }
+    fire_net_destroy(fast);
+    fire_net_destroy(ref);
+}
+
+TEST(batch_norm_does_the_sum_of_a_residual_branch_on_a_gpu)
+{
+    fire_ctx_t  ctx = test_ctx();
+    fire_net_t *net;
+
+    if (!test_on_gpu()) return;
+    ctx.lean = true;
+    net      = make(ctx);
+    CHECK(fire_net_find_layer(net, "a")->absorbed);
+    CHECK(fire_net_find_layer(net, "relu_a")->absorbed);
+    CHECK(fire_net_find_layer(net, "b")->absorbed);
+    CHECK_EQ(fire_net_find_layer(net, "norm_a2")->nfollower, 4);
+    CHECK(fire_net_find_layer(net, "norm_a1")->borrower ==
+          fire_net_find_layer(net, "norm_a2"));
+    CHECK(fire_net_find_layer(net, "norm_b2")->lender == NULL);
+    fire_net_destroy(net);
+    ctx.lean = false; /* somebody may look at the blobs between */
+    net      = make(ctx);
+    CHECK(!fire_net_find_layer(net, "a")->absorbed);
+    fire_net_destroy(net);
+}
