@@ -5,7 +5,7 @@
 #include "solver/elements.h"
 
 /* What fits into the arguments of a kernel; CHUNK elements are one block's work. */
-enum { MOST = 64, CHUNK = 4096 };
+enum { MOST = 64, CHUNK = 1024 };
 
 typedef struct segment {
     float  *w, *g, *h0, *h1;
