@@ -96,7 +96,10 @@ fire_ctx_t test_ctx(void)
     fire_ctx_t  ctx = FIRE_CTX_INIT;
     const char *why;
 
-    if (test_on_gpu() && !test_open_gpu(gpu, &ctx, &why)) test_skip(why);
+    if (test_on_gpu() && !test_open_gpu(gpu, &ctx, &why)) {
+        fprintf(stderr, "    cannot open the GPU: %s\n", why);
+        exit(1);
+    }
     return ctx;
 }
 
@@ -147,9 +150,28 @@ static bool in_file(const test_case_t *t, const char *file)
     return file == NULL || strcmp(slash != NULL ? slash + 1 : t->file, file) == 0;
 }
 
+/* Asked in a process of its own: CUDA, once used, does not survive a fork. */
+static bool has_gpu(void)
+{
+    int         status = 0;
+    const char *why;
+    pid_t       pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        if (fire_gpu_count(&why) > 0) _exit(0);
+        printf("skipped: there is no GPU here (%s)\n", why);
+        fflush(NULL);
+        _exit(SKIPPED);
+    }
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 int main(int argc, char **argv)
 {
-    const char *file = NULL, *part = "", *why;
+    const char *file = NULL, *part = "";
     int         passed = 0, failed = 0, skipped = 0;
 
     for (int i = 1; i < argc; i++) {
@@ -162,8 +184,7 @@ int main(int argc, char **argv)
         else
             part = argv[i];
     }
-    if (gpu != NULL && fire_gpu_count(&why) == 0)
-        return printf("skipped: there is no GPU here (%s)\n", why), SKIPPED;
+    if (gpu != NULL && !has_gpu()) return SKIPPED;
     for (const test_case_t *t = first; t != NULL; t = t->next) {
         int rc = 0;
 

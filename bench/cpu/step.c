@@ -281,9 +281,11 @@ static fire_status_t measure(const flags_t *f)
         fflush(stdout);
     }
     getrusage(RUSAGE_SELF, &usage);
-    printf("], \"loss\": %.6g, \"pool_mb\": %.1f, \"peak_mb\": %.1f}\n", w.loss,
-           (double)fire_pool_peak(w.net->ctx.pool) / 1048576,
-           (double)usage.ru_maxrss / 1024);
+    printf(
+        "], \"loss\": %.6g, \"pool_mb\": %.1f, \"gpu_mb\": %.1f, \"peak_mb\": %.1f}\n",
+        w.loss, (double)fire_pool_peak(w.net->ctx.pool) / 1048576,
+        (double)fire_pool_peak(fire_pool_on(w.net->ctx.pool, FIRE_GPU)) / 1048576,
+        (double)usage.ru_maxrss / 1024);
     if (f->layers) print_layers(w.net, &t, f->steps);
     return FIRE_OK;
 }
