@@ -255,11 +255,12 @@ static void count_work(const flags_t *f, const fire_net_t *net, int64_t *params_
 
 static fire_status_t measure(const flags_t *f)
 {
-    work_t        w = {0};
-    layer_times_t t = {0};
-    struct rusage usage;
-    int64_t       params;
-    double        gflop;
+    work_t           w = {0};
+    layer_times_t    t = {0};
+    struct rusage    usage;
+    fire_gpu_usage_t usage_gpu = {0};
+    int64_t          params;
+    double           gflop;
 
     FIRE_TRY(f->infer ? start_inference(f, &w) : start_training(f, &w));
     FIRE_TRY(fill_inputs(w.net));
@@ -281,11 +282,11 @@ static fire_status_t measure(const flags_t *f)
         fflush(stdout);
     }
     getrusage(RUSAGE_SELF, &usage);
-    printf(
-        "], \"loss\": %.6g, \"pool_mb\": %.1f, \"gpu_mb\": %.1f, \"peak_mb\": %.1f}\n",
-        w.loss, (double)fire_pool_peak(w.net->ctx.pool) / 1048576,
-        (double)fire_pool_peak(fire_pool_on(w.net->ctx.pool, FIRE_GPU)) / 1048576,
-        (double)usage.ru_maxrss / 1024);
+    if (w.net->ctx.place == FIRE_GPU) usage_gpu = fire_gpu_usage(w.net->ctx.stream);
+    printf("], \"loss\": %.6g, \"pool_mb\": %.1f, \"gpu_mb\": %.1f, "
+           "\"peak_mb\": %.1f}\n",
+           w.loss, (double)fire_pool_peak(w.net->ctx.pool) / 1048576,
+           (double)usage_gpu.peak / 1048576, (double)usage.ru_maxrss / 1024);
     if (f->layers) print_layers(w.net, &t, f->steps);
     return FIRE_OK;
 }

@@ -87,14 +87,23 @@ static fire_status_t start_group(fire_net_t *net, int leader)
     return FIRE_OK;
 }
 
-/* Does a range of layers begin or end inside a group, or between two that work
- * together? */
+/* Is only one of two layers that work together in this range? */
+static bool parts_pair(const fire_net_t *net, int i, int first, int last)
+{
+    const fire_layer_t *borrower = net->layer[i].base.borrower;
+    int                 k        = i;
+
+    if (borrower == NULL) return false;
+    while (&net->layer[k].base != borrower)
+        k++;
+    return (i >= first && i <= last) != (k >= first && k <= last);
+}
+
+/* Does a range of layers begin or end inside a group? */
 static bool cuts_group(const fire_net_t *net, int first, int last)
 {
-    bool whole = first == 0 && last == net->nlayer - 1;
-
-    for (int i = 0; i < net->nlayer && !whole; i++)
-        if (net->layer[i].base.borrower != NULL) return true;
+    for (int i = 0; i <= last; i++)
+        if (parts_pair(net, i, first, last)) return true;
     return net->layer[first].base.absorbed ||
            (last + 1 < net->nlayer && net->layer[last + 1].base.absorbed);
 }

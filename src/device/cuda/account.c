@@ -68,6 +68,18 @@ void fire_cuda_give(void *ptr)
     cudaFree(ptr);
 }
 
+void fire_cuda_count(int64_t bytes)
+{
+    int gpu = 0;
+
+    cudaGetDevice(&gpu);
+    gpu %= MOST_GPUS;
+    pthread_mutex_lock(&lock);
+    now[gpu] += (size_t)bytes;
+    if (now[gpu] > peak[gpu]) peak[gpu] = now[gpu];
+    pthread_mutex_unlock(&lock);
+}
+
 fire_gpu_usage_t fire_gpu_usage(const fire_stream_t *s)
 {
     int              gpu = s->device % MOST_GPUS;

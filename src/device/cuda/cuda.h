@@ -62,6 +62,8 @@ cudaStream_t fire_cuda_queue(void);
 /* Device memory, counted (gpu.h). */
 fire_status_t fire_cuda_take(size_t bytes, void **ptr_p);
 void          fire_cuda_give(void *ptr); /* NULL is allowed */
+/* Memory from elsewhere: so many bytes more, or less. */
+void fire_cuda_count(int64_t bytes);
 
 /* For a kernel of the layer that runs, to complain with; nobody hears it if it has no
  * name. The complaint is an error where the host next waits for the GPU. */

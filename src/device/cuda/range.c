@@ -24,7 +24,7 @@ static fire_cuda_lib_t driver = {.file = "libcuda.so.1", .call = calls};
 /* Codes of the driver mean the same in the runtime. */
 #define DRIVER(call) fire_cuda_status((cudaError_t)(call), #call, __FILE__, __LINE__)
 
-enum { STEP = 32 << 20 }; /* a multiple of what any GPU has as a page */
+enum { STEP = 2 << 20 }; /* a page of the GPU */
 
 static size_t round_up(size_t bytes)
 {
@@ -69,6 +69,7 @@ fire_status_t fire_cuda_provide(void *ptr, size_t bytes, size_t *have_p)
 
     FIRE_TRY(FIRE_CUDA(cudaGetDevice(&where.id)));
     FIRE_TRY(map((CUdeviceptr)(uintptr_t)ptr + *have_p, want - *have_p, &where));
+    fire_cuda_count((int64_t)(want - *have_p));
     *have_p = want;
     return FIRE_OK;
 }
@@ -76,6 +77,7 @@ fire_status_t fire_cuda_provide(void *ptr, size_t bytes, size_t *have_p)
 void fire_cuda_unreserve(void *ptr, size_t bytes, size_t have)
 {
     cudaDeviceSynchronize();
+    fire_cuda_count(-(int64_t)have);
     if (have > 0) cu.MemUnmap((CUdeviceptr)(uintptr_t)ptr, have);
     cu.MemAddressFree((CUdeviceptr)(uintptr_t)ptr, bytes);
 }

@@ -84,15 +84,20 @@ __global__ static void im2col_flat(unsigned n, const flat_t c, const float *imag
     }
 }
 
-/* Places of one axis that see image element `at` through tap `tap`; -1: none. */
+/* The place of one axis that sees image element `at` through tap `tap`; -1: none. */
+template <bool UNIT>
 __device__ static int place_of(const flat_t &c, int axis, int at, int tap)
 {
-    int far   = at + c.pad[axis] - tap * c.dilation[axis];
-    int place = far < 0 ? -1 : (int)fire_divide((uint64_t)far, c.by_stride[axis]);
+    int far = at + c.pad[axis] - tap * c.dilation[axis];
+    int place =
+        UNIT || far < 0 ? far : (int)fire_divide((uint64_t)far, c.by_stride[axis]);
 
-    return place < c.out[axis] && place * c.stride[axis] == far ? place : -1;
+    if (!UNIT && place * c.stride[axis] != far) return -1;
+    return place < c.out[axis] ? place : -1;
 }
 
+/* UNIT: strides are 1, as nearly always. */
+template <bool UNIT>
 __global__ static void col2im_flat(unsigned n, const flat_t c, const float *columns,
                                    float *image)
 {
@@ -103,14 +108,14 @@ __global__ static void col2im_flat(unsigned n, const flat_t c, const float *colu
         float    sum   = 0;
 
         for (int r = 0; r < c.kernel[0]; r++) {
-            int          y   = place_of(c, 0, h, r);
+            int          y   = place_of<UNIT>(c, 0, h, r);
             unsigned     tap = ((unsigned)plane * c.kernel[0] + r) * c.kernel[1];
             const float *row = columns + (tap * c.out[0] + y) * c.out[1];
 
             if (y < 0) continue;
 #pragma unroll 5
             for (int q = 0; q < c.kernel[1]; q++) {
-                int x = place_of(c, 1, w, q);
+                int x = place_of<UNIT>(c, 1, w, q);
 
                 if (x >= 0) sum += row[q * c.out[0] * c.out[1] + x];
             }
@@ -171,24 +176,10 @@ fire_status_t fire_gpu_col2im(fire_stream_t *s, const fire_gpu_columns_t *c,
     int64_t places = product(c->axes, c->out), taps = product(c->axes, c->kernel);
 
     if (is_flat(c, c->images * c->channels * taps * places, n))
-        return FIRE_LAUNCH(s, n, col2im_flat, (unsigned)n, flat_of(c), columns, image);
+        return c->stride[0] == 1 && c->stride[1] == 1
+                   ? FIRE_LAUNCH(s, n, col2im_flat<true>, (unsigned)n, flat_of(c),
+                                 columns, image)
+                   : FIRE_LAUNCH(s, n, col2im_flat<false>, (unsigned)n, flat_of(c),
+                                 columns, image);
     return FIRE_LAUNCH(s, n, col2im, n, places, taps, plane, *c, columns, image);
-}
-
-__global__ static void add_rows_to(int64_t rows, int64_t n, const float *x, float *sum)
-{
-    FIRE_GRID_STRIDE (i, n) {
-        float total = 0;
-
-#pragma unroll 8
-        for (int64_t r = 0; r < rows; r++)
-            total += x[r * n + i];
-        sum[i] += total;
-    }
-}
-
-fire_status_t fire_gpu_add_rows_to(fire_stream_t *s, int64_t rows, int64_t n,
-                                   const float *x, float *sum)
-{
-    return FIRE_LAUNCH(s, n, add_rows_to, rows, n, x, sum);
 }

@@ -20,8 +20,5 @@ fire_status_t fire_gpu_im2col(fire_stream_t *s, const fire_gpu_columns_t *c,
 /* Adds up what im2col() spread; overwrites the images. */
 fire_status_t fire_gpu_col2im(fire_stream_t *s, const fire_gpu_columns_t *c,
                               const float *columns, float *image);
-/* sum[i] += the i-th elements of all rows, in order. */
-fire_status_t fire_gpu_add_rows_to(fire_stream_t *s, int64_t rows, int64_t n,
-                                   const float *x, float *sum);
 FIRE_END_C
 #endif

@@ -2,6 +2,7 @@
  * one matrix product per image and group, in float32. For what cuDNN does not take, and
  * for what is too small for it. */
 #include "device/cuda/cublas.h"
+#include "layers/cuda/channel_sum.h"
 #include "layers/cuda/columns.h"
 #include "layers/cuda/epilogue.h"
 #include "layers/cuda/layer_cuda.h"
@@ -171,7 +172,8 @@ static fire_status_t to_weights(fire_layer_t *l, int64_t images, const float *im
     if (apart) {
         FIRE_TRY(fire_cuda_scratch(l->ctx->stream, bytes, &each));
         FIRE_TRY(fire_cuda_gemm_run(l->ctx->stream, &g, map, columns, each));
-        return fire_gpu_add_rows_to(l->ctx->stream, images, all, each, diff);
+        return fire_gpu_channel_sum(l->ctx->stream, (fire_gpu_view_t){images, all, 1},
+                                    FIRE_F32, each, true, diff);
     }
     for (int64_t i = 0; i < images * c->group; i++)
         FIRE_TRY(fire_cuda_gemm_run(l->ctx->stream, &g, map + i * p.map,

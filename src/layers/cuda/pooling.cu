@@ -84,44 +84,77 @@ template <typename I> __device__ static I nothing()
 
 /* ---- forward ---- */
 
-template <typename T, bool LAST, int V, typename I>
+/* The largest so far of V channels, and where in the window it was. */
+template <int V, typename I> struct best {
+    fire_lanes<V>  value;
+    fire_raw<V, I> from;
+
+    __device__ best()
+    {
+#pragma unroll
+        for (int k = 0; k < V; k++) {
+            value.v[k] = -FLT_MAX;
+            from.v[k]  = nothing<I>();
+        }
+    }
+
+    template <typename T> __device__ void look(const fire_raw<V, T> &v, I here)
+    {
+#pragma unroll
+        for (int k = 0; k < V; k++)
+            if ((float)v.v[k] > value.v[k]) {
+                value.v[k] = (float)v.v[k];
+                from.v[k]  = here;
+            }
+    }
+};
+
+/* A window of K x K: all of it is on its way before the first is looked at. */
+template <int K, bool LAST, int V, typename T, typename I>
+__device__ static void look_at_all(const shape_t &s, const place &p, const window &b,
+                                   const T *x, best<V, I> *most)
+{
+    fire_raw<V, T> v[K * K];
+    bool           inside[K * K];
+
+#pragma unroll
+    for (int i = 0; i < K * K; i++) {
+        int h = b.start[0] + i / K, w = b.start[1] + i % K;
+
+        inside[i] = h >= 0 && h < s.in[0] && w >= 0 && w < s.in[1];
+        if (inside[i])
+            v[i] = fire_raw_load<V>(x, address<LAST>(p, s.channels, s.in, h, w));
+    }
+#pragma unroll
+    for (int i = 0; i < K * K; i++)
+        if (inside[i]) most->look(v[i], (I)i);
+}
+
+/* K: windows are K x K; 0: any. */
+template <typename T, bool LAST, int V, typename I, int K>
 __global__ static void max_forward(uint64_t total, shape_t s, const T *x, T *y,
                                    I *index, float *mask)
 {
     FIRE_GRID_STRIDE (i, (int64_t)total) {
-        place         p = place_of<LAST, V>((uint64_t)i, s, s.by_out);
-        window        b = window_at(s, p.h, p.w);
-        fire_lanes<V> best;
-        int64_t       to = address<LAST>(p, s.channels, s.out, p.h, p.w);
-        I             from[V];
+        place      p  = place_of<LAST, V>((uint64_t)i, s, s.by_out);
+        window     b  = window_at(s, p.h, p.w);
+        int64_t    to = address<LAST>(p, s.channels, s.out, p.h, p.w);
+        best<V, I> most;
 
-#pragma unroll
-        for (int k = 0; k < V; k++) {
-            best.v[k] = -FLT_MAX;
-            from[k]   = nothing<I>();
-        }
-        for (int h = b.begin[0]; h < b.end[0]; h++)
-            for (int w = b.begin[1]; w < b.end[1]; w++) {
-                fire_lanes<V> v =
-                    fire_lanes_load<V>(x, address<LAST>(p, s.channels, s.in, h, w));
-                I here = (I)((h - b.start[0]) * s.kernel[1] + w - b.start[1]);
+        if constexpr (K > 0) look_at_all<K, LAST>(s, p, b, x, &most);
+        for (int h = b.begin[0]; K == 0 && h < b.end[0]; h++)
+            for (int w = b.begin[1]; w < b.end[1]; w++)
+                most.look(fire_raw_load<V>(x, address<LAST>(p, s.channels, s.in, h, w)),
+                          (I)((h - b.start[0]) * s.kernel[1] + w - b.start[1]));
+        fire_lanes_store<V>(y, to, most.value);
+        *reinterpret_cast<fire_raw<V, I> *>(index + to) = most.from;
+        for (int k = 0; mask != NULL && k < V; k++) {
+            int from = (int)most.from.v[k];
 
-#pragma unroll
-                for (int k = 0; k < V; k++)
-                    if (v.v[k] > best.v[k]) {
-                        best.v[k] = v.v[k];
-                        from[k]   = here;
-                    }
-            }
-        fire_lanes_store<V>(y, to, best);
-        for (int k = 0; k < V; k++) {
-            index[to + k] = from[k];
-            if (mask != NULL)
-                mask[to + k] =
-                    from[k] == nothing<I>()
-                        ? -1.0f
-                        : (float)((b.start[0] + (int)from[k] / s.kernel[1]) * s.in[1] +
-                                  b.start[1] + (int)from[k] % s.kernel[1]);
+            mask[to + k] = most.from.v[k] == nothing<I>()
+                               ? -1.0f
+                               : (float)((b.start[0] + from / s.kernel[1]) * s.in[1] +
+                                         b.start[1] + from % s.kernel[1]);
         }
     }
 }
@@ -220,8 +253,32 @@ __device__ static void windows_of(const shape_t &s, int axis, int at, int *first
     *end = min((int)fire_divide((uint64_t)far, s.by_stride[axis]) + 1, s.out[axis]);
 }
 
-/* I: type of the index; void* stands for AVE, which has none. */
-template <typename T, bool LAST, int V, typename I>
+/* What one window sends to an input element. I: type of the index; void* stands for AVE,
+ * which has none. */
+template <int V, typename T, typename I>
+__device__ static void receive(const shape_t &s, const place &p, int h, int w,
+                               int64_t at, const T *dy, const I *index,
+                               fire_lanes<V> *sum)
+{
+    window         b = window_at(s, h, w);
+    fire_raw<V, T> d = fire_raw_load<V>(dy, at);
+
+    if constexpr (sizeof(I) == sizeof(void *)) {
+#pragma unroll
+        for (int k = 0; k < V; k++)
+            sum->v[k] += (float)d.v[k] / (float)b.area;
+    } else {
+        fire_raw<V, I> from = fire_raw_load<V>(index, at);
+        I              here = (I)((p.h - b.start[0]) * s.kernel[1] + p.w - b.start[1]);
+
+#pragma unroll
+        for (int k = 0; k < V; k++)
+            if (from.v[k] == here) sum->v[k] += (float)d.v[k];
+    }
+}
+
+/* N: an element lies in at most N x N windows; 0: in any number. */
+template <typename T, bool LAST, int V, typename I, int N>
 __global__ static void backward(uint64_t total, shape_t s, const T *dy, const I *index,
                                 T *dx)
 {
@@ -232,24 +289,18 @@ __global__ static void backward(uint64_t total, shape_t s, const T *dy, const I 
 
         windows_of(s, 0, p.h, &first[0], &end[0]);
         windows_of(s, 1, p.w, &first[1], &end[1]);
-        for (int h = first[0]; h < end[0]; h++)
-            for (int w = first[1]; w < end[1]; w++) {
-                window        b  = window_at(s, h, w);
-                int64_t       at = address<LAST>(p, s.channels, s.out, h, w);
-                fire_lanes<V> d  = fire_lanes_load<V>(dy, at);
-
-                if constexpr (sizeof(I) == sizeof(void *)) {
 #pragma unroll
-                    for (int k = 0; k < V; k++)
-                        sum.v[k] += d.v[k] / (float)b.area;
-                } else {
-                    I here = (I)((p.h - b.start[0]) * s.kernel[1] + p.w - b.start[1]);
+        for (int k = 0; k < N * N; k++) {
+            int h = first[0] + k / (N > 0 ? N : 1), w = first[1] + k % (N > 0 ? N : 1);
 
-#pragma unroll
-                    for (int k = 0; k < V; k++)
-                        if (index[at + k] == here) sum.v[k] += d.v[k];
-                }
-            }
+            if (h < end[0] && w < end[1])
+                receive<V>(s, p, h, w, address<LAST>(p, s.channels, s.out, h, w), dy,
+                           index, &sum);
+        }
+        for (int h = first[0]; N == 0 && h < end[0]; h++)
+            for (int w = first[1]; w < end[1]; w++)
+                receive<V>(s, p, h, w, address<LAST>(p, s.channels, s.out, h, w), dy,
+                           index, &sum);
         fire_lanes_store<V>(dx, address<LAST>(p, s.channels, s.in, p.h, p.w), sum);
     }
 }
@@ -327,9 +378,12 @@ static fire_status_t run_forward(fire_layer_t *l, const T *x, T *y, float *mask)
     I                    *index = (I *)((pooling_cuda_t *)l->kernel_state)->index.ptr;
     uint64_t              n     = (uint64_t)fire_blob_count(l->top[0]);
 
+    if (p->method == FIRE_POOL(MAX) && g.kernel[0] == 3 && g.kernel[1] == 3)
+        return FIRE_LAUNCH(s, (int64_t)(n / V), (max_forward<T, LAST, V, I, 3>), n / V,
+                           g, x, y, index, mask);
     if (p->method == FIRE_POOL(MAX))
-        return FIRE_LAUNCH(s, (int64_t)(n / V), (max_forward<T, LAST, V, I>), n / V, g,
-                           x, y, index, mask);
+        return FIRE_LAUNCH(s, (int64_t)(n / V), (max_forward<T, LAST, V, I, 0>), n / V,
+                           g, x, y, index, mask);
     if (p->method == FIRE_POOL(AVE))
         return FIRE_LAUNCH(s, (int64_t)(n / V), (ave_forward<T, LAST, V>), n / V, g, x,
                            y);
@@ -339,18 +393,42 @@ static fire_status_t run_forward(fire_layer_t *l, const T *x, T *y, float *mask)
     return FIRE_LAUNCH(s, (int64_t)n, (expect_forward<T, LAST>), n, g, x, y);
 }
 
+/* Along one axis, an element lies in at most so many windows. */
+static int overlap(const shape_t &s)
+{
+    int n = 0;
+
+    for (int i = 0; i < 2; i++)
+        n = max(n, (s.kernel[i] + s.stride[i] - 1) / s.stride[i]);
+    return n;
+}
+
 template <typename T, bool LAST, int V, typename I>
 static fire_status_t run_backward(fire_layer_t *l, const T *dy, T *dx)
 {
     const fire_pooling_t *p = (const fire_pooling_t *)l->state;
     const I *index          = (const I *)((pooling_cuda_t *)l->kernel_state)->index.ptr;
+    shape_t  g              = shape_of(l);
     uint64_t n              = (uint64_t)fire_blob_count(l->bottom[0]) / V;
 
     if (p->method == FIRE_POOL(AVE))
-        return FIRE_LAUNCH(l->ctx->stream, (int64_t)n, (backward<T, LAST, V, void *>),
-                           n, shape_of(l), dy, (void *const *)NULL, dx);
-    return FIRE_LAUNCH(l->ctx->stream, (int64_t)n, (backward<T, LAST, V, I>), n,
-                       shape_of(l), dy, index, dx);
+        return FIRE_LAUNCH(l->ctx->stream, (int64_t)n,
+                           (backward<T, LAST, V, void *, 0>), n, g, dy,
+                           (void *const *)NULL, dx);
+#define LAUNCH(N)                                                                      \
+    return FIRE_LAUNCH(l->ctx->stream, (int64_t)n, (backward<T, LAST, V, I, N>), n, g, \
+                       dy, index, dx)
+    switch (overlap(g)) {
+    case 1:
+        LAUNCH(1);
+    case 2:
+        LAUNCH(2);
+    case 3:
+        LAUNCH(3);
+    default:
+        LAUNCH(0);
+    }
+#undef LAUNCH
 }
 
 /* Call run<T, LAST, V, I>(...) for the layer's format and windows. */
