@@ -75,15 +75,10 @@ function showCurves() {
 /* Runs of one net with different numbers of workers, the fastest for each number;
  * measured against the smallest. */
 function scalingGroups() {
-  const nets = new Map();
-  for (const {run} of visibleRuns()) {
-    if (!isNumber(speedOf(run))) continue;
-    const net = headOf(run).net || 'net', best = nets.get(net) || nets.set(net, new Map()).get(net);
-    const rival = best.get(workersOf(run));
-    if (!rival || speedOf(run) > speedOf(rival)) best.set(workersOf(run), run);
-  }
-  return [...nets].map(([net, best]) => {
-    const list = [...best.values()].sort((a, b) => workersOf(a) - workersOf(b));
+  const runs = visibleRuns().map(v => v.run).filter(r => isNumber(speedOf(r)));
+  const fastest = list => list.reduce((a, b) => speedOf(b) > speedOf(a) ? b : a);
+  return [...groupBy(runs, r => headOf(r).net || 'net')].map(([net, all]) => {
+    const list = [...groupBy(all, workersOf).values()].map(fastest).sort((a, b) => workersOf(a) - workersOf(b));
     const one = speedOf(list[0]) / workersOf(list[0]);
     return {net, list, x: list.map(workersOf), speedup: list.map(r => speedOf(r) / one),
       efficiency: list.map(r => speedOf(r) / one / workersOf(r))};
@@ -96,10 +91,8 @@ function showScaling() {
   if (!groups.length) return;
   const grid = section('scaling', 'Scaling',
     'Speed with more workers, measured against the run with the fewest. The dashed line is the ideal.');
-  const ticks = [...new Set(groups.flatMap(g => g.x))].sort((a, b) => a - b);
-  const workers = {label: 'workers', kind: 'number', log: last(ticks) / ticks[0] > 8, ticks};
+  const workers = axisOf('workers', groups.flatMap(g => g.x)), {ticks} = workers;
   const series = key => groups.map((g, i) => ({name: g.net, color: runColor(i), x: g.x, y: g[key], dots: true}));
-  const ideal = y => ({name: 'ideal', color: 'var(--faint)', ideal: true, dash: '4 4', x: ticks, y});
   const plot = (id, title, lines, format) => {
     const frame = figure(grid, id, {title});
     linePlot(frame, {series: lines, xAxis: workers, xLabel: x => plural(x, 'worker'), yAxis: {format, zero: true}});
@@ -108,6 +101,6 @@ function showScaling() {
       rows: groups.flatMap(g => g.list.map((r, k) =>
         [g.net, workersOf(r), batchOf(r), speedOf(r), g.speedup[k], g.efficiency[k]]))}));
   };
-  plot('speedup', 'Speed-up', [...series('speedup'), ideal(ticks)], x => num(x, 3) + '×');
-  plot('efficiency', 'Efficiency', [...series('efficiency'), ideal(ticks.map(() => 1))], x => num(100 * x, 3) + ' %');
+  plot('speedup', 'Speed-up', [...series('speedup'), idealLine(ticks, ticks)], x => num(x, 3) + '×');
+  plot('efficiency', 'Efficiency', [...series('efficiency'), idealLine(ticks, ticks.map(() => 1))], x => num(100 * x, 3) + ' %');
 }

@@ -66,6 +66,14 @@ function median(values) {
 }
 
 const last = a => a[a.length - 1];
+const unique = a => [...new Set(a)];
+
+/* A Map from what key() gives to the elements that have it. */
+function groupBy(list, key) {
+  const groups = new Map();
+  for (const x of list) (groups.get(key(x)) || groups.set(key(x), []).get(key(x))).push(x);
+  return groups;
+}
 
 // ---- colours ----
 

@@ -120,6 +120,9 @@ function drawLines(frame, plot, shown, choice, log) {
   frame.body.replaceChildren(image);
 }
 
+/* What could be at best, for comparison. */
+const idealLine = (x, y) => ({name: 'ideal', color: 'var(--faint)', ideal: true, dash: '4 4', x, y});
+
 function describe(frame, plot, shown) {
   const format = plot.yAxis.format || num;
   const words = s => {

@@ -49,7 +49,7 @@ function showFacts(grid, runs) {
     note: several() ? 'What differs is marked.' : ''});
   const rows = Object.entries(facts).map(([name, get]) => [name, ...runs.map(r => get(headOf(r)) ?? '')])
     .filter(row => row.slice(1).some(x => x !== ''));
-  const differs = row => new Set(row.slice(1).map(String)).size > 1;
+  const differs = row => unique(row.slice(1).map(String)).length > 1;
   const head = several() && el('thead', {}, el('tr', {}, ['', ...runs.map(r => r.name)]
     .map(h => el('th', {scope: 'col', class: 'words'}, h))));
   const line = row => el('tr', {}, el('th', {scope: 'row', class: 'words'}, row[0]),
@@ -81,21 +81,19 @@ function showRun() {
 
 // ---- all of it ----
 
+const parts = [showTop, showControls, showNotes, showSummary, showCurves, showTimes, showScaling, showSweep, showScores,
+  showSteps, showSums, showNet, showLearned, showRun];
+
+/* A part that cannot be drawn does not take the others with it. */
 function render() {
-  showTop();
-  showControls();
-  showNotes();
-  showSummary();
-  showCurves();
-  showTimes();
-  showScaling();
-  showSweep();
-  showScores();
-  showSteps();
-  showSums();
-  showNet();
-  showLearned();
-  showRun();
+  for (const show of parts) {
+    try {
+      show();
+    } catch (e) {
+      console.error(e);
+      part('notes').append(el('p', {class: 'note', role: 'status'}, `A part of this page could not be drawn: ${e.message}`));
+    }
+  }
 }
 
 function start() {

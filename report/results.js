@@ -4,20 +4,16 @@ const resultsOf = type => shownRuns().flatMap(({run}) => run.results.filter(r =>
 
 /* Lines of one setting belong together. Only what differs between them is in their name. */
 function families(rows, keys) {
-  const differing = keys.filter(k => new Set(rows.map(r => r[k])).size > 1), found = new Map();
+  const differing = keys.filter(k => unique(rows.map(r => r[k])).length > 1);
   const word = (k, v) => ({batch: `batch ${whole(v)}`, batch_each: `${whole(v)} a worker`, overlap: `overlap ${v}`}[k] ?? v);
-  for (const r of rows) {
-    const name = differing.map(k => r[k] === undefined ? '' : word(k, r[k])).filter(Boolean).join(' · ') || r[keys[0]];
-    (found.get(name) || found.set(name, []).get(name)).push(r);
-  }
-  return [...found].map(([name, list]) => ({name, list}));
+  const nameOf = r => differing.map(k => r[k] === undefined ? '' : word(k, r[k])).filter(Boolean).join(' · ') || r[keys[0]];
+  return [...groupBy(rows, nameOf)].map(([name, list]) => ({name, list}));
 }
 
 /* A batch that is the same for every worker is one setting, not one for each of their numbers. */
 function stepFamilies() {
-  const rows = resultsOf('step'), batches = new Map();
-  for (const r of rows) (batches.get(r.workers) || batches.set(r.workers, new Set()).get(r.workers)).add(r.batch);
-  const grows = batches.size > 1 && new Set([...batches.values()].map(s => Math.min(...s))).size > 1;
+  const rows = resultsOf('step'), least = list => Math.min(...list.map(r => r.batch));
+  const grows = unique([...groupBy(rows, r => r.workers).values()].map(least)).length > 1;
   const keyed = rows.map(r => grows ? {...r, batch_each: r.batch / r.workers} : r);
   const list = families(keyed.filter(r => r.workers > 1), ['comm', 'net', grows ? 'batch_each' : 'batch', 'overlap', 'machine', 'run']);
   return list.map(f => ({...f, list: f.list.sort((a, b) => a.workers - b.workers)}));
@@ -39,20 +35,18 @@ function showSteps() {
   if (!found.length) return;
   const grid = section('steps', 'Steps on many workers',
     'Predicted by firecaffe plan or simulated, not measured. A name in a legend hides its curve.');
-  const ticks = [...new Set(rows.map(r => r.workers))].sort((a, b) => a - b);
-  const xAxis = {label: 'workers', kind: 'number', log: last(ticks) / ticks[0] > 8, ticks};
-  const ideal = y => ({name: 'ideal', color: 'var(--faint)', ideal: true, dash: '4 4', x: ticks, y});
+  const workers = axisOf('workers', rows.map(r => r.workers)), {ticks} = workers;
   const plot = (id, title, get, format, extra = [], yAxis = {}) => {
     const series = found.map((f, i) => ({name: f.name, color: runColor(i), dash: i < 8 ? '' : '5 3', dots: true,
       x: f.list.map(r => r.workers), y: f.list.map(get)}));
     const able = series.filter(s => s.y.some(isNumber));
     if (!able.length) return;
     const frame = figure(grid, id, {title});
-    linePlot(frame, {series: [...able, ...extra], xAxis, xLabel: x => plural(x, 'worker'), yAxis: {format, zero: true, ...yAxis}});
+    linePlot(frame, {series: [...able, ...extra], xAxis: workers, xLabel: x => plural(x, 'worker'), yAxis: {format, zero: true, ...yAxis}});
     dataTable(frame, () => stepTable(title, rows));
   };
-  plot('step-speedup', 'Speed-up', r => r.speedup, x => num(x, 3) + '×', [ideal(ticks)], {canLog: true, log: xAxis.log});
-  plot('step-efficiency', 'Efficiency', r => r.efficiency, x => num(100 * x, 3) + ' %', [ideal(ticks.map(() => 1))], {most: 1});
+  plot('step-speedup', 'Speed-up', r => r.speedup, x => num(x, 3) + '×', [idealLine(ticks, ticks)], {canLog: true, log: workers.log});
+  plot('step-efficiency', 'Efficiency', r => r.efficiency, x => num(100 * x, 3) + ' %', [idealLine(ticks, ticks.map(() => 1))], {most: 1});
   plot('step-time', 'Time of a step', r => r.step_s, duration, [], {canLog: true, log: true});
   plot('step-exposed', 'Waiting for gradients', r => r.exposed_s, duration, [], {canLog: true});
   showSplit(grid, found);
@@ -84,11 +78,10 @@ function showSums() {
   byId('sums')?.toggleAttribute('hidden', !found.length);
   if (!found.length) return;
   const grid = section('sums', 'Sums of gradients', 'Measured: the median time of the slowest worker, and what a link carried.');
-  const ticks = [...new Set(rows.map(r => r.bytes))].sort((a, b) => a - b);
-  const xAxis = {label: 'bytes', kind: 'number', log: last(ticks) / ticks[0] > 8, ticks, format: bytes};
+  const size = axisOf('bytes', rows.map(r => r.bytes), {format: bytes});
   const plot = (id, title, get, format, yAxis) => {
     const frame = figure(grid, id, {title});
-    linePlot(frame, {xAxis, xLabel: bytes, yAxis: {format, canLog: true, ...yAxis}, series: found.map((f, i) => {
+    linePlot(frame, {xAxis: size, xLabel: bytes, yAxis: {format, canLog: true, ...yAxis}, series: found.map((f, i) => {
       const list = f.list.sort((a, b) => a.bytes - b.bytes);
       return {name: f.name, color: runColor(i), dash: i < 8 ? '' : '5 3', dots: true, x: list.map(r => r.bytes), y: list.map(get)};
     })});

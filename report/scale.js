@@ -39,6 +39,12 @@ function clockLabel(t) {
   return num(t / 86400, 3) + ' d';
 }
 
+/* An axis with exactly these numbers on it, as a logarithm where they reach far. */
+function axisOf(label, numbers, extra) {
+  const ticks = unique(numbers).sort((a, b) => a - b);
+  return {label, kind: 'number', log: last(ticks) / ticks[0] > 8, ticks, ...extra};
+}
+
 function scale(domain, range, log) {
   const f = log ? Math.log10 : x => x;
   const [a, b] = domain.map(f), [p, q] = range, k = (q - p) / (b - a || 1);

@@ -11,7 +11,7 @@ const clock = unix => new Date(1000 * unix).toLocaleString();
 function showTop() {
   const runs = state.data.runs, one = runs.length === 1 ? runs[0] : null;
   const kinds = {bench: 'Sums of gradients', plan: 'Plan', sim: 'Simulation', test: 'Test', time: 'Times'};
-  const nets = [...new Set(runs.map(r => headOf(r).net).filter(Boolean))].join(', ') || kinds[headOf(runs[0]).kind] || 'Training';
+  const nets = unique(runs.map(r => headOf(r).net).filter(Boolean)).join(', ') || kinds[headOf(runs[0]).kind] || 'Training';
   const title = one ? nets : `${nets}: ${runs.length} runs`;
   document.title = title + ' – training report';
   byId('title').replaceChildren(title + ' ', ...(one ? [pill(one)] : []));

@@ -12,9 +12,7 @@ function baseRate(run) {
 /* Runs of one net that differ in learning rate: a curve for each batch size. */
 function sweepGroups() {
   const runs = visibleRuns().map(v => v.run).filter(r => isNumber(baseRate(r)) && headOf(r).net === headOf(state.data.runs[0]).net);
-  const groups = new Map();
-  for (const run of runs) (groups.get(batchOf(run)) || groups.set(batchOf(run), []).get(batchOf(run))).push(run);
-  return new Set(runs.map(baseRate)).size < 2 ? [] : [...groups].sort((a, b) => a[0] - b[0])
+  return unique(runs.map(baseRate)).length < 2 ? [] : [...groupBy(runs, batchOf)].sort((a, b) => a[0] - b[0])
     .map(([batch, list]) => ({batch, list: list.sort((a, b) => baseRate(a) - baseRate(b))}));
 }
 
@@ -23,9 +21,8 @@ function showSweep() {
   byId('sweep')?.toggleAttribute('hidden', !groups.length);
   if (!groups.length) return;
   const grid = section('sweep', 'Batch sizes and learning rates', 'What each setting reached; a point is a run.');
-  const rates = groups.flatMap(g => g.list.map(baseRate)), ticks = [...new Set(rates)].sort((a, b) => a - b);
-  const rate = {label: 'learning rate', kind: 'number', log: last(ticks) / ticks[0] > 8, ticks, format: x => num(x, 3),
-    range: padDomain(ticks[0], last(ticks), last(ticks) / ticks[0] > 8)};
+  const rate = axisOf('learning rate', groups.flatMap(g => g.list.map(baseRate)), {format: x => num(x, 3)});
+  rate.range = padDomain(rate.ticks[0], last(rate.ticks), rate.log);
   const plot = (id, title, get, yAxis) => {
     const series = groups.map((g, i) => ({name: 'batch ' + whole(g.batch), color: runColor(i), dots: true,
       x: g.list.map(baseRate), y: g.list.map(get)})).filter(s => s.y.some(isNumber));
@@ -46,7 +43,7 @@ function showScores() {
   if (!runs.length) return;
   const frame = figure(section('scores', 'Scores', 'What firecaffe test found, as a mean over its batches.'), 'score',
     {title: 'Outputs of the net', width: 'whole'});
-  const names = [...new Set(runs.flatMap(r => r.curves.map(c => c.name)))];
+  const names = unique(runs.flatMap(r => r.curves.map(c => c.name)));
   const value = (run, name) => last(run.curves.find(c => c.name === name)?.points.y || []);
   const text = (run, name) => accuracyLike(name) ? percent(value(run, name)) : num(value(run, name), 5);
   frame.body.replaceChildren(el('div', {class: 'scroll free', tabindex: 0, role: 'region', 'aria-label': 'Scores'},

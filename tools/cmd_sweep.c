@@ -2,6 +2,7 @@
  * worker at a time, and tabulates what each point reached. */
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,12 +78,12 @@ typedef struct session {
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t stop_asked;
+static atomic_bool stop_asked; /* by the handler, for all workers */
 
 static void on_signal(int number)
 {
     (void)number;
-    stop_asked = 1;
+    stop_asked = true;
 }
 
 /* mpirun hands on SIGUSR2, not SIGINT. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "report/run.h"
+#include "report/shape.h"
 
 typedef fire_status_t (*take_t)(fire_run_t *run, const fire_json_t *line);
 
@@ -223,14 +224,36 @@ static fire_json_t **slot_of(fire_run_t *run, const char *type)
                                            : NULL;
 }
 
+/* What is kept whole goes into the page as it is, so it must be what that expects. */
+#define RUN_SHAPE                                                                    \
+    "{command:[s]? built_with:[s]? gpus:[s]? threads:{}? net:s? solver:s? model:s? " \
+    "host:s? kind:s? started:n? workers:n? batch:n? epoch:n? iter:n? max_iter:n?}"
+#define NET_SHAPE                                                                  \
+    "{layers:[{name:s type:s bottoms:[s] tops:[s] shapes:[[n]] params:n? macs:n? " \
+    "kernel:s?}]}"
+#define STEP_SHAPE                                                                   \
+    "{workers:n comm:s? net:s? machine:s? overlap:s? batch:n? step_s:n? speedup:n? " \
+    "efficiency:n? compute_s:n? exposed_s:n? hidden_s:n? update_s:n? bytes:n? "      \
+    "memory:n?}"
+
 static const struct {
     const char *type;
-    take_t      take; /* NULL: keeping it is all */
+    take_t      take;  /* NULL: keeping it is all */
+    const char *shape; /* NULL: whatever cannot be used is left out */
 } types[] = {
-    {"run", take_run},         {"net", NULL},       {"iterations", take_iterations},
-    {"display", take_display}, {"test", take_test}, {"times", take_times},
-    {"layers", NULL},          {"timeline", NULL},  {"snapshot", take_snapshot},
-    {"end", take_end},         {"step", NULL},      {"allreduce", NULL},
+    {"run", take_run, RUN_SHAPE},
+    {"net", NULL, NET_SHAPE},
+    {"iterations", take_iterations, NULL},
+    {"display", take_display, NULL},
+    {"test", take_test, NULL},
+    {"times", take_times, NULL},
+    {"layers", NULL, "{forward:[n] backward:[n]}"},
+    {"timeline", NULL, "{iter:n workers:[[(s s n n)]]}"},
+    {"snapshot", take_snapshot, NULL},
+    {"end", take_end, NULL},
+    {"step", NULL, STEP_SHAPE},
+    {"allreduce", NULL,
+     "{workers:n? bytes:n algo:s seconds:n? best:n? bus:n? library:n?}"},
 };
 
 fire_status_t fire_run_take(fire_run_t *run, fire_json_t *line, bool *kept_p)
@@ -241,7 +264,8 @@ fire_status_t fire_run_take(fire_run_t *run, fire_json_t *line, bool *kept_p)
 
     while (i < n && strcmp(types[i].type, type) != 0)
         i++;
-    if (i == n) return FIRE_ERR_PARSE;
+    if (i == n || (types[i].shape != NULL && !fire_json_fits(line, types[i].shape)))
+        return FIRE_ERR_PARSE;
     if (slot != &run->head)
         run->time = run->time_offset + fire_json_number_or(line, "time", 0);
     if (types[i].take != NULL) FIRE_TRY(types[i].take(run, line));

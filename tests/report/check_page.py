@@ -14,6 +14,7 @@ FIGURES_OF_ONE = ["loss", "accuracy", "lr", "speed", "phases", "workers", "commu
                   "layers", "filters", "confusion", "facts", "texts"]
 FIGURES_OF_FOUR = ["loss", "accuracy", "lr", "speed", "phases", "workers", "communication", "timeline", "speedup",
                    "efficiency", "graph", "layers", "facts", "texts"]
+KINDS = ["run", "net", "iterations", "display", "test", "times", "layers", "timeline", "snapshot", "step", "allreduce", "end"]
 
 
 def tip_text(page):
@@ -97,6 +98,10 @@ def check_bad_logs(place, browser):
     logs = {"cut": (good[:len(good) * 2 // 3], "breaks off"), "foreign": ("<html>not a log</html>\n" * 3, "no run log"),
             "empty": ("", "empty"), "mixed": (good[:200] + "\n" + good, "could not be read"),
             "future": (good.replace('"version":1', '"version":9'), "newer program"),
+            "binary": (random.Random(3).randbytes(200000).decode("latin-1"), "no run log"),
+            "huge": ("x" * 30000000 + "\n" + good, "could not be read"),
+            "types": ("".join('{"type":"%s","iter":"x","loss":{},"seconds":[[]],"n":-3,"layers":3,"forward":"a","workers":7}\n'
+                              % kind for kind in KINDS), "could not be read"),
             "script": (good.replace('"net":"LeNet"', '"net":"</script><b id=evil>x"'), None)}
     for name, (text, note) in logs.items():
         place.write(f"{name}/run.jsonl", text)

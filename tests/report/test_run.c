@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "report/run.h"
+#include "report/shape.h"
 #include "test.h"
 
 #define HEAD "{\"type\":\"run\",\"version\":1,\"batch\":10,\"iter\":0,\"net\":\"N\"}\n"
@@ -180,6 +181,56 @@ TEST(absurd_numbers_do_no_harm)
 
     CHECK(run->head != NULL);
     fire_run_close(run);
+}
+
+TEST(lines_of_another_shape_are_skipped)
+{
+    fire_run_t *run = open_text(
+        HEAD "{\"type\":\"net\",\"layers\":3}\n"
+             "{\"type\":\"net\",\"layers\":[{\"name\":\"a\"}]}\n"
+             "{\"type\":\"layers\",\"forward\":[1],\"backward\":[\"x\"]}\n"
+             "{\"type\":\"timeline\",\"iter\":1,\"workers\":[[[\"wait\",\"x\",1]]]}\n"
+             "{\"type\":\"timeline\",\"iter\":1,\"workers\":[7]}\n"
+             "{\"type\":\"step\",\"comm\":\"ring\"}\n"
+             "{\"type\":\"run\",\"command\":\"train\"}\n");
+
+    CHECK_EQ(run->skipped, 7);
+    CHECK(run->net == NULL && run->layers == NULL && run->timeline == NULL);
+    CHECK_EQ(run->nresult, 0);
+    fire_run_close(run);
+}
+
+TEST(shapes_are_told_apart)
+{
+    static const struct {
+        const char *json, *shape;
+        bool        fits;
+    } cases[] = {
+        {"\"a\"", "s", true},
+        {"1", "s", false},
+        {"null", "n", true},
+        {"[]", "[s]", true},
+        {"[\"a\",1]", "[s]", false},
+        {"[[1],[2,3]]", "[[n]]", true},
+        {"[[1],2]", "[[n]]", false},
+        {"[\"a\",1]", "(s n)", true},
+        {"[\"a\"]", "(s n)", false},
+        {"[\"a\",1,2]", "(s n)", false},
+        {"{\"a\":1}", "{a:n b:s?}", true},
+        {"{\"a\":1,\"b\":2}", "{a:n b:s?}", false},
+        {"{\"b\":\"x\"}", "{a:n b:s?}", false},
+        {"{\"c\":[],\"b\":[{\"d\":1}]}", "{a:[{x:s}]? b:[{d:n}]}", true},
+        {"[{\"d\":1},{}]", "[{d:n}]", false},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fire_json_t *json;
+
+        CHECK_OK(fire_json_parse(cases[i].json, strlen(cases[i].json), "case", &json));
+        if (fire_json_fits(json, cases[i].shape) != cases[i].fits)
+            test_fail(__FILE__, __LINE__, "%s, %s", cases[i].json, cases[i].shape);
+        fire_json_free(json);
+    }
 }
 
 TEST(a_missing_run_is_an_error_that_names_it)
