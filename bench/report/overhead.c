@@ -18,7 +18,9 @@
 #include "model/load.h"
 #include "train/runlog.h"
 
-enum { ITERATIONS = 5, WARM_UP = 20, MOST_PAIRS = 1 << 16 };
+/* Three iterations a block: what happens every tenth or hundredth iteration (a display)
+ * meets blocks of both kinds alike. */
+enum { ITERATIONS = 3, WARM_UP = 30, MOST_PAIRS = 1 << 16, USUAL_TRACE = 50 };
 
 /* Seconds of the two blocks of a pair: off, on. */
 typedef struct pair {
@@ -65,12 +67,16 @@ typedef double (*stopwatch_t)(void);
 static const stopwatch_t timer[] = {fire_clock_now, cpu_seconds};
 enum { TIMERS = sizeof(timer) / sizeof(timer[0]) };
 
-/* Pairs of blocks, the order within a pair alternating too. */
+/* Pairs of blocks; a coin decides which comes first. */
 static fire_status_t measure(bench_t *b, int pairs, pair_t (*out)[MOST_PAIRS])
 {
+    uint32_t coin = 1;
+
     for (int i = -WARM_UP; i < pairs; i++) {
         pair_t pair[TIMERS];
 
+        coin = coin * 1664525 + 1013904223;
+        if (coin >> 31) swap(b);
         for (int k = 0; k < 2; k++) {
             double began[TIMERS];
 
@@ -156,7 +162,7 @@ static fire_status_t run(const char *solver, const char *dir, int pairs)
     FIRE_TRY(fire_dir_make(dir));
     FIRE_TRY(fire_solver_param_load(solver, &param));
     o.measure = true;
-    o.trace   = ITERATIONS; /* of every block: more than a user would ask for */
+    o.trace   = USUAL_TRACE;
     o.arg     = &b;
     o.event   = on_event;
     FIRE_TRY(fire_trainer_create(param, &o, &b.trainer));
@@ -172,7 +178,7 @@ static fire_status_t run(const char *solver, const char *dir, int pairs)
 
 int main(int argc, char **argv)
 {
-    int pairs = argc > 3 ? atoi(argv[3]) : 2000;
+    int pairs = argc > 3 ? atoi(argv[3]) : 3000;
 
     if (argc < 3 || pairs < 1 || pairs > MOST_PAIRS) {
         fprintf(stderr, "usage: bench_overhead SOLVER DIR [pairs of blocks]\n");
