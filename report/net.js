@@ -20,6 +20,13 @@ function tipOfLayers(layers, total, place, event) {
     l.kernel && ['', 'kernel', l.kernel]].filter(Boolean)), place, 0, event);
 }
 
+/* Behind the name, where the layout left room for it. */
+function writeTime(node, seconds) {
+  const card = node.querySelector('.card'), at = name => +card.getAttribute(name);
+  if (seconds > 0)
+    node.append(svg('text', {class: 'time', x: at('x') + at('width') - 8, y: at('y') + 18, 'text-anchor': 'end'}, duration(seconds)));
+}
+
 /* The picture was laid out by the program; here it gets colours and tips. */
 function netGraph(frame, run) {
   const layers = layersOf(run), known = new Map(layers.map(l => [l.name, l])), total = totalSeconds(layers);
@@ -31,6 +38,7 @@ function netGraph(frame, run) {
     const own = node.dataset.layers.split('\n').map(name => known.get(name)).filter(Boolean);
     const warmth = most > 0 ? 0.5 * Math.sqrt(totalSeconds(own) / most) : 0;
     node.querySelector('.heat').style.fill = `rgba(var(--heat), ${Math.min(0.5, warmth).toFixed(3)})`;
+    writeTime(node, totalSeconds(own));
     node.addEventListener('pointermove', e => tipOfLayers(own, total, place, e));
     node.addEventListener('pointerleave', hideTip);
   }

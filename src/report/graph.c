@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 
 static const double LETTER = 8, SMALL_LETTER = 6.4; /* widths, about */
+static const double TIME_ROOM = 56; /* for what the page writes behind a name */
 
 /* Who makes a blob, at the present point of the list of layers. */
 typedef struct maker {
@@ -159,7 +160,7 @@ static double letters(const char *text)
 
 static void set_size(fire_graph_node_t *n)
 {
-    double w = 24 + LETTER * letters(n->name);
+    double w = 24 + LETTER * letters(n->name) + TIME_ROOM;
 
     w = fmax(w, 24 + SMALL_LETTER * (letters(n->type) + letters(n->shape) + 3));
     for (int64_t i = 0; i < n->ninside; i++)

@@ -5,12 +5,14 @@
 #include "base/alloc.h"
 #include "report/graph.h"
 
-static const double INCH = 72; /* pixels, as we count */
+static const double INCH   = 72; /* pixels, as we count */
+static const double MARGIN = 16;
 
 fire_status_t fire_graph_dot(const fire_graph_t *g, fire_str_t *out)
 {
     FIRE_TRY(fire_str_printf(out, "digraph net {\nranksep=0.5; nodesep=0.3;\n"
-                                  "node [shape=box fixedsize=true label=\"\"];\n"));
+                                  "node [shape=box fixedsize=true label=\"\"];\n"
+                                  "edge [arrowhead=none tailport=s headport=n];\n"));
     for (int64_t i = 0; i < g->nnode; i++)
         FIRE_TRY(fire_str_printf(out, "n%lld [width=%.4f height=%.4f];\n", (long long)i,
                                  g->node[i].w / INCH, g->node[i].h / INCH));
@@ -38,14 +40,19 @@ static int next_node(const fire_graph_t *g, const char **at)
     return node < g->nnode ? node : -1;
 }
 
-/* "n3 x y width height ..."; y counts from below. */
+/* y counts from below. */
+static void next_place(const fire_graph_t *g, const char **at, double *x, double *y)
+{
+    *x = MARGIN + next_number(at) * INCH;
+    *y = g->height - MARGIN - next_number(at) * INCH;
+}
+
+/* "n3 x y width height ..." */
 static void place_node(fire_graph_t *g, const char *at)
 {
     int i = next_node(g, &at);
 
-    if (i < 0) return;
-    g->node[i].x = next_number(&at) * INCH;
-    g->node[i].y = g->height - next_number(&at) * INCH;
+    if (i >= 0) next_place(g, &at, &g->node[i].x, &g->node[i].y);
 }
 
 /* "n1 n2 points x y x y ...": the curve has one Bezier piece or several. */
@@ -58,8 +65,7 @@ static fire_status_t place_edge(fire_graph_t *g, const char *at)
     for (int i = 0; i < points && from >= 0 && to >= 0; i++) {
         int k = i == 0 ? 0 : (i - 1) % 3 + 1;
 
-        x[k] = next_number(&at) * INCH;
-        y[k] = g->height - next_number(&at) * INCH;
+        next_place(g, &at, &x[k], &y[k]);
         if (k < 3) continue;
         FIRE_TRY(fire_grow(&g->edge, &g->edge_cap, g->nedge + 1, sizeof(*g->edge)));
         g->edge[g->nedge] = (fire_graph_edge_t){.from = from, .to = to};
@@ -93,8 +99,8 @@ fire_status_t fire_graph_placed(fire_graph_t *g, const char *plain)
         return FIRE_FAIL(FIRE_ERR_PARSE, "Graphviz answers \"%.40s\"", plain);
     at += 6;
     next_number(&at);
-    g->width  = next_number(&at) * INCH;
-    g->height = next_number(&at) * INCH;
+    g->width  = next_number(&at) * INCH + 2 * MARGIN;
+    g->height = next_number(&at) * INCH + 2 * MARGIN;
     g->nedge  = 0;
     for (at = strchr(at, '\n'); at != NULL; at = strchr(at, '\n')) {
         at++;

@@ -90,6 +90,11 @@ def main():
         server.wait(20)
         page.wait("document.getElementById('lost') !== null", 60)
         holds("the page stays when the server goes", page.evaluate("document.querySelectorAll('svg.plot').length") > 4)
+        server = place.start("watch", "run", "--serve", url.split(":")[2].strip("/"), stdout=-1, text=True)
+        page.wait("document.getElementById('lost') === null", 60)
+        holds("and goes on when it comes back", page.evaluate(STATE) == "stopped")
+        server.send_signal(signal.SIGINT)
+        holds("which ends when asked", server.wait(20) == 0)
 
 
 main()

@@ -45,6 +45,16 @@ def check_pointer(page):
     page.click("#controls .segments button:first-child")
 
 
+def check_graph(page):
+    """Every layer that takes time says so in its box, beside its name and not on it."""
+    times = page.evaluate("document.querySelectorAll('#graph .time').length")
+    holds("layers in the graph have their times", times >= 7, times)
+    over = page.evaluate("""[...document.querySelectorAll('#graph [data-layers]')].filter(g => g.querySelector('.time'))
+        .filter(g => g.querySelector('.name').getBoundingClientRect().right > g.querySelector('.time').getBoundingClientRect().left)
+        .map(g => g.dataset.layers)""")
+    holds("beside their names", not over, over)
+
+
 def check_keyboard(page):
     page.evaluate("document.querySelector('#accuracy svg.plot').focus()")
     page.key("ArrowLeft")
@@ -123,6 +133,7 @@ def main():
         page = browser.open(url)
         check_figures(page, "one run", FIGURES_OF_ONE)
         check_pointer(page)
+        check_graph(page)
         check_keyboard(page)
         check_tables(page, "one run")
         lines = csv_of(page, "loss")

@@ -100,10 +100,10 @@ TEST(graphviz_is_asked_and_understood)
     CHECK_OK(fire_graph_dot(g, &out));
     CHECK(strstr(out.text, "n4 -> n5;") != NULL);
     CHECK_OK(fire_graph_placed(g, answer));
-    CHECK_NEAR(g->node[1].x, 144, 1e-9);
-    CHECK_NEAR(g->node[1].y, 144, 1e-9); /* from above */
-    CHECK_EQ(g->nedge, 3); /* one piece, and two */
-    CHECK_NEAR(g->edge[2].x[3], 216, 1e-9);
+    CHECK_NEAR(g->node[1].x, 144 + 16, 1e-9); /* and a margin */
+    CHECK_NEAR(g->node[1].y, 144 + 16, 1e-9); /* from above */
+    CHECK_EQ(g->nedge, 3);                    /* one piece, and two */
+    CHECK_NEAR(g->edge[2].x[3], 216 + 16, 1e-9);
     CHECK_FAILS(fire_graph_placed(g, "Error: syntax"), FIRE_ERR_PARSE, "Graphviz");
     fire_str_fini(&out);
     end(g);

@@ -227,3 +227,18 @@ TEST(a_net_is_drawn)
     CHECK_HAS(read_file("net.html"), "<!DOCTYPE html>");
     SH_FAILS("must end in .svg or .html", "firecaffe net net.prototxt --draw net.png");
 }
+
+/* Whatever is installed here: a program of that name is asked, and if it fails, not. */
+TEST(graphviz_draws_a_net_where_there_is_one)
+{
+    make_training();
+    SH_OK("mkdir bin && printf '#!/bin/sh\\ncat >asked; echo graph 1 9 9; echo node n0 "
+          "2 3 "
+          "1 1; echo stop\\n' >bin/dot && chmod +x bin/dot");
+    SH_OK("PATH=$PWD/bin:$PATH firecaffe net net.prototxt --draw dot.svg");
+    CHECK_HAS(read_file("asked"), "digraph net {");
+    CHECK_HAS(read_file("dot.svg"), "viewBox=\"0 0 680 680\"");
+    SH_OK("printf '#!/bin/sh\\nexit 1\\n' >bin/dot");
+    SH_OK("PATH=$PWD/bin:$PATH firecaffe net net.prototxt --draw own.svg");
+    CHECK_HAS(read_file("own.svg"), "data-layers=\"ip\"");
+}
