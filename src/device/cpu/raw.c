@@ -2,79 +2,93 @@
 
 #include <string.h>
 
-#include "base/vector.h"
-#include "device/cpu/convert.h"
 #include "device/cpu/parallel.h"
+#include "device/cpu/simd.h"
 
-#define INLINE __attribute__((always_inline)) static inline
-
-INLINE float get(fire_dtype_t t, const void *x, int64_t i)
+/* Elements behind the last full vector go through one that is filled up. */
+FIRE_SIMD fire_vf_t get(fire_dtype_t t, const void *x, int64_t i, int64_t n)
 {
-    return t == FIRE_BF16 ? fire_from_bf16(((const uint16_t *)x)[i])
-                          : ((const float *)x)[i];
+    float  some[FIRE_LANES] = {0};
+    size_t size             = t == FIRE_F32 ? sizeof(float) : sizeof(uint16_t);
+
+    if (n - i >= FIRE_LANES) return fire_vf_load(x, t, FIRE_LANES, i);
+    memcpy(some, (const char *)x + (size_t)i * size, (size_t)(n - i) * size);
+    return fire_vf_load(some, t, FIRE_LANES, 0);
 }
 
-INLINE void put(fire_dtype_t t, void *y, int64_t i, float v)
+FIRE_SIMD void put(fire_dtype_t t, void *y, int64_t i, int64_t n, fire_vf_t v)
 {
-    if (t == FIRE_BF16)
-        ((uint16_t *)y)[i] = fire_to_bf16(v);
-    else
-        ((float *)y)[i] = v;
-}
+    float  some[FIRE_LANES];
+    size_t size = t == FIRE_F32 ? sizeof(float) : sizeof(uint16_t);
 
-/* One piece: the function of one element, in a loop for each number format. Arrays are
- * the same or apart, so no element waits for another. */
-#define LOOP(name, value)                                                            \
-    INLINE void name##_loop(fire_dtype_t t, int64_t n, float ca, const void *a,      \
-                            float cb, const void *b, void *y)                        \
-    {                                                                                \
-        (void)ca, (void)cb, (void)b;                                                 \
-        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) put(t, y, i, value);    \
-    }                                                                                \
-    FIRE_VECTOR static void name(fire_dtype_t t, int64_t n, float ca, const void *a, \
-                                 float cb, const void *b, void *y)                   \
-    {                                                                                \
-        if (t == FIRE_BF16)                                                          \
-            name##_loop(FIRE_BF16, n, ca, a, cb, b, y);                              \
-        else                                                                         \
-            name##_loop(FIRE_F32, n, ca, a, cb, b, y);                               \
+    if (n - i >= FIRE_LANES) {
+        fire_vf_store(y, t, FIRE_LANES, i, v);
+        return;
     }
+    fire_vf_store(some, t, FIRE_LANES, 0, v);
+    memcpy((char *)y + (size_t)i * size, some, (size_t)(n - i) * size);
+}
 
-#define A get(t, a, i)
-#define B get(t, b, i)
+/* One piece: the function of 16 elements, in a loop for each number format. Arrays are
+ * the same or apart, so no element waits for another. */
+#define LOOP(name, value)                                                              \
+    FIRE_SIMD void name##_loop(fire_dtype_t t, int lanes, fire_dtype_t of, int64_t n,  \
+                               float ca, const void *a, const void *b, void *y)        \
+    {                                                                                  \
+        (void)lanes, (void)of, (void)ca, (void)b;                                      \
+        for (int64_t i = 0; i < n; i += FIRE_LANES)                                    \
+            put(t, y, i, n, value);                                                    \
+    }                                                                                  \
+    FIRE_SIMD_KERNEL(                                                                  \
+        name, name##_loop, of, FIRE_LANES,                                             \
+        (fire_dtype_t of, int64_t n, float ca, const void *a, const void *b, void *y), \
+        of, n, ca, a, b, y)
+
+#define A get(t, a, i, n)
+#define B get(t, b, i, n)
+
+FIRE_SIMD fire_vf_t relu_of(fire_vf_t v, float slope)
+{
+    return fire_vf_select(v <= 0.0f, slope == 0.0f ? (fire_vf_t){0} : slope * v, v);
+}
 
 /* Not "A > 0 ? A : 0": NaN must go through. */
-LOOP(relu_0, A <= 0.0f ? 0.0f : A)
-LOOP(relu, A <= 0.0f ? ca * A : A)
-LOOP(relu_0_back, A > 0.0f ? B : 0.0f)
-LOOP(relu_back, A > 0.0f ? B : ca * B)
-LOOP(add, A + B)
-LOOP(sum, ca *A + cb * B)
+LOOP(relu, relu_of(A, ca))
+LOOP(relu_0_back, fire_vf_where(A > 0.0f, B))
+LOOP(relu_back, fire_vf_select(A > 0.0f, B, ca *B))
 LOOP(scale, ca *A)
 
-/* The same as relu_0_back, for which bf16 needs no arithmetic: gradients stay where the
- * bits of a say more than zero and not NaN. A mask, not a choice: half of all branches
- * would go the wrong way. */
-FIRE_VECTOR static void keep_bf16(fire_dtype_t t, int64_t n, float ca, const void *a,
-                                  float cb, const void *b, void *y)
+/* Piece `at` of the sum of k arrays. */
+typedef struct sum {
+    fire_dtype_t       dtype;
+    int                k;
+    const float       *c;
+    const void *const *x;
+    float              slope;
+    void              *y;
+} sum_t;
+
+FIRE_SIMD void sum_loop(fire_dtype_t t, int lanes, const sum_t *s, int64_t at,
+                        int64_t n)
 {
-    const uint16_t *value = a, *gradient = b;
-    uint16_t       *out = y;
+    (void)lanes;
+    for (int64_t i = at; i < n; i += FIRE_LANES) {
+        fire_vf_t v = get(t, s->x[0], i, n);
 
-    (void)t, (void)ca, (void)cb;
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; i++) {
-        uint16_t above = (uint16_t)(value[i] - 1) < 0x7f80 ? 0xffff : 0; /* infinity */
-
-        out[i] = gradient[i] & above;
+        if (s->c != NULL) v *= s->c[0];
+        for (int j = 1; j < s->k; j++)
+            v += s->c != NULL ? s->c[j] * get(t, s->x[j], i, n) : get(t, s->x[j], i, n);
+        put(t, s->y, i, n, s->slope != 1.0f ? relu_of(v, s->slope) : v);
     }
 }
+FIRE_SIMD_KERNEL(sum, sum_loop, s->dtype, FIRE_LANES,
+                 (const sum_t *s, int64_t at, int64_t n), s, at, n)
 
-typedef void piece_t(fire_dtype_t t, int64_t n, float ca, const void *a, float cb,
-                     const void *b, void *y);
+typedef void piece_t(fire_dtype_t t, int64_t n, float ca, const void *a, const void *b,
+                     void *y);
 
 static void share(piece_t *piece, fire_dtype_t t, int64_t n, float ca, const void *a,
-                  float cb, const void *b, void *y)
+                  const void *b, void *y)
 {
     size_t size = fire_dtype_size(t);
 
@@ -82,54 +96,34 @@ static void share(piece_t *piece, fire_dtype_t t, int64_t n, float ca, const voi
     {
         size_t at = (size_t)i * size;
 
-        piece(t, fire_piece(n, i, FIRE_GRAIN), ca, (const char *)a + at, cb,
+        piece(t, fire_piece(n, i, FIRE_GRAIN), ca, (const char *)a + at,
               b != NULL ? (const char *)b + at : NULL, (char *)y + at);
     }
 }
 
 void fire_raw_relu(fire_dtype_t t, int64_t n, float slope, const void *x, void *y)
 {
-    share(slope == 0.0f ? relu_0 : relu, t, n, slope, x, 0, NULL, y);
+    share(relu, t, n, slope, x, NULL, y);
 }
 
 void fire_raw_relu_back(fire_dtype_t t, int64_t n, float slope, const void *y,
                         const void *dy, void *dx)
 {
-    piece_t *piece = slope != 0.0f    ? relu_back
-                     : t == FIRE_BF16 ? keep_bf16
-                                      : relu_0_back;
-
-    share(piece, t, n, slope, y, 0, dy, dx);
+    share(slope == 0.0f ? relu_0_back : relu_back, t, n, slope, y, dy, dx);
 }
 
-/* One piece at a time through all arrays: sums stay in the cache. */
 void fire_raw_sum(fire_dtype_t t, int64_t n, int k, const float *c,
-                  const void *const *x, void *y)
+                  const void *const *x, float slope, void *y)
 {
-    size_t size = fire_dtype_size(t);
+    sum_t s = {t, k, c, x, slope, y};
 
     FIRE_PARALLEL_PIECES(i, n, FIRE_GRAIN)
-    {
-        int64_t     len = fire_piece(n, i, FIRE_GRAIN);
-        size_t      at  = (size_t)i * size;
-        char       *to  = (char *)y + at;
-        const char *a   = (const char *)x[0] + at;
-
-        if (k == 1) scale(t, len, c != NULL ? c[0] : 1, a, 0, NULL, to);
-        for (int j = 1; j < k; j++, a = to) {
-            const char *b = (const char *)x[j] + at;
-
-            if (c == NULL)
-                add(t, len, 1, a, 1, b, to);
-            else
-                sum(t, len, j == 1 ? c[0] : 1, a, c[j], b, to);
-        }
-    }
+    sum(&s, i, i + fire_piece(n, i, FIRE_GRAIN));
 }
 
 void fire_raw_scale(fire_dtype_t t, int64_t n, float c, const void *x, void *y)
 {
-    if (x != y || c != 1.0f) share(scale, t, n, c, x, 0, NULL, y);
+    if (x != y || c != 1.0f) share(scale, t, n, c, x, NULL, y);
 }
 
 void fire_raw_rows(fire_dtype_t t, int64_t rows, int64_t n, const void *x,

@@ -9,10 +9,10 @@
 void fire_raw_relu(fire_dtype_t t, int64_t n, float slope, const void *x, void *y);
 void fire_raw_relu_back(fire_dtype_t t, int64_t n, float slope, const void *y,
                         const void *dy, void *dx);
-/* y = x[0] + x[1] + ... of k arrays, in this order; each times its c, unless c is NULL.
- * y may be x[0] or x[1]. */
+/* y = x[0] + x[1] + ... of k arrays, in this order, in float32; each times its c, unless
+ * c is NULL. A ReLU of this slope comes behind (1: none). y may be one of them. */
 void fire_raw_sum(fire_dtype_t t, int64_t n, int k, const float *c,
-                  const void *const *x, void *y);
+                  const void *const *x, float slope, void *y);
 void fire_raw_scale(fire_dtype_t t, int64_t n, float c, const void *x, void *y);
 /* Rows of n elements, which begin every x_step and y_step elements. */
 void fire_raw_rows(fire_dtype_t t, int64_t rows, int64_t n, const void *x,

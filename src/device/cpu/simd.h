@@ -30,6 +30,28 @@ typedef uint16_t fire_vh_t __attribute__((vector_size(32)));
 #    define FIRE_AVX512
 #endif
 
+/* Where the CPU itself converts to bfloat16, functions so marked may ask for that by
+ * FIRE_BF16_CPU in the place of FIRE_BF16. Only optimised code knows that nobody else
+ * does. Numbers too small for a normal float32 become zero. */
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
+#    define FIRE_CPU_ROUNDS 1
+#    define FIRE_AVX512_BF16 \
+        __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+#else
+#    define FIRE_CPU_ROUNDS 0
+#    define FIRE_AVX512_BF16
+#endif
+#define FIRE_BF16_CPU ((fire_dtype_t)64)
+
+static inline bool fire_cpu_rounds(void)
+{
+#if FIRE_CPU_ROUNDS
+    return __builtin_cpu_supports("avx512bf16");
+#else
+    return false;
+#endif
+}
+
 /* All lanes alike. By way of memory, so that the compiler sees one broadcast: an
  * initialiser it would build lane by lane. */
 FIRE_SIMD fire_vf_t fire_vf_all(float x)
@@ -70,11 +92,37 @@ FIRE_SIMD fire_vh_t fire_vh_bf16(fire_vf_t v)
                                    fire_vh_t);
 }
 
+/* 16 numbers by the CPU's own conversions. */
+FIRE_SIMD fire_vf_t fire_vf_read_cpu(const void *x)
+{
+    fire_vu_t u = {0};
+
+#if FIRE_CPU_ROUNDS
+    __asm__("vpmovzxwd %1, %0" : "=v"(u) : "m"(*(const fire_vh_t *)x));
+#else
+    (void)x;
+#endif
+    return (fire_vf_t)(u << 16);
+}
+
+FIRE_SIMD void fire_vf_write_cpu(void *y, fire_vf_t v)
+{
+    fire_vh_t h = {0};
+
+#if FIRE_CPU_ROUNDS
+    __asm__("vcvtneps2bf16 %1, %0" : "=v"(h) : "v"(v));
+#else
+    (void)v;
+#endif
+    memcpy(y, &h, sizeof(h));
+}
+
 FIRE_SIMD fire_vf_t fire_vf_load(const void *base, fire_dtype_t t, int lanes, int64_t i)
 {
     fire_vf_t v = {0};
     fire_vh_t h = {0};
 
+    if (t == FIRE_BF16_CPU) return fire_vf_read_cpu((const uint16_t *)base + i);
     if (t == FIRE_BF16) {
         memcpy(&h, (const uint16_t *)base + i, lanes == 16 ? sizeof(h) : sizeof(h) / 2);
         return fire_vf_bf16(h);
@@ -86,7 +134,9 @@ FIRE_SIMD fire_vf_t fire_vf_load(const void *base, fire_dtype_t t, int lanes, in
 FIRE_SIMD void fire_vf_store(void *base, fire_dtype_t t, int lanes, int64_t i,
                              fire_vf_t v)
 {
-    if (t == FIRE_BF16) {
+    if (t == FIRE_BF16_CPU) {
+        fire_vf_write_cpu((uint16_t *)base + i, v);
+    } else if (t == FIRE_BF16) {
         fire_vh_t h = fire_vh_bf16(v);
 
         memcpy((uint16_t *)base + i, &h, lanes == 16 ? sizeof(h) : sizeof(h) / 2);
@@ -119,4 +169,23 @@ FIRE_SIMD fire_vf_t fire_vf_where(fire_vi_t mask, fire_vf_t v)
         else                                            \
             function(FIRE_F32, 8, __VA_ARGS__);         \
     } while (0)
+
+/* Make `name` of `function`, which takes number format and lanes before `params`; the
+ * rest are the names of these. */
+#define FIRE_SIMD_KERNEL(name, function, dtype, lanes, params, ...)             \
+    FIRE_AVX512_BF16 static void name##_cpu params                              \
+    {                                                                           \
+        function(FIRE_CPU_ROUNDS ? FIRE_BF16_CPU : FIRE_BF16, 16, __VA_ARGS__); \
+    }                                                                           \
+    FIRE_VECTOR static void name##_any params                                   \
+    {                                                                           \
+        FIRE_SIMD_DISPATCH(function, dtype, lanes, __VA_ARGS__);                \
+    }                                                                           \
+    static void name params                                                     \
+    {                                                                           \
+        if ((dtype) == FIRE_BF16 && (lanes) == 16 && fire_cpu_rounds())         \
+            name##_cpu(__VA_ARGS__);                                            \
+        else                                                                    \
+            name##_any(__VA_ARGS__);                                            \
+    }
 #endif

@@ -5,6 +5,7 @@
 #include "device/cpu/raw.h"
 #include "layers/common/eltwise.h"
 #include "layers/cuda/kernels.h"
+#include "layers/neuron/relu.h"
 
 #define PROD FIRE_ELTWISE(PROD)
 #define SUM  FIRE_ELTWISE(SUM)
@@ -133,16 +134,29 @@ static fire_status_t eltwise_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* A sum in the format of the first bottom. */
 const char *fire_eltwise_cuda_declines(const fire_layer_t *l)
 {
     return l->nbottom > FIRE_ELTWISE_MOST ? "it has more than 16 bottoms" : NULL;
 }
 
+/* ---- a sum in the format of the first bottom, with a ReLU that follows in place ---- */
+
 static const char *eltwise_simd_declines(const fire_layer_t *l)
 {
     if (FIRE_STATE(l, eltwise_t)->op != SUM) return "it only adds";
     return fire_eltwise_cuda_declines(l);
+}
+
+/* Otherwise the top's diff would not be what the follower leaves there. */
+static bool eltwise_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+{
+    return l->ctx->lean && l->nfollower == 0 && next->top[0] == l->top[0] &&
+           fire_is_sign_relu(next);
+}
+
+static unsigned eltwise_simd_needs(const fire_layer_t *l)
+{
+    return l->nfollower > 0 ? FIRE_NEEDS_TOP : 0;
 }
 
 static fire_status_t eltwise_simd_forward(fire_layer_t *l)
@@ -156,22 +170,34 @@ static fire_status_t eltwise_simd_forward(fire_layer_t *l)
     for (int b = 0; b < l->nbottom; b++)
         FIRE_IN_AS(l->bottom[b], FIRE_DATA, &f, &x[b]);
     FIRE_OUT_AS(l->top[0], FIRE_DATA, &f, &y);
-    fire_raw_sum(f.dtype, fire_blob_raw_count(l->top[0], &f), l->nbottom, c, x, y);
+    fire_raw_sum(f.dtype, fire_blob_raw_count(l->top[0], &f), l->nbottom, c, x,
+                 fire_relu_behind(l), y);
     return FIRE_OK;
 }
 
+/* The gradient before a ReLU goes to the first bottom that wants one, and from there to
+ * the others. */
 static fire_status_t eltwise_simd_backward(fire_layer_t *l)
 {
-    const eltwise_t *s = l->state;
-    fire_format_t    f = fire_blob_format(l->top[0], FIRE_DIFF);
-    void            *dy, *dx;
+    fire_format_t f     = fire_blob_format(l->top[0], FIRE_DIFF);
+    int64_t       n     = fire_blob_raw_count(l->top[0], &f);
+    int           first = 0;
+    void         *y, *dy, *dx;
 
+    while (first < l->nbottom && !l->propagate_down[first])
+        first++;
+    if (first == l->nbottom) return FIRE_OK;
     FIRE_IN_AS(l->top[0], FIRE_DIFF, &f, &dy);
-    for (int b = 0; b < l->nbottom; b++) {
+    if (l->nfollower > 0) {
+        FIRE_IN_AS(l->top[0], FIRE_DATA, &f, &y);
+        FIRE_OUT_AS(l->bottom[first], FIRE_DIFF, &f, &dx);
+        fire_raw_relu_back(f.dtype, n, fire_relu_behind(l), y, dy, dx);
+        dy = dx;
+    }
+    for (int b = l->nbottom - 1; b >= first; b--) {
         if (!l->propagate_down[b]) continue;
         FIRE_OUT_AS(l->bottom[b], FIRE_DIFF, &f, &dx);
-        fire_raw_scale(f.dtype, fire_blob_raw_count(l->top[0], &f), coeff(s, b), dy,
-                       dx);
+        fire_raw_scale(f.dtype, n, coeff(l->state, b), dy, dx);
     }
     return FIRE_OK;
 }
@@ -190,7 +216,8 @@ static const fire_kernel_t eltwise_kernels[] = {
                                                     .declines = eltwise_simd_declines,
                                                     .forward  = eltwise_simd_forward,
                                                     .backward = eltwise_simd_backward,
-                                                    .needs    = fire_needs_nothing},
+                                                    .absorbs  = eltwise_simd_absorbs,
+                                                    .needs    = eltwise_simd_needs},
     {.name = "ref", .forward = eltwise_forward, .backward = eltwise_backward},
     {0},
 };

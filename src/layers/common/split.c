@@ -54,7 +54,8 @@ static fire_status_t split_simd_backward(fire_layer_t *l)
     for (int i = 0; i < l->ntop; i++)
         FIRE_IN_AS(l->top[i], FIRE_DIFF, &f, &dy[i]);
     FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &f, &dx);
-    fire_raw_sum(f.dtype, fire_blob_raw_count(l->bottom[0], &f), l->ntop, NULL, dy, dx);
+    fire_raw_sum(f.dtype, fire_blob_raw_count(l->bottom[0], &f), l->ntop, NULL, dy,
+                 1.0f, dx);
     return FIRE_OK;
 }
 

@@ -165,44 +165,54 @@ static float *partial(const pass_t *s, int row, int64_t n, int64_t k)
     return s->c->partial + ((2 * n + row) * s->b->blocks + k) * s->b->block;
 }
 
-FIRE_VECTOR static void measure(const pass_t *s, int64_t n, int64_t k)
+FIRE_SIMD void measure_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t n,
+                            int64_t k)
 {
     const fire_blocked_t *b = s->b;
 
-    FIRE_SIMD_DISPATCH(measure_block, b->dtype, b->block, b->plane,
-                       (const char *)s->x + offset(b, n, k), partial(s, 0, n, k),
-                       partial(s, 1, n, k));
+    measure_block(t, lanes, b->plane, (const char *)s->x + offset(b, n, k),
+                  partial(s, 0, n, k), partial(s, 1, n, k));
 }
+FIRE_SIMD_KERNEL(measure, measure_step, s->b->dtype, s->b->block,
+                 (const pass_t *s, int64_t n, int64_t k), s, n, k)
 
-FIRE_VECTOR static void apply(const pass_t *s, int64_t n, int64_t k)
+FIRE_SIMD void apply_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t n,
+                          int64_t k)
 {
     const fire_blocked_t *b  = s->b;
     size_t                at = offset(b, n, k);
 
-    FIRE_SIMD_DISPATCH(apply_block, b->dtype, b->block, s->c, k * b->block, b->plane,
-                       (const char *)s->x + at, (char *)s->out + at);
+    apply_block(t, lanes, s->c, k * b->block, b->plane, (const char *)s->x + at,
+                (char *)s->out + at);
 }
+FIRE_SIMD_KERNEL(apply, apply_step, s->b->dtype, s->b->block,
+                 (const pass_t *s, int64_t n, int64_t k), s, n, k)
 
-FIRE_VECTOR static void sum(const pass_t *s, int64_t n, int64_t k)
+FIRE_SIMD void sum_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t n,
+                        int64_t k)
 {
     const fire_blocked_t *b  = s->b;
     size_t                at = offset(b, n, k);
 
-    FIRE_SIMD_DISPATCH(sum_block, b->dtype, b->block, s->c, k * b->block, b->plane,
-                       (const char *)s->x + at, (const char *)s->dy + at,
-                       partial(s, 0, n, k), partial(s, 1, n, k));
+    sum_block(t, lanes, s->c, k * b->block, b->plane, (const char *)s->x + at,
+              (const char *)s->dy + at, partial(s, 0, n, k), partial(s, 1, n, k));
 }
+FIRE_SIMD_KERNEL(sum, sum_step, s->b->dtype, s->b->block,
+                 (const pass_t *s, int64_t n, int64_t k), s, n, k)
 
-FIRE_VECTOR static void back(const pass_t *s, int64_t n, int64_t k)
+FIRE_SIMD void back_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t n,
+                         int64_t k)
 {
     const fire_blocked_t *b  = s->b;
     size_t                at = offset(b, n, k);
 
     if (s->out != NULL)
-        FIRE_SIMD_DISPATCH(back_block, b->dtype, b->block, s->c, k * b->block, b->plane,
-                           (float)(b->num * b->plane), (const char *)s->x + at,
-                           (const char *)s->dy + at, (char *)s->out + at);
+        back_block(t, lanes, s->c, k * b->block, b->plane, (float)(b->num * b->plane),
+                   (const char *)s->x + at, (const char *)s->dy + at,
+                   (char *)s->out + at);
 }
+FIRE_SIMD_KERNEL(back, back_step, s->b->dtype, s->b->block,
+                 (const pass_t *s, int64_t n, int64_t k), s, n, k)
 
 /* Images' means and squares to the batch's. */
 static void combine_measures(const pass_t *s, int64_t k)

@@ -145,24 +145,30 @@ static piece_t piece_of(const fire_blocked_t *b, int64_t k)
     return p;
 }
 
-FIRE_VECTOR static void forward_piece(const fire_lrn_t *s, const fire_blocked_t *b,
-                                      int64_t k, const void *x, void *y)
+FIRE_SIMD void forward_step(fire_dtype_t t, int lanes, const fire_lrn_t *s,
+                            const fire_blocked_t *b, int64_t k, const void *x, void *y)
 {
     piece_t p = piece_of(b, k);
 
-    FIRE_SIMD_DISPATCH(forward_places, b->dtype, b->block, s, b, p.image, p.begin,
-                       p.end, x, y);
+    forward_places(t, lanes, s, b, p.image, p.begin, p.end, x, y);
 }
+FIRE_SIMD_KERNEL(forward_piece, forward_step, b->dtype, b->block,
+                 (const fire_lrn_t *s, const fire_blocked_t *b, int64_t k,
+                  const void *x, void *y),
+                 s, b, k, x, y)
 
-FIRE_VECTOR static void backward_piece(const fire_lrn_t *s, const fire_blocked_t *b,
-                                       int64_t k, const void *x, const void *dy,
-                                       void *dx)
+FIRE_SIMD void backward_step(fire_dtype_t t, int lanes, const fire_lrn_t *s,
+                             const fire_blocked_t *b, int64_t k, const void *x,
+                             const void *dy, void *dx)
 {
     piece_t p = piece_of(b, k);
 
-    FIRE_SIMD_DISPATCH(backward_places, b->dtype, b->block, s, b, p.image, p.begin,
-                       p.end, x, dy, dx);
+    backward_places(t, lanes, s, b, p.image, p.begin, p.end, x, dy, dx);
 }
+FIRE_SIMD_KERNEL(backward_piece, backward_step, b->dtype, b->block,
+                 (const fire_lrn_t *s, const fire_blocked_t *b, int64_t k,
+                  const void *x, const void *dy, void *dx),
+                 s, b, k, x, dy, dx)
 
 static int64_t piece_count(const fire_blocked_t *b)
 {

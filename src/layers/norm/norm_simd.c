@@ -75,13 +75,12 @@ static source_t source_of(const fire_layer_t *l)
 
 static fire_status_t read_source(const fire_layer_t *l, fire_channel_norm_t *c)
 {
-    const fire_layer_t *relu  = fire_layer_follower(l, "ReLU");
-    source_t            s     = source_of(l);
-    size_t              bytes = (size_t)l->bottom[0]->dim[1] * sizeof(float);
-    const float        *x;
+    source_t     s     = source_of(l);
+    size_t       bytes = (size_t)l->bottom[0]->dim[1] * sizeof(float);
+    const float *x;
 
-    c->relu  = relu != NULL;
-    c->slope = relu != NULL ? FIRE_STATE(relu, fire_relu_t)->slope : 1.0f;
+    c->slope = fire_relu_behind(l);
+    c->relu  = c->slope != 1.0f;
     if (s.l != NULL) {
         FIRE_IN(l, s.l->blob[s.gain], FIRE_DATA, &x);
         memcpy(c->gain, x, bytes);
@@ -153,24 +152,18 @@ unsigned fire_norm_simd_needs(const fire_layer_t *l)
     return l->top[0] == l->bottom[0] ? 0 : FIRE_NEEDS_BOTTOM;
 }
 
-static bool absorbs_relu(const fire_layer_t *next)
-{
-    return strcmp(next->ops->type, "ReLU") == 0 &&
-           FIRE_STATE(next, fire_relu_t)->slope >= 0;
-}
-
 /* ---- BatchNorm ---- */
 
 /* With a top of its own, the top's diff would not be what the follower leaves there. */
-static bool may_absorb(const fire_layer_t *l)
+static bool may_absorb(const fire_layer_t *l, const fire_layer_t *next)
 {
-    return l->top[0] == l->bottom[0] || l->ctx->lean;
+    return next->top[0] == l->top[0] && (l->top[0] == l->bottom[0] || l->ctx->lean);
 }
 
 bool fire_batch_norm_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
-    if (!may_absorb(l)) return false;
-    if (absorbs_relu(next)) return fire_layer_follower(l, "ReLU") == NULL;
+    if (!may_absorb(l, next)) return false;
+    if (fire_is_sign_relu(next)) return fire_layer_follower(l, "ReLU") == NULL;
     return l->nfollower == 0 && strcmp(next->ops->type, "Scale") == 0 &&
            !FIRE_STATE(l, fire_batch_norm_t)->scale_bias;
 }
@@ -205,7 +198,7 @@ const char *fire_scale_simd_declines(const fire_layer_t *l)
 
 bool fire_scale_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
-    return may_absorb(l) && l->nfollower == 0 && absorbs_relu(next);
+    return may_absorb(l, next) && l->nfollower == 0 && fire_is_sign_relu(next);
 }
 
 fire_status_t fire_scale_simd_forward(fire_layer_t *l)
