@@ -9,7 +9,26 @@
 
 enum { MAX_WINDOW = 255, FEW_CHANNELS = 8 };
 
-typedef uint8_t place_t __attribute__((vector_size(16)));
+/* Places in and out of memory; loops, of which compilers make one instruction. */
+FIRE_SIMD void store_places(int lanes, fire_vi_t v, uint8_t *place)
+{
+    int32_t lane[FIRE_LANES];
+
+    memcpy(lane, &v, sizeof(v));
+    for (int i = 0; i < lanes; i++)
+        place[i] = (uint8_t)lane[i];
+}
+
+FIRE_SIMD fire_vi_t load_places(int lanes, const uint8_t *place)
+{
+    int32_t   lane[FIRE_LANES] = {0};
+    fire_vi_t v;
+
+    for (int i = 0; i < lanes; i++)
+        lane[i] = place[i];
+    memcpy(&v, lane, sizeof(v));
+    return v;
+}
 
 typedef struct pooling_simd {
     uint8_t      *place;
@@ -85,7 +104,6 @@ FIRE_SIMD void max_block(fire_dtype_t t, int lanes, const fire_pool_t *p, const 
             side_t    columns = side_at(p, 1, column);
             fire_vf_t best    = fire_vf_all(-FLT_MAX);
             fire_vi_t from    = fire_vi_all(MAX_WINDOW);
-            place_t   b;
 
             EACH_PLACE(p, rows, columns, lanes, i, at)
             {
@@ -96,34 +114,7 @@ FIRE_SIMD void max_block(fire_dtype_t t, int lanes, const fire_pool_t *p, const 
                 from = (above & fire_vi_all((int32_t)i)) | (~above & from);
             }
             fire_vf_store(y, t, lanes, o, best);
-            if (place == NULL) continue;
-            b = __builtin_convertvector(from, place_t);
-            memcpy(place + o, &b, (size_t)lanes);
-        }
-    }
-}
-
-FIRE_SIMD void max_block_back(fire_dtype_t t, int lanes, const fire_pool_t *p,
-                              const void *dy, const uint8_t *place, void *dx)
-{
-    memset(dx, 0, (size_t)(p->in[0] * p->in[1] * lanes) * fire_dtype_size(t));
-    for (int64_t row = 0, o = 0; row < p->out[0]; row++) {
-        side_t rows = side_at(p, 0, row);
-
-        for (int64_t column = 0; column < p->out[1]; column++, o += lanes) {
-            side_t    columns = side_at(p, 1, column);
-            fire_vf_t d       = fire_vf_load(dy, t, lanes, o);
-            place_t   b       = {0};
-            fire_vi_t from;
-
-            memcpy(&b, place + o, (size_t)lanes);
-            from = __builtin_convertvector(b, fire_vi_t);
-            EACH_PLACE(p, rows, columns, lanes, i, at)
-            {
-                fire_vf_t mine = fire_vf_where(from == fire_vi_all((int32_t)i), d);
-
-                fire_vf_store(dx, t, lanes, at, fire_vf_load(dx, t, lanes, at) + mine);
-            }
+            if (place != NULL) store_places(lanes, from, place + o);
         }
     }
 }
@@ -146,21 +137,93 @@ FIRE_SIMD void ave_block(fire_dtype_t t, int lanes, const fire_pool_t *p, const 
     }
 }
 
-FIRE_SIMD void ave_block_back(fire_dtype_t t, int lanes, const fire_pool_t *p,
-                              const void *dy, void *dx)
+/* What backward sums up in: gradients of a row of outputs, and of the whole image. */
+typedef struct sums {
+    float *row, *image;
+} sums_t;
+
+/* The gradients of one row of outputs; AVE shares them out evenly. */
+FIRE_SIMD void read_row(fire_dtype_t t, int lanes, const fire_pool_t *p, bool max,
+                        int64_t row, const void *dy, float *d)
 {
-    memset(dx, 0, (size_t)(p->in[0] * p->in[1] * lanes) * fire_dtype_size(t));
-    for (int64_t row = 0, o = 0; row < p->out[0]; row++) {
-        side_t rows = side_at(p, 0, row);
+    int64_t length = side_at(p, 0, row).length;
 
-        for (int64_t column = 0; column < p->out[1]; column++, o += lanes) {
-            side_t    columns = side_at(p, 1, column);
-            float     area    = (float)(rows.length * columns.length);
-            fire_vf_t d       = fire_vf_load(dy, t, lanes, o) / fire_vf_all(area);
+    for (int64_t c = 0; c < p->out[1]; c++) {
+        fire_vf_t v = fire_vf_load(dy, t, lanes, (row * p->out[1] + c) * lanes);
 
-            EACH_PLACE(p, rows, columns, lanes, i, at)
-            fire_vf_store(dx, t, lanes, at, fire_vf_load(dx, t, lanes, at) + d);
-        }
+        if (!max) v /= fire_vf_all((float)(length * side_at(p, 1, c).length));
+        fire_vf_store(d, FIRE_F32, lanes, c * lanes, v);
+    }
+}
+
+/* Windows of one row give their places number `tap` what is due; of these the first and
+ * the window's step are `to` and `step` elements into the image. */
+FIRE_SIMD void give_tap(int lanes, int64_t n, const float *d, const uint8_t *place,
+                        int64_t tap, float *to, int64_t step)
+{
+    for (int64_t i = 0; i < n * lanes; i += lanes, to += step) {
+        fire_vf_t v = fire_vf_load(d, FIRE_F32, lanes, i);
+
+        if (place != NULL)
+            v = fire_vf_where(
+                load_places(lanes, place + i) == fire_vi_all((int32_t)tap), v);
+        fire_vf_store(to, FIRE_F32, lanes, 0, fire_vf_load(to, FIRE_F32, lanes, 0) + v);
+    }
+}
+
+/* The same for all taps in row h of the image; the last tap first, so that each place
+ * gets its shares in the windows' order. */
+FIRE_SIMD void give_row(int lanes, const fire_pool_t *p, int64_t row, int64_t h,
+                        const uint8_t *place, const sums_t *s)
+{
+    int64_t stride = p->stride[1], tap0 = (h + p->pad[0] - row * p->stride[0]);
+
+    for (int64_t w = p->kernel[1] - 1; w >= 0; w--) {
+        int64_t shift = w - p->pad[1]; /* of window 0's place */
+        int64_t first = shift >= 0 ? 0 : (stride - 1 - shift) / stride;
+        int64_t end   = (p->in[1] - shift + stride - 1) / stride;
+
+        if (end > p->out[1]) end = p->out[1];
+        give_tap(lanes, end - first, s->row + first * lanes,
+                 place != NULL ? place + (row * p->out[1] + first) * lanes : NULL,
+                 tap0 * p->kernel[1] + w,
+                 s->image + (h * p->in[1] + shift + first * stride) * lanes,
+                 stride * lanes);
+    }
+}
+
+/* Rows begin ... end - 1 of the image are complete. */
+FIRE_SIMD void write_rows(fire_dtype_t t, int lanes, const fire_pool_t *p,
+                          int64_t begin, int64_t end, const float *image, void *dx)
+{
+    for (int64_t i = begin * p->in[1] * lanes; i < end * p->in[1] * lanes; i += lanes)
+        fire_vf_store(dx, t, lanes, i, fire_vf_load(image, FIRE_F32, lanes, i));
+}
+
+/* Sums stay float32; a row is cleared before its first window and written behind its
+ * last, while it is in the cache. */
+FIRE_SIMD void back_block(fire_dtype_t t, int lanes, const fire_pool_t *p,
+                          const void *dy, const uint8_t *place, const sums_t *s,
+                          void *dx)
+{
+    int64_t clear = 0, done = 0;
+
+    for (int64_t row = 0; row <= p->out[0]; row++) {
+        side_t  rows = side_at(p, 0, row);
+        int64_t end  = row < p->out[0] ? rows.end : p->in[0];
+
+        if (end > clear)
+            memset(s->image + clear * p->in[1] * lanes, 0,
+                   (size_t)((end - clear) * p->in[1] * lanes) * sizeof(float));
+        if (end > clear) clear = end;
+        if (row < p->out[0]) read_row(t, lanes, p, place != NULL, row, dy, s->row);
+        for (int64_t h = rows.begin; row < p->out[0] && h < rows.end; h++)
+            give_row(lanes, p, row, h, place, s);
+        end = row < p->out[0] ? (row + 1) * p->stride[0] - p->pad[0] : p->in[0];
+        if (end > clear) end = clear;
+        if (end <= done) continue;
+        if (dx != s->image) write_rows(t, lanes, p, done, end, s->image, dx);
+        done = end;
     }
 }
 
@@ -171,26 +234,30 @@ typedef struct pass {
     bool                  max;
 } pass_t;
 
-FIRE_VECTOR static void forward_block(const pass_t *s, const void *x, void *y,
-                                      uint8_t *place)
+FIRE_SIMD void forward_step(fire_dtype_t t, int lanes, const pass_t *s, const void *x,
+                            void *y, uint8_t *place)
 {
     if (s->max)
-        FIRE_SIMD_DISPATCH(max_block, s->in->dtype, s->in->block, s->shape, x, y,
-                           place);
+        max_block(t, lanes, s->shape, x, y, place);
     else
-        FIRE_SIMD_DISPATCH(ave_block, s->in->dtype, s->in->block, s->shape, x, y);
+        ave_block(t, lanes, s->shape, x, y);
 }
+FIRE_SIMD_KERNEL(forward_block, forward_step, s->in->dtype, s->in->block,
+                 (const pass_t *s, const void *x, void *y, uint8_t *place), s, x, y,
+                 place)
 
-FIRE_VECTOR static void backward_block(const pass_t *s, const void *dy,
-                                       const uint8_t *place, void *dx)
+FIRE_SIMD void backward_step(fire_dtype_t t, int lanes, const pass_t *s, const void *dy,
+                             const uint8_t *place, const sums_t *sums, void *dx)
 {
     if (s->max)
-        FIRE_SIMD_DISPATCH(max_block_back, s->in->dtype, s->in->block, s->shape, dy,
-                           place, dx);
+        back_block(t, lanes, s->shape, dy, place, sums, dx);
     else
-        FIRE_SIMD_DISPATCH(ave_block_back, s->in->dtype, s->in->block, s->shape, dy,
-                           dx);
+        back_block(t, lanes, s->shape, dy, NULL, sums, dx);
 }
+FIRE_SIMD_KERNEL(backward_block, backward_step, s->in->dtype, s->in->block,
+                 (const pass_t *s, const void *dy, const uint8_t *place,
+                  const sums_t *sums, void *dx),
+                 s, dy, place, sums, dx)
 
 static fire_status_t begin(const fire_layer_t *l, const fire_format_t *in,
                            fire_format_t *out_p, pass_t *pass_p)
@@ -234,20 +301,42 @@ fire_status_t fire_pooling_simd_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Every thread has sums of its own. In float32, the image's are dx itself. */
+static void backward_blocks(const pass_t *s, const char *dy, const uint8_t *place,
+                            int64_t threads, float *scratch, char *dx)
+{
+    int64_t row = s->shape->out[1] * s->out->block, image = s->in->plane * s->in->block;
+
+    FIRE_PARALLEL(i, threads, true)
+    for (int64_t k = i; k < s->in->num * s->in->blocks; k += threads) {
+        char  *to   = dx + (size_t)k * step(s->in);
+        sums_t sums = {.row = scratch + i * (row + image)};
+
+        sums.image = s->in->dtype == FIRE_F32 ? (float *)to : sums.row + row;
+        backward_block(s, dy + (size_t)k * step(s->out),
+                       s->max ? place + k * s->out->plane * s->out->block : NULL, &sums,
+                       to);
+    }
+}
+
 fire_status_t fire_pooling_simd_backward(fire_layer_t *l)
 {
-    const pooling_simd_t *r = l->kernel_state;
+    const pooling_simd_t *r       = l->kernel_state;
+    int64_t               threads = fire_threads();
     fire_format_t         out;
     pass_t                pass;
     char                 *dy, *dx;
+    float                *scratch;
+    size_t                bytes;
 
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_TRY(begin(l, &r->in, &out, &pass));
     FIRE_IN_AS(l->top[0], FIRE_DIFF, &out, &dy);
     FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &r->in, &dx);
-    FIRE_PARALLEL(k, pass.in->num * pass.in->blocks, true)
-    backward_block(&pass, dy + (size_t)k * step(pass.out),
-                   pass.max ? r->place + k * pass.out->plane * pass.out->block : NULL,
-                   dx + (size_t)k * step(pass.in));
+    bytes = (size_t)((pass.shape->out[1] + pass.in->plane) * pass.in->block) *
+            sizeof(float);
+    FIRE_TRY(fire_pool_take(l->ctx->pool, (size_t)threads * bytes, (void **)&scratch));
+    backward_blocks(&pass, dy, r->place, threads, scratch, dx);
+    fire_pool_give(l->ctx->pool, scratch);
     return FIRE_OK;
 }
