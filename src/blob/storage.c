@@ -22,6 +22,7 @@ typedef struct copy {
 struct fire_storage {
     _Atomic int  refs;
     int64_t      conversions;
+    uint64_t     version;
     fire_pool_t *pool; /* for new memory, or NULL */
     copy_t      *copy; /* [MAX_COPIES]; ptr NULL: free slot. Slots never move. */
 };
@@ -66,6 +67,7 @@ void fire_storage_use_pool(fire_storage_t *s, fire_pool_t *pool)
 
 void fire_storage_clear(fire_storage_t *s)
 {
+    s->version++;
     for (int i = 0; i < MAX_COPIES; i++) {
         s->copy[i].valid = false;
         if (!s->copy[i].bound) drop(&s->copy[i]);
@@ -132,6 +134,7 @@ bool fire_storage_has(const fire_storage_t *s, const fire_format_t *format)
 
 void fire_storage_zero(fire_storage_t *s)
 {
+    s->version++;
     for (int i = 0; i < MAX_COPIES; i++)
         s->copy[i].valid = false;
 }
@@ -184,6 +187,7 @@ unsigned fire_storage_marks(const fire_storage_t *s)
 
 void fire_storage_set_marks(fire_storage_t *s, unsigned marks)
 {
+    s->version++;
     for (int i = 0; i < MAX_COPIES; i++)
         s->copy[i].valid = s->copy[i].ptr != NULL && (marks >> i & 1);
 }
@@ -194,6 +198,8 @@ void fire_storage_swap(fire_storage_t *a, fire_storage_t *b)
 
     a->copy = b->copy;
     b->copy = copy;
+    a->version++;
+    b->version++;
 }
 
 static copy_t *free_slot(fire_storage_t *s)
@@ -292,9 +298,11 @@ fire_status_t fire_storage_access(fire_storage_t *s, fire_access_t access,
         else if (c->used) /* as fresh memory is */
             FIRE_TRY(fire_device_find(format->place)->clear(c->ptr, c->bytes));
     }
-    if (access != FIRE_READ)
+    if (access != FIRE_READ) {
         for (int i = 0; i < MAX_COPIES; i++)
             s->copy[i].valid = false;
+        s->version++;
+    }
     c->valid = c->used = true;
     *ptr_p             = c->ptr;
     return FIRE_OK;
@@ -325,6 +333,11 @@ fire_status_t fire_storage_bind(fire_storage_t *s, fire_place_t place, void *mem
 int64_t fire_storage_conversions(const fire_storage_t *s)
 {
     return s->conversions;
+}
+
+uint64_t fire_storage_version(const fire_storage_t *s)
+{
+    return s->version;
 }
 
 size_t fire_storage_bytes(const fire_storage_t *s)

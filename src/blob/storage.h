@@ -52,7 +52,9 @@ void fire_storage_clear(fire_storage_t *storage);
 /* Free the copies in other formats, where there is a plain one. */
 void    fire_storage_trim(fire_storage_t *storage);
 int64_t fire_storage_conversions(const fire_storage_t *storage); /* so far */
-size_t  fire_storage_bytes(const fire_storage_t *storage);       /* held now */
-bool    fire_storage_is_shared(const fire_storage_t *storage);
+/* A number that changes whenever the values may have. */
+uint64_t fire_storage_version(const fire_storage_t *storage);
+size_t   fire_storage_bytes(const fire_storage_t *storage); /* held now */
+bool     fire_storage_is_shared(const fire_storage_t *storage);
 FIRE_END_C
 #endif

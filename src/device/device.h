@@ -101,6 +101,7 @@ typedef struct fire_ctx {
     bool           exact;         /* no algorithm that trades accuracy (Winograd) */
     bool           lean;          /* blobs inside a net may lose their values as soon as
                                    * no layer needs them: nobody else looks */
+    bool           inference;     /* lean, and nobody will run it backward */
     bool           tf32;          /* GPU products may round float32 factors to tf32 */
     bool           scaled;        /* gradients on a GPU come scaled: gpu.h, fp16 */
     bool           tune;          /* measure a library's algorithms, take the fastest */

@@ -61,6 +61,11 @@ unsigned fire_needs_top(const fire_layer_t *l)
     return FIRE_NEEDS_TOP;
 }
 
+fire_blob_t *fire_layer_result(const fire_layer_t *l)
+{
+    return l->nfollower > 0 ? l->follower[l->nfollower - 1]->top[0] : l->top[0];
+}
+
 const fire_layer_t *fire_layer_follower(const fire_layer_t *l, const char *type)
 {
     for (int i = 0; i < l->nfollower; i++)

@@ -29,8 +29,9 @@ typedef struct fire_kernel {
     fire_status_t (*forward)(fire_layer_t *l);
     fire_status_t (*backward)(fire_layer_t *l); /* NULL: no gradient */
     void (*release)(fire_layer_t *l);           /* (optional) frees l->kernel_state */
-    /* (optional) Can it do the work of `next` as well, which comes right behind and in
-     * place on its top? If so, l->follower has it from then on. */
+    /* (optional) Can it do the work of `next` as well, which comes right behind? Only a
+     * net for inference asks for one that does not work in place; see
+     * fire_layer_result(). If so, l->follower has it from then on. */
     bool (*absorbs)(const fire_layer_t *l, const fire_layer_t *next);
     /* (optional) The same for a layer that is not in place but reads, among others, the
      * top of the last of the group, which nobody else will see. */
@@ -253,6 +254,10 @@ fire_status_t fire_kernel_select(fire_layer_t *l, fire_kernel_report_t report,
 
 /* The follower of this type, or NULL. */
 const fire_layer_t *fire_layer_follower(const fire_layer_t *l, const char *type);
+
+/* The blob that holds the result of a layer and of those that it does as well: its top,
+ * or that of the last follower which does not work in place. */
+fire_blob_t *fire_layer_result(const fire_layer_t *l);
 
 void fire_layer_fini(fire_layer_t *l); /* what setup and kernels made */
 FIRE_END_C

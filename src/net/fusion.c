@@ -1,16 +1,23 @@
 /* fusion.c - layers whose kernel does the work of those behind it as well: convolution
- * with its ReLU, BatchNorm with Scale and ReLU. Layers that work in place are absorbed,
- * so every blob still holds what it would hold without. Only a lean net, where nobody
- * looks, goes on beyond: BatchNorm at the end of a residual branch with the sum. */
+ * with its ReLU, in inference also with BatchNorm and Scale; BatchNorm with Scale and
+ * ReLU; a sum with its ReLU. Layers that work in place are absorbed, so every blob still
+ * holds what it would hold without. Only a lean net, where nobody looks, goes on beyond:
+ * BatchNorm at the end of a residual branch with the sum, and in inference any of these. */
 #include <string.h>
 
 #include "net/net.h"
 
-static bool comes_in_place(const fire_layer_t *l, const fire_layer_t *next)
+static bool comes_behind(const fire_layer_t *l, const fire_layer_t *next)
 {
     return next->nbottom == 1 && next->ntop == 1 && l->ntop == 1 &&
-           next->bottom[0] == l->top[0] && next->top[0] == l->top[0] &&
-           next->loss_weight[0] == 0 && l->loss_weight[0] == 0;
+           next->bottom[0] == l->top[0] && next->loss_weight[0] == 0 &&
+           l->loss_weight[0] == 0;
+}
+
+/* Need nobody see the blob between the two? */
+static bool may_skip_blob(const fire_layer_t *l, const fire_layer_t *next)
+{
+    return next->top[0] == next->bottom[0] || l->ctx->inference;
 }
 
 /* Blobs have one reader each: Split makes it so. */
@@ -33,7 +40,7 @@ static bool can_absorb(const fire_layer_t *l, const fire_layer_t *next)
     if (l->nfollower == FIRE_MAX_FOLLOWERS || next->kernel->where != l->kernel->where ||
         strcmp(next->kernel->name, "ref") == 0)
         return false;
-    if (comes_in_place(last, next))
+    if (comes_behind(last, next) && may_skip_blob(l, next))
         return l->kernel->absorbs != NULL && l->kernel->absorbs(l, next);
     return l->ctx->lean && l->kernel->continues != NULL && reads_on(last, next) &&
            l->kernel->continues(l, next);

@@ -45,7 +45,9 @@ static fire_status_t run_passes(fire_net_t *net, const Caffe__NetParameter *para
     st = fire_net_filter(param, state, &net->param);
     fire_message_free(state);
     FIRE_TRY(st);
-    net->ctx.lean = net->ctx.lean && may_be_lean(net);
+    net->ctx.lean      = net->ctx.lean && may_be_lean(net);
+    net->ctx.inference = net->ctx.lean && net->phase == CAFFE__PHASE__TEST &&
+                         net->ctx.place == FIRE_CPU && !net->param->force_backward;
     FIRE_TRY(fire_net_insert_splits(net->param));
     FIRE_TRY(fire_net_build(net));
     FIRE_TRY(fire_net_plan_gradients(net));

@@ -11,6 +11,12 @@ typedef struct fire_conv_side {
     int64_t dim[FIRE_MAX_SPATIAL];
 } fire_conv_side_t;
 
+/* Weights and bias of a convolution together with layers behind it. */
+typedef struct fire_conv_fold {
+    fire_blob_t *weights, *bias;
+    uint64_t     made_of; /* versions of what they were made of */
+} fire_conv_fold_t;
+
 typedef struct fire_conv {
     fire_window_t    window;
     bool             reverse, bias; /* reverse: Deconvolution */
@@ -18,12 +24,14 @@ typedef struct fire_conv {
     int64_t          group, images;
     int64_t          kernel_dim; /* inputs to one element of the map */
     fire_conv_side_t image, map;
+    fire_conv_fold_t fold;
 } fire_conv_t;
 
 /* Parameters: weights (map channels, image channels / group, kernel...), then the bias
  * unless it is switched off. depthwise: a group for each channel, whatever is said. */
 fire_status_t fire_conv_setup(fire_layer_t *l, bool reverse, bool depthwise);
 fire_status_t fire_conv_reshape(fire_layer_t *l);
+void          fire_conv_teardown(fire_layer_t *l);
 double        fire_conv_macs(const fire_layer_t *l);
 
 static inline const fire_conv_side_t *fire_conv_top(const fire_conv_t *c)
@@ -47,6 +55,7 @@ fire_status_t fire_conv_ref_forward(fire_layer_t *l);
 fire_status_t fire_conv_ref_backward(fire_layer_t *l);
 void          fire_conv_ref_release(fire_layer_t *l);
 
+FIRE_KERNEL_DECLARE(conv_channels_simd);
 FIRE_KERNEL_DECLARE(conv_winograd);
 FIRE_KERNEL_DECLARE(conv_onednn);
 FIRE_KERNEL_DECLARE(conv_cuda);
@@ -54,10 +63,17 @@ FIRE_KERNEL_DECLARE(conv_cudnn); /* Convolution */
 
 /* For fast kernels on the CPU: a ReLU that follows in place is done as well. Backward
  * turns the gradient behind it into the one before it, in its place. */
-bool          fire_conv_absorbs_relu(const fire_layer_t *l, const fire_layer_t *next);
+bool          fire_conv_absorbs(const fire_layer_t *l, const fire_layer_t *next);
 unsigned      fire_conv_relu_needs(const fire_layer_t *l);
 bool          fire_conv_has_relu(const fire_layer_t *l, float *slope_p);
 fire_status_t fire_conv_relu_backward(fire_layer_t *l);
+
+/* In inference, BatchNorm and Scale become part of the weights and the bias, made again
+ * when parameters have changed. *bias_p is NULL where there is none. */
+bool          fire_conv_folds(const fire_layer_t *l, const fire_layer_t *next);
+bool          fire_conv_is_folded(const fire_layer_t *l);
+fire_status_t fire_conv_weights(fire_layer_t *l, fire_blob_t **weights_p,
+                                fire_blob_t **bias_p);
 
 /* Convolution where every group has one input channel, without columns. */
 const char   *fire_conv_direct_declines(const fire_layer_t *l);

@@ -46,7 +46,7 @@ fire_status_t fire_conv_onednn_prepare(fire_layer_t *l)
 
 bool fire_conv_onednn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
-    return fire_conv_absorbs_relu(l, next);
+    return fire_conv_absorbs(l, next);
 }
 
 unsigned fire_conv_onednn_needs(const fire_layer_t *l)
@@ -64,8 +64,8 @@ static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
                             .in_channels  = c->image.channels,
                             .out_channels = c->map.channels,
                             .dtype        = l->ctx->precision,
-                            .bias         = c->bias && !c->reverse,
-                            .exact        = l->ctx->exact};
+                            .bias  = (c->bias && !c->reverse) || fire_conv_is_folded(l),
+                            .exact = l->ctx->exact};
 
     if (op->primitive != NULL) return FIRE_OK;
     d.relu = fire_conv_has_relu(l, &d.relu_slope);
@@ -100,14 +100,17 @@ static fire_blob_t *map_of(const fire_layer_t *l, int k)
 
 static fire_status_t to_map(fire_layer_t *l, int k, fire_part_t part)
 {
-    fire_onednn_op_t *op = &((conv_onednn_t *)l->kernel_state)->to_map;
+    fire_onednn_op_t *op  = &((conv_onednn_t *)l->kernel_state)->to_map;
+    fire_blob_t      *map = l->nfollower > 0 ? fire_layer_result(l) : map_of(l, k);
     void             *arg[FIRE_ONEDNN_ARGS];
+    fire_blob_t      *weights, *bias;
 
     FIRE_TRY(make_op(l, FIRE_ONEDNN_FORWARD, op));
-    FIRE_IN_AS(l->blob[0], FIRE_DATA, &op->format[1], &arg[1]);
-    if (op->narg > 3) FIRE_IN_AS(l->blob[1], FIRE_DATA, &op->format[3], &arg[3]);
+    FIRE_TRY(fire_conv_weights(l, &weights, &bias));
+    FIRE_IN_AS(weights, FIRE_DATA, &op->format[1], &arg[1]);
+    if (op->narg > 3) FIRE_IN_AS(bias, FIRE_DATA, &op->format[3], &arg[3]);
     FIRE_IN_AS(image_of(l, k), part, &op->format[0], &arg[0]);
-    FIRE_OUT_AS(map_of(l, k), part, &op->format[2], &arg[2]);
+    FIRE_OUT_AS(map, part, &op->format[2], &arg[2]);
     return fire_onednn_op_run(op, arg, l->ctx->pool);
 }
 

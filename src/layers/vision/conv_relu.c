@@ -1,15 +1,14 @@
-/* conv_relu.c - what fast convolutions share: the ReLU that follows in place. */
-#include <string.h>
-
+/* conv_relu.c - what fast convolutions share: the ReLU that follows. */
 #include "device/cpu/raw.h"
 #include "layers/neuron/relu.h"
 #include "layers/vision/conv.h"
 
-bool fire_conv_absorbs_relu(const fire_layer_t *l, const fire_layer_t *next)
+bool fire_conv_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
-    return !FIRE_STATE(l, fire_conv_t)->reverse && l->nfollower == 0 && l->ntop == 1 &&
-           strcmp(next->ops->type, "ReLU") == 0 &&
-           FIRE_STATE(next, fire_relu_t)->slope >= 0;
+    if (FIRE_STATE(l, fire_conv_t)->reverse || l->ntop != 1 ||
+        fire_layer_follower(l, "ReLU") != NULL)
+        return false;
+    return fire_is_sign_relu(next) || fire_conv_folds(l, next);
 }
 
 unsigned fire_conv_relu_needs(const fire_layer_t *l)
@@ -31,6 +30,9 @@ fire_status_t fire_conv_relu_backward(fire_layer_t *l)
     float         slope;
     void         *y, *dy;
 
+    if (fire_conv_is_folded(l))
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "the net is for inference: BatchNorm is part of the weights");
     if (!fire_conv_has_relu(l, &slope)) return FIRE_OK;
     FIRE_IN_AS(l->top[0], FIRE_DATA, &f, &y);
     FIRE_INOUT_AS(l->top[0], FIRE_DIFF, &f, &dy);

@@ -69,7 +69,7 @@ void fire_conv_winograd_release(fire_layer_t *l)
 
 bool fire_conv_winograd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
-    return fire_conv_absorbs_relu(l, next);
+    return fire_conv_absorbs(l, next);
 }
 
 unsigned fire_conv_winograd_needs(const fire_layer_t *l)
@@ -103,21 +103,23 @@ static fire_status_t blocked(const fire_layer_t *l, const fire_blob_t *b,
 
 fire_status_t fire_conv_winograd_forward(fire_layer_t *l)
 {
-    const fire_conv_t *c     = FIRE_STATE(l, fire_conv_t);
-    fire_winograd_t    w     = describe(l);
-    float              slope = 1.0f;
-    const float       *weights, *bias = NULL;
-    void              *x, *y;
-    fire_format_t      in, out;
+    fire_winograd_t w     = describe(l);
+    float           slope = 1.0f;
+    const float    *weights, *bias = NULL;
+    fire_blob_t    *w_blob, *b_blob;
+    void           *x, *y;
+    fire_format_t   in, out;
 
     fire_conv_has_relu(l, &slope);
-    FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
-    if (c->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
+    FIRE_TRY(fire_conv_weights(l, &w_blob, &b_blob));
+    FIRE_IN(l, w_blob, FIRE_DATA, &weights);
+    if (b_blob != NULL) FIRE_IN(l, b_blob, FIRE_DATA, &bias);
     FIRE_TRY(blocked(l, l->bottom[0], &in));
     FIRE_TRY(blocked(l, l->top[0], &out));
     for (int k = 0; k < l->nbottom; k++) {
         FIRE_IN_AS(l->bottom[k], FIRE_DATA, &in, &x);
-        FIRE_OUT_AS(l->top[k], FIRE_DATA, &out, &y);
+        FIRE_OUT_AS(l->nfollower > 0 ? fire_layer_result(l) : l->top[k], FIRE_DATA,
+                    &out, &y);
         FIRE_TRY(fire_winograd_forward(&w, x, weights, bias, slope, y, l->ctx->pool));
     }
     return FIRE_OK;

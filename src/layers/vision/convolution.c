@@ -10,7 +10,8 @@ static fire_status_t convolution_setup(fire_layer_t *l)
 const fire_kernel_t fire_convolution_kernels[] = {
     FIRE_CUDA_DEPTHWISE /* where they are built in */
         FIRE_CUDNN_KERNEL(conv) FIRE_CUDA_KERNEL_6(conv)
-            FIRE_KERNEL("winograd", conv_winograd),
+            FIRE_KERNEL("simd", conv_channels_simd),
+    FIRE_KERNEL("winograd", conv_winograd),
     FIRE_ONEDNN_KERNEL(conv){.name     = "direct",
                              .declines = fire_conv_direct_declines,
                              .forward  = fire_conv_direct_forward,
@@ -31,6 +32,7 @@ const fire_layer_ops_t fire_layer_convolution = {
     .state_size = sizeof(fire_conv_t),
     .setup      = convolution_setup,
     .reshape    = fire_conv_reshape,
+    .teardown   = fire_conv_teardown,
     .macs       = fire_conv_macs,
     .kernels    = fire_convolution_kernels,
 };

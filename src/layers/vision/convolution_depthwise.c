@@ -15,6 +15,7 @@ const fire_layer_ops_t fire_layer_convolution_depthwise = {
     .state_size = sizeof(fire_conv_t),
     .setup      = depthwise_setup,
     .reshape    = fire_conv_reshape,
+    .teardown   = fire_conv_teardown,
     .macs       = fire_conv_macs,
     .kernels    = fire_convolution_kernels,
 };

@@ -30,8 +30,8 @@ TEST(convolution_agrees_with_groups_dilation_and_odd_windows)
 {
     check("2 32 9 9", "num_output: 64 kernel_size: 3 group: 2");
     check("2 24 9 9", "num_output: 36 kernel_size: 3 group: 4 pad: 1");
-    check("2 32 9 9", "num_output: 32 kernel_size: 3 group: 32 pad: 1");
-    check("2 20 9 9", "num_output: 20 kernel_size: 3 group: 20 pad: 1 stride: 2");
+    check("2 32 9 9", "num_output: 32 kernel_size: 3 group: 32 pad: 1 dilation: 2");
+    check("2 20 9 9", "num_output: 20 kernel_size: 5 group: 20 pad: 1 stride: 2");
     check("2 16 9 9", "num_output: 32 kernel_size: 3 group: 16");
     check("2 16 9 9", "num_output: 16 kernel_size: 3 dilation: 2 pad: 2");
     check("2 16 9 9", "num_output: 16 kernel_h: 1 kernel_w: 7 pad_h: 0 pad_w: 3");

@@ -18,8 +18,8 @@ static fire_net_t *make(const char *text, Caffe__Phase phase, const fire_ctx_t *
     return net;
 }
 
-twins_t twins_make(const char *in, const char *layers, Caffe__Phase phase,
-                   const fire_ctx_t *fast)
+static twins_t make_both(const char *in, const char *layers, Caffe__Phase phase,
+                         bool backward, const fire_ctx_t *fast)
 {
     fire_str_t text = {0};
     fire_ctx_t ref  = FIRE_CTX_INIT;
@@ -27,8 +27,9 @@ twins_t twins_make(const char *in, const char *layers, Caffe__Phase phase,
 
     ref.kernels = "all=ref";
     CHECK_OK(fire_str_printf(&text,
-                             "force_backward: true layer { name: \"in\" "
-                             "type: \"Input\" top: \"in\" input_param { shape {"));
+                             "force_backward: %s layer { name: \"in\" "
+                             "type: \"Input\" top: \"in\" input_param { shape {",
+                             backward ? "true" : "false"));
     for (const char *s = in; *s != '\0'; s += strcspn(s, " "), s += *s == ' ')
         CHECK_OK(fire_str_printf(&text, " dim: %.*s", (int)strcspn(s, " "), s));
     CHECK_OK(fire_str_printf(&text, " } } }\n%s", layers));
@@ -36,6 +37,20 @@ twins_t twins_make(const char *in, const char *layers, Caffe__Phase phase,
     t.fast = make(text.text, phase, fast);
     fire_str_fini(&text);
     return t;
+}
+
+twins_t twins_make(const char *in, const char *layers, Caffe__Phase phase,
+                   const fire_ctx_t *fast)
+{
+    return make_both(in, layers, phase, true, fast);
+}
+
+twins_t twins_make_inference(const char *in, const char *layers)
+{
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+
+    ctx.lean = true;
+    return make_both(in, layers, CAFFE__PHASE__TEST, false, &ctx);
 }
 
 void twins_end(twins_t *t)
@@ -137,7 +152,7 @@ void twins_agree(twins_t *t, double tolerance)
     CHECK_OK(fire_net_clear_diffs(t->fast));
     for (int round = 0; round < 2; round++) {
         forward(t, round, tolerance);
-        backward(t, round, tolerance);
+        if (!t->fast->ctx.inference) backward(t, round, tolerance);
     }
 }
 

@@ -13,6 +13,8 @@ typedef struct twins {
  * context of the fast net may be changed by the caller first. */
 twins_t twins_make(const char *in, const char *layers, Caffe__Phase phase,
                    const fire_ctx_t *fast);
+/* For inference alone: lean, phase TEST, never run backward. */
+twins_t twins_make_inference(const char *in, const char *layers);
 /* Random inputs forward, random gradients backward, twice; compare everything. An error
  * may be `tolerance` times the largest value of the blob, or 1. */
 void twins_agree(twins_t *t, double tolerance);
