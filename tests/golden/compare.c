@@ -8,38 +8,53 @@
 /* How far from Caffe's numbers is the same? Caffe itself, run with other OpenBLAS
  * kernels and thread counts, differs by up to 1.1e-6 (layers), 1.2e-6 (nets), 1.1e-5
  * (20 solver iterations) and 5e-6 (parallel) of the largest number of an array: what
- * follows lies a factor of about ten above. First match counts. */
+ * follows lies a factor of about ten above. That is room enough for fast kernels as
+ * well, but for long trainings: there one maximum or one ReLU that falls the other way
+ * makes another course. (With direct sums instead of Winograd's: 1.2e-2.) First match
+ * counts. */
+enum { HINTED = 1, INDEPENDENT = 2, FAST = 4 };
+
 static const struct {
     const char *kind, *group; /* NULL: any */
-    bool        hinted;       /* only cases that carry a tolerance_hint */
-    bool        independent;  /* only cases that are not Caffe's */
+    unsigned    only; /* cases that carry a tolerance_hint; that are not Caffe's;
+                               * with fast kernels of the CPU */
     double      tolerance;
     bool        absolute;
     const char *reason;
 } table[] = {
-    {NULL, NULL, true, false, 1.0, true,
+    {NULL, NULL, HINTED, 1.0, true,
      "8-bit images resized or turned grey: OpenCV rounds in fixed point"},
-    {"solver", NULL, false, false, 1e-4, false, "20 updates let rounding errors grow"},
-    {"parallel", NULL, false, false, 1e-4, false,
-     "as solver; Caffe adds ranks in another order"},
-    {"trace", NULL, false, false, 1e-4, false, "50 to 100 updates of a real net"},
-    {NULL, "net", false, false, 1e-4, false, "several layers behind one another"},
-    {NULL, NULL, false, true, 1e-5, false,
+    {"solver", NULL, 0, 1e-4, false, "20 updates let rounding errors grow"},
+    {"parallel", NULL, 0, 1e-4, false, "as solver; Caffe adds ranks in another order"},
+    {"trace", NULL, FAST, 5e-2, false,
+     "100 updates of LeNet: where rounding decides, runs part (1.8e-2 seen)"},
+    {"trace", NULL, 0, 1e-4, false, "50 to 100 updates of a real net"},
+    {NULL, "net", 0, 1e-4, false, "several layers behind one another"},
+    {NULL, NULL, INDEPENDENT, 1e-5, false,
      "computed in double precision; rounding of one layer in float"},
-    {NULL, NULL, false, false, 1e-5, false,
-     "one layer: order of additions inside the BLAS"},
+    {NULL, NULL, 0, 1e-5, false,
+     "one layer: order of additions inside the BLAS, or of a fast kernel"},
 };
+
+static unsigned traits_of(const golden_case_t *c)
+{
+    fire_ctx_t ctx = golden_ctx();
+
+    return (fire_json_get(c->json, "tolerance_hint") != NULL ? HINTED : 0) |
+           (c->independent ? INDEPENDENT : 0) |
+           (ctx.kernels == NULL && ctx.place == FIRE_CPU ? FAST : 0);
+}
 
 void golden_set_tolerance(golden_case_t *c)
 {
     const char *kind   = fire_json_string_or(c->json, "kind", "layer");
     const char *group  = fire_json_string_or(c->json, "group", "");
-    bool        hinted = fire_json_get(c->json, "tolerance_hint") != NULL;
+    unsigned    traits = traits_of(c);
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         if ((table[i].kind == NULL || strcmp(table[i].kind, kind) == 0) &&
             (table[i].group == NULL || strcmp(table[i].group, group) == 0) &&
-            (hinted || !table[i].hinted) && (c->independent || !table[i].independent)) {
+            (table[i].only & ~traits) == 0) {
             c->tolerance = table[i].tolerance;
             c->absolute  = table[i].absolute;
             return;
@@ -64,7 +79,7 @@ void golden_compare(golden_case_t *c, const char *what, int64_t n, const float *
             scale = fabs((double)want[i]);
     if (c->absolute || scale == 0) scale = 1;
     /* Sums that are zero but for rounding: another order leaves other rests. */
-    if (golden_ctx().place == FIRE_GPU && scale < 1e-5) scale = 0.1;
+    if (golden_ctx().kernels == NULL && scale < 1e-5) scale = 0.1;
     for (int64_t i = 0; i < n; i++) {
         double error = error_of(got[i], want[i], scale);
 

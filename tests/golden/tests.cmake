@@ -9,6 +9,9 @@ set_target_properties(golden PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_
 
 add_test(NAME golden COMMAND golden ${CMAKE_BINARY_DIR}/golden/cases)
 set_tests_properties(golden PROPERTIES TIMEOUT 600 ENVIRONMENT "OPENBLAS_NUM_THREADS=1")
+add_test(NAME golden_fast COMMAND golden --fast ${CMAKE_BINARY_DIR}/golden/cases)
+set_tests_properties(golden_fast PROPERTIES TIMEOUT 600 ENVIRONMENT
+  "OPENBLAS_NUM_THREADS=1;OMP_WAIT_POLICY=PASSIVE")
 # Whole trainings take too long where every thread of a GPU is a fiber.
 set(golden_on_gpu "")
 if(FIRE_CUDA_EMULATOR)
