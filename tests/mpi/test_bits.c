@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "device/cpu/precision.h"
+
 static const char *const modes[] = {
     "--comm=tree --overlap=thread",
     "--comm=rhd --overlap=poll",
@@ -83,6 +85,25 @@ TEST(one_sided_messages_and_the_choice_of_auto_too)
     check_processes(4, "--comm=onesided");
     check_processes(4, "--comm=auto");
     check_processes(4, "--comm=hier --ranks_per_node=2");
+}
+
+/* Fast kernels share their work between threads. */
+static void check_again(const char *how)
+{
+    SH_OK("rm -f snap_*; firecaffe train --solver solver.prototxt --threads=2 %s", how);
+    snprintf(want, sizeof(want), "%s", sha256_of("snap_iter_60.caffemodel"));
+    SH_OK("rm snap_*; firecaffe train --solver solver.prototxt --threads=2 %s", how);
+    check_same("run again", 1, how);
+}
+
+TEST(two_threads_give_the_same_bits_every_time)
+{
+    for (net_kind_t kind = 0; kind < NET_KINDS; kind++) {
+        make_net(kind, "");
+        check_again("");
+        if (fire_cpu_check_precision(FIRE_BF16) == FIRE_OK)
+            check_again("--precision=bf16");
+    }
 }
 
 /* Start on some workers, kill all of them when the snapshot of iteration 31 is there,
