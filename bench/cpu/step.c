@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "device/cpu/parallel.h"
 #include "device/gpu.h"
 #include "model/load.h"
 #include "train/trainer.h"
@@ -113,10 +114,12 @@ static fire_status_t fill_inputs(fire_net_t *net)
 
 /* ---- time per layer ---- */
 
-/* The time when all that was asked for is done. */
+/* The time when all that was asked for is done. On a CPU that of its threads, per
+ * thread: other work on the machine does not count. */
 static double work_now(const fire_ctx_t *ctx)
 {
-    if (ctx->place == FIRE_GPU) fire_gpu_sync(ctx->stream);
+    if (ctx->place == FIRE_CPU) return cpu_now() / fire_threads();
+    fire_gpu_sync(ctx->stream);
     return fire_clock_now();
 }
 
