@@ -117,6 +117,17 @@ FIRE_SIMD void fire_vf_write_cpu(void *y, fire_vf_t v)
     memcpy(y, &h, sizeof(h));
 }
 
+/* 1 / sqrt(v) to 14 bits, for what FIRE_BF16_CPU will round to 8. */
+FIRE_SIMD fire_vf_t fire_vf_rsqrt_cpu(fire_vf_t v)
+{
+    fire_vf_t r = v;
+
+#if FIRE_CPU_ROUNDS
+    __asm__("vrsqrt14ps %1, %0" : "=v"(r) : "v"(v));
+#endif
+    return r;
+}
+
 FIRE_SIMD fire_vf_t fire_vf_load(const void *base, fire_dtype_t t, int lanes, int64_t i)
 {
     fire_vf_t v = {0};
