@@ -119,6 +119,47 @@ FIRE_SIMD void max_block(fire_dtype_t t, int lanes, const fire_pool_t *p, const 
     }
 }
 
+/* bf16 without arithmetic: with the sign turned over, bits order as integers do. What is
+ * above infinity is NaN, which float32 does not find larger than anything either. */
+typedef int16_t bits_t __attribute__((vector_size(32)));
+
+FIRE_SIMD bits_t in_order(bits_t b)
+{
+    return b ^ ((b >> 15) & 0x7fff);
+}
+
+FIRE_SIMD void max_bits(const fire_pool_t *p, const uint16_t *x, uint16_t *y,
+                        uint8_t *place)
+{
+    const int16_t infinity = 0x7f80, lowest = -0x7f80; /* in order: -FLT_MAX */
+
+    for (int64_t row = 0, o = 0; row < p->out[0]; row++) {
+        side_t rows = side_at(p, 0, row);
+
+        for (int64_t column = 0; column < p->out[1]; column++, o += FIRE_LANES) {
+            side_t columns = side_at(p, 1, column);
+            bits_t best = {0}, from = {0}, v;
+
+            best += lowest;
+            from += MAX_WINDOW;
+            EACH_PLACE(p, rows, columns, FIRE_LANES, i, at)
+            {
+                bits_t above;
+
+                memcpy(&v, x + at, sizeof(v));
+                v     = in_order(v);
+                above = (v > best) & (v <= infinity);
+                best  = (above & v) | (~above & best);
+                from  = (above & (int16_t)i) | (~above & from);
+            }
+            v = in_order(best);
+            memcpy(y + o, &v, sizeof(v));
+            for (int i = 0; i < FIRE_LANES && place != NULL; i++)
+                place[o + i] = (uint8_t)from[i];
+        }
+    }
+}
+
 FIRE_SIMD void ave_block(fire_dtype_t t, int lanes, const fire_pool_t *p, const void *x,
                          void *y)
 {
@@ -237,7 +278,9 @@ typedef struct pass {
 FIRE_SIMD void forward_step(fire_dtype_t t, int lanes, const pass_t *s, const void *x,
                             void *y, uint8_t *place)
 {
-    if (s->max)
+    if (s->max && t == FIRE_BF16_CPU)
+        max_bits(s->shape, x, y, place);
+    else if (s->max)
         max_block(t, lanes, s->shape, x, y, place);
     else
         ave_block(t, lanes, s->shape, x, y);
