@@ -142,12 +142,16 @@ static fire_status_t print_memory(const fire_net_t *net, const totals_t *t)
     double params =
         4.0 * (double)(t->learned * (train ? 3 : 1) + t->statistic * (train ? 2 : 1));
     char   a[32], b[32];
-    size_t blobs;
+    size_t blobs, fewer;
 
-    FIRE_TRY(fire_net_blob_bytes(net, train, &blobs));
+    FIRE_TRY(fire_net_blob_bytes(net, train, false, &blobs));
+    FIRE_TRY(fire_net_blob_bytes(net, train, true, &fewer));
     printf("memory              %sB of blobs at most, when %s; %sB of parameters%s\n",
            scaled((double)blobs, a), train ? "training" : "running", scaled(params, b),
            train ? ",\n                    gradients and history" : "");
+    if (train)
+        printf("                    with --recompute %sB of blobs\n",
+               scaled((double)fewer, a));
     return FIRE_OK;
 }
 

@@ -19,6 +19,8 @@ net_flags_t net_flags = {.model = "", .weights = "", .phase = "", .precision = "
                     "FIRE_KERNEL)"),                                                \
         FIRE_OPTION(net_flags_t, exact, BOOL, "false", NULL,                        \
                     "no algorithm that trades accuracy for speed (Winograd)"),      \
+        FIRE_OPTION(net_flags_t, recompute, BOOL, "false", NULL,                    \
+                    "train in less memory: make cheap blobs again in backward"),    \
         FIRE_OPTION(net_flags_t, level, INT, "0", "N", "level of the net's state"), \
         FIRE_OPTION(net_flags_t, stage, STRING, "", "LIST",                         \
                     "stages of the net's state, separated by commas")
@@ -107,11 +109,12 @@ fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
     if (net_flags.threads < 0 || net_flags.threads > MAX_THREADS)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--threads must be 0 to %d", MAX_THREADS);
     if (wishes != NULL) FIRE_TRY(check_wishes(wishes));
-    ctx.threads = (int)net_flags.threads;
-    ctx.kernels = wishes;
-    ctx.exact   = net_flags.exact;
-    ctx.lean    = net_flags.lean;
-    *ctx_p      = ctx;
+    ctx.threads   = (int)net_flags.threads;
+    ctx.kernels   = wishes;
+    ctx.exact     = net_flags.exact;
+    ctx.lean      = net_flags.lean;
+    ctx.recompute = net_flags.recompute;
+    *ctx_p        = ctx;
     return FIRE_OK;
 }
 

@@ -8,7 +8,7 @@
 typedef struct net_flags {
     const char *model, *weights, *phase, *stage, *gpu, *kernel, *precision;
     int64_t     level, threads;
-    bool        exact;
+    bool        exact, recompute;
     bool        lean; /* set by commands that look at nothing but the net's outputs */
 } net_flags_t;
 

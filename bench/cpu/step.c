@@ -296,7 +296,7 @@ static fire_status_t measure(const flags_t *f)
 
 static const char usage[] =
     "usage: bench_step MODEL_DIR BATCH [--infer] [--steps N] [--threads N]\n"
-    "       [--kernel LIST] [--exact] [--bf16] [--keep] [--layers]\n"
+    "       [--kernel LIST] [--exact] [--bf16] [--keep] [--recompute] [--layers]\n"
     "       [--gpu] [--tf32] [--fp16] [--tune] [--any]\n";
 
 int main(int argc, char **argv)
@@ -315,6 +315,8 @@ int main(int argc, char **argv)
             f.layers = true;
         else if (strcmp(argv[i], "--keep") == 0)
             f.ctx.lean = false;
+        else if (strcmp(argv[i], "--recompute") == 0)
+            f.ctx.recompute = true;
         else if (strcmp(argv[i], "--exact") == 0)
             f.ctx.exact = true;
         else if (strcmp(argv[i], "--bf16") == 0)

@@ -102,6 +102,7 @@ typedef struct fire_ctx {
     bool           lean;          /* blobs inside a net may lose their values as soon as
                                    * no layer needs them: nobody else looks */
     bool           inference;     /* lean, and nobody will run it backward */
+    bool           recompute;     /* lean, and training makes again what is cheap */
     bool           tf32;          /* GPU products may round float32 factors to tf32 */
     bool           scaled;        /* gradients on a GPU come scaled: gpu.h, fp16 */
     bool           tune;          /* measure a library's algorithms, take the fastest */

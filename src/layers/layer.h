@@ -42,9 +42,14 @@ typedef struct fire_kernel {
     /* (optional) What backward reads besides the gradients of tops, FIRE_NEEDS_*; all
      * if it does not say. */
     unsigned (*needs)(const fire_layer_t *l);
+    /* (optional) Between forward and backward: make the top's data again, bit for bit, and
+     * change nothing else. For kernels that do so quickly; most name forward, which will
+     * do unless it works in place. */
+    fire_status_t (*again)(fire_layer_t *l);
 } fire_kernel_t;
 
-enum { FIRE_NEEDS_BOTTOM = 1 << 0, FIRE_NEEDS_TOP = 1 << 1 }; /* data of */
+/* Data of the bottoms, of the tops, or a copy of its own of the first bottom. */
+enum { FIRE_NEEDS_BOTTOM = 1 << 0, FIRE_NEEDS_TOP = 1 << 1, FIRE_NEEDS_COPY = 1 << 2 };
 
 unsigned fire_needs_nothing(const fire_layer_t *l);
 unsigned fire_needs_bottom(const fire_layer_t *l);

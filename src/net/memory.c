@@ -1,6 +1,9 @@
 /* memory.c - when a lean net may give back the memory of a blob: after the last layer
  * that needs its values, forward or backward. The net's pool hands it to the next.
  *
+ * With ctx.recompute, what a cheap layer made (BatchNorm, pooling, LRN, Concat, ReLU) is
+ * given back after forward and made again before backward needs it.
+ *
  * Kept are the net's outputs, what sources gave (nobody may give it again), gradients of
  * inputs, and parameters. Blobs that share memory live as long as the last of them. */
 #include <stdlib.h>
@@ -13,14 +16,17 @@ typedef struct life {
     fire_storage_t *storage;
     fire_blob_t    *blob;
     fire_part_t     part;
-    int             first, last; /* last KEPT: for ever */
+    int             first, last;   /* last KEPT: for ever */
+    int             forward, back; /* last step of forward, first of backward */
+    int             writer;        /* the last layer that makes the values, or -1 */
+    bool            again;         /* is not there between forward and back */
 } life_t;
 
 enum { KEPT = 1 << 30 };
 
 typedef struct lives {
     life_t *life;
-    int     n;
+    int     n, nlayer;
 } lives_t;
 
 /* Blobs that share memory have one life. */
@@ -28,7 +34,14 @@ static life_t *life_of(lives_t *all, fire_blob_t *b, fire_part_t part)
 {
     for (int i = 0; i < all->n; i++)
         if (all->life[i].storage == b->part[part]) return &all->life[i];
-    all->life[all->n] = (life_t){b->part[part], b, part, KEPT, -1};
+    all->life[all->n] = (life_t){.storage = b->part[part],
+                                 .blob    = b,
+                                 .part    = part,
+                                 .first   = KEPT,
+                                 .last    = -1,
+                                 .forward = -1,
+                                 .back    = KEPT,
+                                 .writer  = -1};
     return &all->life[all->n++];
 }
 
@@ -38,6 +51,18 @@ static void use(lives_t *all, fire_blob_t *b, fire_part_t part, int step)
 
     if (step < l->first) l->first = step;
     if (step > l->last) l->last = step;
+    if (step < all->nlayer && step > l->forward) l->forward = step;
+    if (step >= all->nlayer && step < l->back) l->back = step;
+}
+
+/* A view shares its bottom's memory, but is another blob. */
+static bool is_view(const fire_layer_t *l, const fire_blob_t *top)
+{
+    for (int i = 0; i < l->nbottom; i++)
+        if (l->bottom[i] != top &&
+            l->bottom[i]->part[FIRE_DATA] == top->part[FIRE_DATA])
+            return true;
+    return false;
 }
 
 static void use_forward(lives_t *all, const fire_layer_t *l, int step)
@@ -49,6 +74,8 @@ static void use_forward(lives_t *all, const fire_layer_t *l, int step)
     for (int i = 0; i < l->ntop; i++) {
         use(all, l->top[i], FIRE_DATA, source ? KEPT : step);
         if (source) use(all, l->top[i], FIRE_DIFF, KEPT);
+        if (!l->absorbed && !is_view(l, l->top[i]))
+            life_of(all, l->top[i], FIRE_DATA)->writer = step;
     }
     for (int i = 0; i < l->nblob; i++) { /* a layer may show its parameters as tops */
         use(all, l->blob[i], FIRE_DATA, KEPT);
@@ -56,13 +83,17 @@ static void use_forward(lives_t *all, const fire_layer_t *l, int step)
     }
 }
 
-/* What an absorbed layer needs, its leader knows. */
+static unsigned needs_of(const fire_layer_t *l)
+{
+    if (l->absorbed) return 0; /* what it needs, its leader knows */
+    return l->kernel->needs != NULL ? l->kernel->needs(l)
+                                    : FIRE_NEEDS_BOTTOM | FIRE_NEEDS_TOP;
+}
+
 static void use_backward(lives_t *all, const fire_layer_t *l, int step)
 {
-    unsigned needs = l->kernel->needs != NULL ? l->kernel->needs(l)
-                                              : FIRE_NEEDS_BOTTOM | FIRE_NEEDS_TOP;
+    unsigned needs = needs_of(l);
 
-    if (l->absorbed) needs = 0;
     for (int i = 0; i < l->nbottom; i++) {
         if (needs & FIRE_NEEDS_BOTTOM) use(all, l->bottom[i], FIRE_DATA, step);
         use(all, l->bottom[i], FIRE_DIFF, step);
@@ -81,8 +112,38 @@ static int leader_of(const fire_net_t *net, int layer)
     return layer;
 }
 
-static void trace(const fire_net_t *net, bool backward, lives_t *all)
+/* Can this layer make its top's values again when backward first needs them? */
+static bool can_make_again(lives_t *all, const fire_net_layer_t *l, int i)
 {
+    const fire_kernel_t *k = l->base.kernel;
+    const life_t        *top;
+
+    if (k->again == NULL || l->base.absorbed || l->base.ntop != 1 || !l->need_backward)
+        return false;
+    if (l->base.top[0] == l->base.bottom[0] && k->again == k->forward) return false;
+    top = life_of(all, l->base.top[0], FIRE_DATA);
+    return top->writer == i && top->last < KEPT && top->back < KEPT;
+}
+
+/* From the last layer to the first: what one makes again, it makes of its bottoms, which
+ * must be there by then, or be made again before. */
+static void plan_again(const fire_net_t *net, lives_t *all)
+{
+    for (int i = net->nlayer - 1; i >= 0; i--) {
+        const fire_layer_t *l = &net->layer[i].base;
+        life_t             *top;
+
+        if (!can_make_again(all, &net->layer[i], i)) continue;
+        top        = life_of(all, l->top[0], FIRE_DATA);
+        top->again = true;
+        for (int k = 0; k < l->nbottom; k++)
+            if (l->bottom[k] != l->top[0]) use(all, l->bottom[k], FIRE_DATA, top->back);
+    }
+}
+
+static void trace(const fire_net_t *net, bool backward, bool again, lives_t *all)
+{
+    all->nlayer = net->nlayer;
     for (int i = 0; i < net->nlayer; i++)
         use_forward(all, &net->layer[i].base, i);
     for (int i = net->nlayer - 1; i >= 0 && backward; i--)
@@ -91,6 +152,7 @@ static void trace(const fire_net_t *net, bool backward, lives_t *all)
                          2 * net->nlayer - 1 - leader_of(net, i));
     for (int i = 0; i < net->noutput; i++)
         use(all, net->blob[net->output[i]].blob, FIRE_DATA, KEPT);
+    if (backward && again) plan_again(net, all);
 }
 
 static int most_lives(const fire_net_t *net)
@@ -107,28 +169,59 @@ static int by_step(const void *a, const void *b)
     return ((const fire_drop_t *)a)->step - ((const fire_drop_t *)b)->step;
 }
 
+static int by_step_and_layer(const void *a, const void *b)
+{
+    const fire_again_t *x = a, *y = b;
+
+    return x->step != y->step ? x->step - y->step : x->layer - y->layer;
+}
+
+static void list_drops(fire_net_t *net, const lives_t *all)
+{
+    for (int i = 0; i < all->n; i++) {
+        const life_t *l = &all->life[i];
+
+        if (l->last >= KEPT) continue;
+        net->drop[net->ndrop++] = (fire_drop_t){l->last, l->blob, l->part};
+        if (!l->again) continue;
+        net->drop[net->ndrop++]   = (fire_drop_t){l->forward, l->blob, l->part};
+        net->again[net->nagain++] = (fire_again_t){l->back, l->writer};
+    }
+    qsort(net->drop, (size_t)net->ndrop, sizeof(*net->drop), by_step);
+    qsort(net->again, (size_t)net->nagain, sizeof(*net->again), by_step_and_layer);
+}
+
 fire_status_t fire_net_plan_memory(fire_net_t *net)
 {
     lives_t       all = {0};
     fire_status_t st;
 
-    net->ndrop = 0;
+    net->ndrop = net->nagain = 0;
     /* Without a pool, giving memory back would wait for the GPU. */
     if (!net->ctx.lean || fire_pool_on(net->ctx.pool, net->ctx.place) == NULL)
         return FIRE_OK;
     fire_free(net->drop);
-    net->drop = NULL;
+    fire_free(net->again);
+    net->drop  = NULL;
+    net->again = NULL;
     FIRE_TRY(FIRE_NEW(&all.life, most_lives(net)));
-    trace(net, true, &all);
-    FIRE_TRY_GOTO(st, FIRE_NEW(&net->drop, all.n), done);
-    for (int i = 0; i < all.n; i++)
-        if (all.life[i].last < KEPT)
-            net->drop[net->ndrop++] =
-                (fire_drop_t){all.life[i].last, all.life[i].blob, all.life[i].part};
-    qsort(net->drop, (size_t)net->ndrop, sizeof(*net->drop), by_step);
+    trace(net, true, net->ctx.recompute && net->phase == CAFFE__PHASE__TRAIN, &all);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&net->drop, 2 * all.n), done);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&net->again, all.n), done);
+    list_drops(net, &all);
 done:
     fire_free(all.life);
     return st;
+}
+
+fire_status_t fire_net_make_again(fire_net_t *net, int step)
+{
+    for (int i = 0; i < net->nagain; i++) {
+        fire_layer_t *l = &net->layer[net->again[i].layer].base;
+
+        if (net->again[i].step == step) FIRE_TRY(l->kernel->again(l));
+    }
+    return FIRE_OK;
 }
 
 /* The first drop of this step or a later one. */
@@ -153,18 +246,40 @@ void fire_net_drop(fire_net_t *net, int step)
         fire_storage_clear(net->drop[i].blob->part[net->drop[i].part]);
 }
 
-fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, size_t *peak_p)
+static bool is_there(const life_t *l, int step)
+{
+    return l->first <= step && step <= l->last &&
+           !(l->again && step > l->forward && step < l->back);
+}
+
+/* Copies that kernels keep from forward to backward. */
+static size_t copy_bytes(const fire_net_t *net, int step)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < net->nlayer; i++) {
+        const fire_net_layer_t *l = &net->layer[i];
+
+        if (l->need_backward && i <= step && step <= 2 * net->nlayer - 1 - i &&
+            (needs_of(&l->base) & FIRE_NEEDS_COPY))
+            sum += (size_t)fire_blob_count(l->base.bottom[0]) * sizeof(float);
+    }
+    return sum;
+}
+
+fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, bool again,
+                                  size_t *peak_p)
 {
     lives_t all  = {0};
     size_t  peak = 0;
 
     FIRE_TRY(FIRE_NEW(&all.life, most_lives(net)));
-    trace(net, backward, &all);
+    trace(net, backward, again, &all);
     for (int step = 0; step < (backward ? 2 : 1) * net->nlayer; step++) {
-        size_t now = 0;
+        size_t now = backward ? copy_bytes(net, step) : 0;
 
         for (int i = 0; i < all.n; i++)
-            if (all.life[i].first <= step && step <= all.life[i].last)
+            if (is_there(&all.life[i], step))
                 now += (size_t)fire_blob_count(all.life[i].blob) * sizeof(float);
         if (now > peak) peak = now;
     }

@@ -104,6 +104,7 @@ void fire_net_destroy(fire_net_t *net)
     fire_free(net->output);
     fire_free(net->output_size);
     fire_free(net->drop);
+    fire_free(net->again);
     fire_pool_release(net->ctx.pool);
     fire_message_free(net->param);
     fire_free(net);

@@ -42,6 +42,11 @@ typedef struct fire_drop {
     fire_part_t  part;
 } fire_drop_t;
 
+/* A layer that makes its data again before a step, where memory counts more. */
+typedef struct fire_again {
+    int step, layer;
+} fire_again_t;
+
 /* Called around layers; any may be NULL. A failing hook ends the pass. Only layers
  * that run backward have a before_backward. */
 typedef struct fire_net_hooks {
@@ -69,6 +74,9 @@ typedef struct fire_net {
 
     int          ndrop;
     fire_drop_t *drop; /* by step */
+
+    int           nagain;
+    fire_again_t *again; /* by step, then by layer */
 
     fire_net_hooks_t hooks; /* for those who work between layers */
     fire_net_hooks_t watch; /* for those who measure: closest around the layer */
@@ -147,9 +155,13 @@ fire_status_t fire_net_unfuse(fire_net_t *net);
 /* Find out when memory is no longer needed; give back what nobody needs after a step. */
 fire_status_t fire_net_plan_memory(fire_net_t *net);
 void          fire_net_drop(fire_net_t *net, int step);
+/* Make again what this step of backward needs. */
+fire_status_t fire_net_make_again(fire_net_t *net, int step);
 /* Bytes of blobs that a lean net holds at once, at most: in forward, or in forward and
- * backward. Parameters and the scratch memory of kernels come on top. */
-fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, size_t *peak_p);
+ * backward, there with or without making cheap ones again. Parameters and the scratch
+ * memory of kernels come on top. */
+fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, bool again,
+                                  size_t *peak_p);
 
 /* Mean absolute values after a layer, as Caffe's debug_info prints them. */
 fire_status_t fire_net_debug_forward(fire_net_t *net, int layer);

@@ -168,6 +168,7 @@ fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
         if (net->layer[i].need_backward) {
             FIRE_TRY(HOOK(net->hooks, before_backward, i));
             FIRE_TRY(HOOK(net->watch, before_backward, i));
+            FIRE_TRY(fire_net_make_again(net, 2 * net->nlayer - 1 - i));
             FIRE_TRY(in_layer(seed_losses(net, l), l));
             if (l->kernel->backward != NULL && !l->absorbed)
                 FIRE_TRY(in_layer(l->kernel->backward(l), l));

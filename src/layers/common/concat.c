@@ -207,6 +207,7 @@ static const fire_kernel_t concat_kernels[] = {
                   .needs = fire_needs_nothing){.name     = "simd",
                                                .forward  = concat_simd_forward,
                                                .backward = concat_simd_backward,
+                                               .again    = concat_simd_forward,
                                                .needs    = fire_needs_nothing},
     {.name = "ref", .forward = concat_forward, .backward = concat_backward},
     {0},

@@ -39,6 +39,7 @@ static const fire_kernel_t relu_kernels[] = {
      .declines = fire_relu_simd_declines,
      .forward  = fire_relu_simd_forward,
      .backward = fire_relu_simd_backward,
+     .again    = fire_relu_simd_forward,
      .needs    = fire_needs_top},
     {.name = "ref", .forward = relu_forward, .backward = relu_backward},
     {0},

@@ -287,6 +287,14 @@ void fire_channel_norm_forward(fire_channel_norm_t *c, const fire_blocked_t *b,
     run(&s, c->measured ? measure : NULL, combine_measures, apply);
 }
 
+void fire_channel_norm_apply(fire_channel_norm_t *c, const fire_blocked_t *b,
+                             const void *x, void *y)
+{
+    pass_t s = {.c = c, .b = b, .x = x, .out = y};
+
+    run(&s, NULL, combine_measures, apply);
+}
+
 void fire_channel_norm_backward(fire_channel_norm_t *c, const fire_blocked_t *b,
                                 const void *x, const void *dy, void *dx)
 {

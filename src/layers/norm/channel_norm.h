@@ -28,6 +28,9 @@ void          fire_channel_norm_free(fire_channel_norm_t *c);
 /* With c->measured, mean, variance and inverse are those of x. y may be x. */
 void fire_channel_norm_forward(fire_channel_norm_t *c, const fire_blocked_t *b,
                                float eps, const void *x, void *y);
+/* y alone, with mean and inverse as they are. */
+void fire_channel_norm_apply(fire_channel_norm_t *c, const fire_blocked_t *b,
+                             const void *x, void *y);
 /* dx may be dy, or NULL where it is not wanted. */
 void fire_channel_norm_backward(fire_channel_norm_t *c, const fire_blocked_t *b,
                                 const void *x, const void *dy, void *dx);

@@ -225,6 +225,7 @@ static const fire_kernel_t lrn_kernels[] = {
                                                   .declines = fire_lrn_simd_declines,
                                                   .forward  = fire_lrn_simd_forward,
                                                   .backward = fire_lrn_simd_backward,
+                                                  .again    = fire_lrn_simd_forward,
                                                   .needs    = fire_needs_bottom},
     {.name     = "ref",
      .prepare  = lrn_prepare,

@@ -149,7 +149,20 @@ fire_status_t fire_norm_simd_backward(fire_layer_t *l)
 /* In place, x is kept. */
 unsigned fire_norm_simd_needs(const fire_layer_t *l)
 {
-    return l->top[0] == l->bottom[0] ? 0 : FIRE_NEEDS_BOTTOM;
+    return l->top[0] == l->bottom[0] ? FIRE_NEEDS_COPY : FIRE_NEEDS_BOTTOM;
+}
+
+/* Statistics are still those of forward. */
+fire_status_t fire_norm_simd_again(fire_layer_t *l)
+{
+    norm_simd_t *s     = l->kernel_state;
+    bool         moved = l->top[0] == l->bottom[0];
+    void        *x, *y;
+
+    FIRE_IN_AS(moved ? s->kept : l->bottom[0], FIRE_DATA, &s->format, &x);
+    FIRE_OUT_AS(l->top[0], FIRE_DATA, &s->format, &y);
+    fire_channel_norm_apply(&s->norm, fire_blocked_of(&s->format), x, y);
+    return FIRE_OK;
 }
 
 /* ---- BatchNorm ---- */

@@ -214,6 +214,7 @@ static const fire_kernel_t pooling_kernels[] = {
      .prepare  = fire_pooling_simd_prepare,
      .forward  = fire_pooling_simd_forward,
      .backward = fire_pooling_simd_backward,
+     .again    = fire_pooling_simd_forward,
      .release  = fire_pooling_simd_release,
      .needs    = fire_needs_nothing},
     {.name     = "ref",

@@ -1,4 +1,6 @@
 /* A lean net gives memory back as soon as it can; what comes out must be the same. */
+#include <stdlib.h>
+
 #include "twins.h"
 
 #define FILL                                         \
@@ -57,6 +59,58 @@ TEST(a_lean_net_trains_the_same)
 TEST(a_lean_net_tests_the_same)
 {
     check(CAFFE__PHASE__TEST);
+}
+
+/* One pass through a net with this choice; its gradients, one behind another. */
+static float *gradients(bool recompute, int64_t *n_p)
+{
+    fire_ctx_t   ctx = FIRE_CTX_INIT;
+    float       *all = NULL;
+    int64_t      n   = 0;
+    const float *x;
+    twins_t      t;
+
+    ctx.lean      = true;
+    ctx.recompute = recompute;
+    t             = twins_make("2 16 9 9", net, CAFFE__PHASE__TRAIN, &ctx);
+    CHECK_EQ(t.fast->nagain > 4, recompute);
+    twins_agree(&t, 1e-4);
+    for (int i = 0; i < t.fast->nparam; i++) {
+        fire_blob_t *b = t.fast->learn[i].blob;
+
+        CHECK_OK(fire_blob_read(b, FIRE_DIFF, FIRE_CPU, &x));
+        all = realloc(all, (size_t)(n + fire_blob_count(b)) * sizeof(*all));
+        memcpy(all + n, x, (size_t)fire_blob_count(b) * sizeof(*all));
+        n += fire_blob_count(b);
+    }
+    twins_end(&t);
+    *n_p = n;
+    return all;
+}
+
+TEST(blobs_that_are_made_again_change_no_bit)
+{
+    int64_t n, m;
+    float  *kept = gradients(false, &n), *again = gradients(true, &m);
+
+    CHECK_EQ(n, m);
+    CHECK(memcmp(kept, again, (size_t)n * sizeof(*kept)) == 0);
+    free(kept);
+    free(again);
+}
+
+TEST(blobs_that_are_made_again_need_less_memory)
+{
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+    twins_t    t;
+    size_t     without, with;
+
+    ctx.lean = true;
+    t        = twins_make("2 16 9 9", net, CAFFE__PHASE__TRAIN, &ctx);
+    CHECK_OK(fire_net_blob_bytes(t.fast, true, false, &without));
+    CHECK_OK(fire_net_blob_bytes(t.fast, true, true, &with));
+    CHECK(with < without);
+    twins_end(&t);
 }
 
 static size_t held(const fire_net_t *n)
