@@ -112,51 +112,51 @@ static fire_tile_part_t output_part(const way_t *w, int64_t t)
     return part_at(w->out, y * w->side, x * w->side, w->side);
 }
 
-/* One tile of all channels into row `row` of a panel of `rows`. */
+/* What tiles are read of: inputs, or gradients of outputs, which act as taps on them. */
+typedef enum tile_kind { INPUTS, GRADIENTS } tile_kind_t;
+
+FIRE_SIMD void read_tile(fire_dtype_t type, tile_kind_t kind, int side,
+                         const fire_tile_part_t *p, const void *x, float *dst,
+                         int64_t step)
+{
+    if (kind == INPUTS)
+        fire_tile_from_input(type, p, x, dst, step);
+    else if (side == 4)
+        fire_tile_from_taps(type, 4, p, x, dst, step);
+    else
+        fire_tile_from_taps(type, 6, p, x, dst, step);
+}
+
+/* Tile t of all channels into row `row` of a panel of `rows`. */
+FIRE_SIMD void read_channels(const way_t *w, tile_kind_t kind, int64_t t, const void *x,
+                             int64_t row, int64_t rows, float *panel)
+{
+    const int64_t   *dim    = kind == INPUTS ? w->in : w->out;
+    int64_t          blocks = kind == INPUTS ? w->in_blocks : w->out_blocks;
+    int64_t          plane = dim[0] * dim[1], step = spot_step(blocks, rows);
+    fire_tile_part_t p = kind == INPUTS ? input_part(w, t) : output_part(w, t);
+
+    p.corner += t / w->per_image * blocks * plane;
+    for (int64_t b = 0; b < blocks; b++, p.corner += plane) {
+        float *dst = panel + (b * rows + row) * FIRE_LANES;
+
+        if (w->dtype == FIRE_BF16)
+            read_tile(FIRE_BF16, kind, w->side, &p, x, dst, step);
+        else
+            read_tile(FIRE_F32, kind, w->side, &p, x, dst, step);
+    }
+}
+
 FIRE_AVX512 static void read_inputs(const way_t *w, int64_t t, const void *x,
                                     int64_t row, int64_t rows, float *panel)
 {
-    fire_tile_part_t p     = input_part(w, t);
-    int64_t          plane = w->in[0] * w->in[1];
-    int64_t          step  = spot_step(w->in_blocks, rows);
-
-    p.corner += t / w->per_image * w->in_blocks * plane;
-    for (int64_t b = 0; b < w->in_blocks; b++, p.corner += plane) {
-        float *dst = panel + (b * rows + row) * FIRE_LANES;
-
-        if (w->dtype == FIRE_BF16)
-            fire_tile_from_input(FIRE_BF16, &p, x, dst, step);
-        else
-            fire_tile_from_input(FIRE_F32, &p, x, dst, step);
-    }
+    read_channels(w, INPUTS, t, x, row, rows, panel);
 }
 
-FIRE_SIMD void read_gradient(fire_dtype_t type, int side, const fire_tile_part_t *p,
-                             const void *dy, float *dst, int64_t step)
-{
-    if (side == 4)
-        fire_tile_from_taps(type, 4, p, dy, dst, step);
-    else
-        fire_tile_from_taps(type, 6, p, dy, dst, step);
-}
-
-/* The gradients of a tile's outputs, which act as taps on its inputs. */
 FIRE_AVX512 static void read_gradients(const way_t *w, int64_t t, const void *dy,
                                        int64_t row, int64_t rows, float *panel)
 {
-    fire_tile_part_t p     = output_part(w, t);
-    int64_t          plane = w->out[0] * w->out[1];
-    int64_t          step  = spot_step(w->out_blocks, rows);
-
-    p.corner += t / w->per_image * w->out_blocks * plane;
-    for (int64_t b = 0; b < w->out_blocks; b++, p.corner += plane) {
-        float *dst = panel + (b * rows + row) * FIRE_LANES;
-
-        if (w->dtype == FIRE_BF16)
-            read_gradient(FIRE_BF16, w->side, &p, dy, dst, step);
-        else
-            read_gradient(FIRE_F32, w->side, &p, dy, dst, step);
-    }
+    read_channels(w, GRADIENTS, t, dy, row, rows, panel);
 }
 
 /* n: outputs a side */
