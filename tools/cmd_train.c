@@ -275,7 +275,7 @@ static fire_status_t choose_gpus(job_t *job)
     if (job->param->fire == NULL) return FIRE_OK;
     /* Which algorithm is the fastest is not the same on every run. */
     job->options.ctx.deterministic = job->param->fire->deterministic;
-    job->options.ctx.tune          = !job->param->fire->deterministic;
+    job->options.ctx.tune = job->param->fire->tune || !job->param->fire->deterministic;
     return gpu_flags_precision(job->param->fire->precision, &job->options.ctx);
 }
 

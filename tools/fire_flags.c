@@ -9,7 +9,7 @@ struct fire_flags {
     const char *lanes, *batch, *comm, *colors, *bucket_mb, *overlap, *compress, *update;
     const char *compress_from, *deadline, *tuning;
     const char *scale_lr, *warmup_iter, *warmup_ratio, *adapt, *adapt_eta;
-    const char *shuffle, *data_store, *precision, *deterministic, *rng;
+    const char *shuffle, *data_store, *precision, *deterministic, *tune, *rng;
 };
 
 fire_flags_t fire_flags;
@@ -41,6 +41,7 @@ const fire_option_t fire_flag_options[] = {
     ROW(data_store, "WHERE", "where records are kept (default: file)"),
     ROW(precision, "TYPE", "numbers of activations (default: fp32)"),
     ROW(deterministic, "BOOL", "the same bits on every run (default: true)"),
+    ROW(tune, "BOOL", "on a GPU, measure plans once and keep the fastest"),
     ROW(rng, "WHOSE", "random numbers: fire (default), or caffe: those it draws"),
     {0},
 };

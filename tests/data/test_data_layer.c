@@ -276,6 +276,8 @@ TEST(nothing_is_allocated_once_the_pipeline_is_warm)
 
 TEST(when_an_allocation_fails_the_layer_says_so_and_leaks_nothing)
 {
+    (void)test_ctx(); /* a GPU is opened while there is memory */
+
     const char *text = data_layer(make_db("lmdb", "db", 8, 1, 3, 3), 4, "");
 
     for (int n = 1; n < 40; n++) {

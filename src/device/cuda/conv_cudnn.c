@@ -1,5 +1,6 @@
 #include "device/cuda/conv_cudnn.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -187,18 +188,61 @@ static fire_cudnn_args_t pack(const fire_cudnn_op_t        *op,
     return p;
 }
 
+static int add_sizes(char *text, size_t size, char name, int64_t axes, const int64_t *x)
+{
+    int at = snprintf(text, size, "_%c", name);
+
+    for (int64_t i = 0; i < axes; i++)
+        at += snprintf(text + at, size - (size_t)at, i > 0 ? "x%lld" : "%lld",
+                       (long long)x[i]);
+    return at;
+}
+
+enum { KEY_TEXT = 256 };
+
+/* A word for all that a choice of plan depends on. */
+static void write_key(const fire_cudnn_op_t *op, char text[KEY_TEXT])
+{
+    static const char *const passes[] = {"forward", "data", "weights"};
+    const fire_cudnn_conv_t *c        = &op->conv;
+    int                      at       = snprintf(
+                                   text, KEY_TEXT, "%s_t%d%d_l%d_n%lld_g%lld_c%lldof%lld_m%lldof%lld",
+                                   passes[op->pass], (int)c->dtype, (int)op->weights, c->last, (long long)c->num,
+                                   (long long)c->group, (long long)c->in_channels, (long long)c->in_pitch,
+                                   (long long)c->out_channels, (long long)c->out_pitch);
+    const struct {
+        char           name;
+        const int64_t *x;
+    } sizes[] = {{'i', c->in},     {'o', c->out}, {'k', c->kernel},
+                 {'s', c->stride}, {'p', c->pad}, {'d', c->dilation}};
+
+    for (int i = 0; i < 6; i++)
+        at += add_sizes(text + at, KEY_TEXT - (size_t)at, sizes[i].name, c->axes,
+                        sizes[i].x);
+    snprintf(text + at, KEY_TEXT - (size_t)at, "_b%d_r%d_f%d_rules%d%d%d",
+             op->fused && c->bias, op->fused && c->relu, op->fused, c->deterministic,
+             c->exact, c->tf32);
+}
+
 /* op->fused and op->weights say how. */
 static fire_status_t make(fire_stream_t *s, fire_cudnn_op_t *op,
                           const fire_cudnn_conv_args_t *args)
 {
     const fire_cudnn_conv_t *c = &op->conv;
-    fire_cudnn_rules_t r = {c->deterministic, c->exact, c->tf32 || c->dtype != FIRE_F32,
-                            c->measure};
+    char                     key[KEY_TEXT];
+    fire_cudnn_rules_t       r = {
+              .deterministic = c->deterministic,
+              .exact         = c->exact,
+              .tensor_cores  = c->tf32 || c->dtype != FIRE_F32,
+              .measure       = c->measure,
+              .key           = key,
+    };
     fire_cudnn_args_t  where = pack(op, args);
     fire_cudnn_graph_t g;
     parts_t            p;
     fire_status_t      st;
 
+    write_key(op, key);
     FIRE_TRY(fire_cudnn_graph_init(s, &g));
     st = describe(&g, c, &p);
     if (st >= 0) st = add_tensors(&g, c, op->weights, op->fused, &p);

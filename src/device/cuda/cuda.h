@@ -41,6 +41,7 @@ struct fire_stream {
     void                 *cudnn, *cublas; /* handles, made when first asked for */
     void                 *cublas_scratch;
     struct fire_cudnn_op *cudnn_ops; /* operations made so far */
+    struct fire_tune     *tune;      /* plans that were measured; NULL: not asked yet */
     /* Memory for passing use, that grows: inside of a kernel, and between two. */
     struct fire_cuda_scratch {
         void  *memory;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "device/cuda/cublas.h"
 #include "device/cuda/cuda.h"
+#include "device/tune.h"
 #ifdef FIRE_HAVE_CUDNN
 #    include "device/cuda/conv_cudnn.h"
 #endif
@@ -189,6 +190,7 @@ void fire_gpu_close(fire_stream_t *s)
 #ifdef FIRE_HAVE_CUDNN
     fire_cudnn_close(s);
 #endif
+    fire_tune_close(s->tune);
     fire_cuda_give(s->workspace.memory);
     fire_cuda_give(s->scratch.memory);
     fire_cuda_give(s->live.step);

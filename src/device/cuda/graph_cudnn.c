@@ -1,6 +1,9 @@
 #include "device/cuda/graph_cudnn.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "device/tune.h"
 
 /* ---- descriptors ---- */
 
@@ -236,7 +239,8 @@ static fire_status_t pick(const fire_cudnn_graph_t *g, const fire_cudnn_rules_t 
             fire_cudnn_plan_free(g->calls, &p);
         } else {
             fire_cudnn_plan_free(g->calls, best);
-            *best = p;
+            *best        = p;
+            best->choice = (int)i;
         }
     }
     for (int i = 0; i < 2; i++)
@@ -267,20 +271,58 @@ static fire_status_t advise(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t grap
         MOST_CONFIGS, n_p, config));
 }
 
+static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A,
+                                               CUDNN_HEUR_MODE_FALLBACK};
+enum { MODES = 2 };
+
+static fire_status_t find_tune(const fire_cudnn_graph_t *g)
+{
+    struct cudaDeviceProp p;
+    char                  library[32];
+
+    if (g->stream->tune != NULL) return FIRE_OK;
+    FIRE_TRY(FIRE_CUDA(cudaGetDeviceProperties(&p, g->stream->device)));
+    snprintf(library, sizeof(library), "cudnn-%zu", g->calls->GetVersion());
+    return fire_tune_open(p.name, library, &g->stream->tune);
+}
+
+/* The plan that was found the fastest on an earlier day, if there is one. */
+static fire_status_t recall(fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
+                            cudnnBackendDescriptor_t graph, fire_cudnn_plan_t *plan)
+{
+    cudnnBackendDescriptor_t config[MOST_CONFIGS];
+    int64_t                  n;
+    int                      choice;
+
+    FIRE_TRY(find_tune(g));
+    if (!fire_tune_find(g->stream->tune, r->key, &choice) ||
+        choice >= MODES * MOST_CONFIGS)
+        return FIRE_OK;
+    FIRE_TRY(advise(g, graph, modes[choice / MOST_CONFIGS], &n, config));
+    choice %= MOST_CONFIGS;
+    if (choice >= n || !is_allowed(g->calls, r, config[choice]) ||
+        !build(g, config[choice], plan))
+        *plan = (fire_cudnn_plan_t){0};
+    return FIRE_OK;
+}
+
 fire_status_t fire_cudnn_plan_make(fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
                                    const fire_cudnn_args_t *args,
                                    fire_cudnn_plan_t       *plan_p)
 {
-    static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A,
-                                                   CUDNN_HEUR_MODE_FALLBACK};
-    cudnnBackendDescriptor_t            graph, config[MOST_CONFIGS];
-    fire_cudnn_plan_t                   best = {0};
-    int64_t                             n;
+    bool                     keeps = r->measure && r->key != NULL;
+    cudnnBackendDescriptor_t graph, config[MOST_CONFIGS];
+    fire_cudnn_plan_t        best = {0};
+    int64_t                  n;
 
     FIRE_TRY(finish_graph(g, &graph));
-    for (int i = 0; i < 2 && best.plan == NULL; i++) {
+    if (keeps) FIRE_TRY(recall(g, r, graph, &best));
+    for (int i = 0; i < MODES && best.plan == NULL; i++) {
         FIRE_TRY(advise(g, graph, modes[i], &n, config));
         FIRE_TRY(pick(g, r, args, n < MOST_CONFIGS ? n : MOST_CONFIGS, config, &best));
+        if (keeps && best.plan != NULL)
+            FIRE_TRY(fire_tune_keep(g->stream->tune, r->key,
+                                    i * MOST_CONFIGS + best.choice, (double)best.ms));
     }
     if (best.plan == NULL)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "cuDNN has no plan for this operation");

@@ -25,8 +25,10 @@ typedef struct fire_cudnn_tensor {
 /* What plans may do. */
 typedef struct fire_cudnn_rules {
     bool deterministic, exact, tensor_cores;
-    bool
-        measure; /* run the best few of those that cuDNN advises, and take the fastest */
+    /* Run the best few of those that cuDNN advises, and take the fastest; key: a word for
+     * the problem and the rules, under which the choice is kept (tune.h). */
+    bool        measure;
+    const char *key;
 } fire_cudnn_rules_t;
 
 /* Where the tensors of a graph are. */
@@ -39,7 +41,8 @@ typedef struct fire_cudnn_args {
 typedef struct fire_cudnn_plan {
     cudnnBackendDescriptor_t plan;
     size_t                   workspace;
-    float                    ms; /* if it was measured */
+    float                    ms;     /* if it was measured */
+    int                      choice; /* which of those that were advised */
 } fire_cudnn_plan_t;
 
 fire_status_t fire_cudnn_graph_init(fire_stream_t *s, fire_cudnn_graph_t *g);
