@@ -1,7 +1,7 @@
 # libfire: every .c below src/, less the back ends whose library is missing.
 # A source that needs one says so by its name: *_onednn.c, *_mpi.c, ...
 file(GLOB_RECURSE FIRE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.c)
-foreach(lib leveldb hdf5 jpeg png onednn mpi cuda cudnn)
+foreach(lib leveldb hdf5 jpeg png onednn mpi cuda cudnn nccl)
   string(TOUPPER ${lib} LIB)
   if(NOT FIRE_HAVE_${LIB})
     list(FILTER FIRE_SOURCES EXCLUDE REGEX "/([a-z0-9_]*_)?${lib}\\.c$")

@@ -117,7 +117,9 @@ static fire_status_t after_backward(void *arg, int layer)
     FIRE_TRY(fire_grads_settle(t->grads, (int64_t)s.off, (int64_t)s.len));
     FIRE_TRY(fire_grads_add_lane(t->grads, t->lane, t->lane_count, (int64_t)s.off,
                                  (int64_t)s.len));
-    if (t->exchange == NULL || t->lane < t->lane_count - 1) return FIRE_OK;
+    if (t->lane < t->lane_count - 1) return FIRE_OK;
+    if (t->nccl != NULL) return fire_trainer_sum_ready(t, (int64_t)(s.off + s.len));
+    if (t->exchange == NULL) return FIRE_OK;
     if (t->net->ctx.scaled)
         FIRE_TRY(fire_gpu_unscale(t->net->ctx.stream, t->grads->here + s.off,
                                   (int64_t)s.len));
@@ -132,6 +134,7 @@ static fire_status_t begin_update(fire_trainer_t *t)
     FIRE_TRY(fire_solver_begin(t->solver));
     if (t->exchange != NULL) FIRE_TRY(fire_exchange_begin(t->exchange, t->solver->iter));
     FIRE_TRY(fire_trainer_measure(t));
+    if (t->nccl != NULL) return fire_trainer_sum_head(t);
     if (t->exchange == NULL) return FIRE_OK;
     FIRE_TRY(fire_grads_fetch(t->grads, 0, t->grads->head));
     return fire_exchange_ready(t->exchange, t->grads->head);
@@ -195,7 +198,7 @@ static fire_status_t unscale(fire_trainer_t *t)
     int64_t        n = t->grads->n - t->grads->head;
 
     if (!t->net->ctx.scaled) return FIRE_OK;
-    FIRE_TRY(fire_gpu_unscale(s, g, n));
+    if (t->nccl == NULL) FIRE_TRY(fire_gpu_unscale(s, g, n));
     return fire_gpu_judge(s, g, n);
 }
 
@@ -234,8 +237,8 @@ fire_status_t fire_trainer_make_recording(fire_trainer_t *t)
 {
     int sources = count_sources(t->net);
 
-    if (t->net->ctx.place != FIRE_GPU || t->exchange != NULL || t->lane_count > 1 ||
-        t->param->iter_size > 1 || t->param->clip_gradients >= 0 ||
+    if (t->net->ctx.place != FIRE_GPU || t->exchange != NULL || t->nccl != NULL ||
+        t->lane_count > 1 || t->param->iter_size > 1 || t->param->clip_gradients >= 0 ||
         t->solver->adapt != FIRE_ADAPT_NONE || sources == 0)
         return FIRE_OK;
     return fire_recording_create(t->net, t->solver, sources, &t->recording);
@@ -297,6 +300,7 @@ static fire_status_t run_by_hand(fire_trainer_t *t)
     for (int lane = 0; lane < t->lane_count; lane++)
         FIRE_TRY(run_lane(t, lane));
     t->unrecorded++;
+    if (t->nccl != NULL) FIRE_TRY(fire_trainer_sum_rest(t));
     if (t->exchange == NULL) FIRE_TRY(update_alone(t));
     if (t->recording != NULL) {
         fire_recording_drop(t->recording);

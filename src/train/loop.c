@@ -161,7 +161,7 @@ static fire_status_t final_loss(fire_trainer_t *t)
         mean += loss / (float)t->lanes;
     }
     t->net->moment.defer_stats = defer;
-    if (t->exchange != NULL)
+    if (fire_trainer_size(t) > 1)
         FIRE_TRY(fire_comm_allreduce(t->options.comm, "tree", &mean, 1));
     smooth(t, (double)mean);
     FIRE_LOG(INFO, "Iteration %lld, loss = %g", (long long)t->solver->iter,

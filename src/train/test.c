@@ -96,7 +96,7 @@ static fire_status_t run(fire_trainer_t *t, int which, float *row, int64_t width
         net->moment.step = step + i;
         FIRE_TRY(fire_net_forward(net, 0, -1, &row[i * width + width - 1]));
         FIRE_TRY(read_outputs(net, row + i * width));
-        if (t->options.action == NULL || t->exchange != NULL) continue;
+        if (t->options.action == NULL || fire_trainer_size(t) > 1) continue;
         t->stopped = t->options.action(t->options.arg) == FIRE_STOP;
         if (t->stopped) break;
     }
@@ -112,7 +112,7 @@ static fire_status_t test(fire_trainer_t *t, int which, float *row, int64_t widt
         FIRE_LOG(INFO, "Test interrupted.");
         return FIRE_OK;
     }
-    if (t->exchange != NULL)
+    if (fire_trainer_size(t) > 1)
         FIRE_TRY(
             fire_comm_allreduce(t->options.comm, "tree", row, (size_t)(n * width)));
     for (int i = 1; i < n; i++)

@@ -120,6 +120,7 @@ void fire_trainer_destroy(fire_trainer_t *t)
 {
     if (t == NULL) return;
     fire_exchange_destroy(t->exchange);
+    fire_nccl_close(t->nccl);
     fire_profile_destroy(t->profile);
     fire_recording_destroy(t->recording);
     for (int i = 0; i < t->ntest; i++)

@@ -7,6 +7,7 @@
  * does not depend on how lanes are spread over workers. */
 #ifndef FIRE_TRAIN_TRAINER_H
 #define FIRE_TRAIN_TRAINER_H
+#include "comm/nccl_sum.h"
 #include "net/net.h"
 #include "solver/solver.h"
 #include "train/exchange.h"
@@ -75,7 +76,9 @@ typedef struct fire_trainer {
     int                           ntest;
     fire_test_net_t              *test;
     fire_grads_t                 *grads;
-    fire_exchange_t              *exchange; /* NULL: one worker */
+    fire_exchange_t              *exchange;       /* NULL: one worker, or nccl */
+    fire_nccl_t                  *nccl;           /* sums over GPUs; NULL: not so */
+    int64_t                       bucket, summed; /* nccl: floats, this iteration */
     int                           lanes, lane_first, lane_count;
     int64_t                       batch; /* global */
     int                           lane;  /* being run, this worker's 0, 1 ... */
@@ -126,6 +129,12 @@ int fire_trainer_size(const fire_trainer_t *trainer); /* workers */
 fire_status_t fire_trainer_make_nets(fire_trainer_t *trainer);
 fire_status_t fire_trainer_take_lanes(fire_trainer_t *trainer);
 fire_status_t fire_trainer_make_exchange(fire_trainer_t *trainer);
+/* `comm` nccl: open it where it can be; the head, what backward finished, the rest. */
+fire_status_t fire_trainer_open_nccl(fire_trainer_t                *trainer,
+                                     const fire_exchange_options_t *options);
+fire_status_t fire_trainer_sum_head(fire_trainer_t *trainer);
+fire_status_t fire_trainer_sum_ready(fire_trainer_t *trainer, int64_t upto);
+fire_status_t fire_trainer_sum_rest(fire_trainer_t *trainer);
 fire_status_t fire_trainer_make_recording(fire_trainer_t *trainer);
 /* On a GPU: what is in use, for the log; what is needed, as an error. */
 void          fire_trainer_log_memory(const fire_trainer_t *trainer);

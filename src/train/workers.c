@@ -215,9 +215,10 @@ fire_status_t fire_trainer_make_exchange(fire_trainer_t *t)
     FIRE_TRY(read_options(t, &o));
     g.weights = o.sharded && fire_trainer_size(t) > 1;
     FIRE_TRY(fire_grads_create(t->net, &g, &t->grads));
-    if (fire_trainer_size(t) == 1) return FIRE_OK;
-    FIRE_TRY(fire_grads_cuts(t->grads, &cut, &ncut));
     o.bucket_bytes = bucket_bytes(t, &o);
+    FIRE_TRY(fire_trainer_open_nccl(t, &o));
+    if (fire_trainer_size(t) == 1 || t->nccl != NULL) return FIRE_OK;
+    FIRE_TRY(fire_grads_cuts(t->grads, &cut, &ncut));
     st = fire_exchange_create(t->options.comm, t->grads->sum, t->grads->weights, cut,
                               ncut, &o, &t->exchange);
     fire_free(cut);

@@ -150,3 +150,42 @@ TEST(two_workers_decide_alike_in_fp16)
     run_train(&(run_t){.solver = SOLVER, .workers = 2, .gpu = "fp16"});
     CHECK_NEAR(mean_loss(26), alone, 0.3); /* statistics are of half the batch */
 }
+
+/* The emulator has as many as one asks for. */
+static bool has_a_gpu_each(int workers)
+{
+    const char *why;
+    char        text[256];
+
+    CHECK_OK(fire_gpu_describe(0, text, sizeof(text)));
+    return strstr(text, "emulated") != NULL || fire_gpu_count(&why) >= workers;
+}
+
+TEST(nccl_sums_what_our_own_algorithms_sum)
+{
+    uint64_t ours, theirs;
+
+    prepare(10);
+    ours = run_train(&(run_t){
+        .solver = SOLVER "fire { comm: 'ring' }", .workers = 2, .gpu = "fp32"});
+    if (!has_a_gpu_each(2)) test_skip("NCCL wants a GPU for each worker");
+    theirs = run_train(&(run_t){
+        .solver = SOLVER "fire { comm: 'nccl' }", .workers = 2, .gpu = "fp32"});
+    CHECK(theirs == ours); /* the sum of two has one order */
+}
+
+TEST(one_worker_with_nccl_is_as_one_without)
+{
+    run_t    r = {.solver = SOLVER, .workers = 1, .gpu = "fp32"};
+    uint64_t without;
+
+    prepare(10);
+    without  = run_train(&r);
+    r.solver = SOLVER "fire { comm: 'nccl' bucket_mb: 0.001 }";
+    CHECK(run_train(&r) == without);
+    r.solver = SOLVER;
+    r.gpu    = "fp16";
+    without  = run_train(&r);
+    r.solver = SOLVER "fire { comm: 'nccl' }";
+    CHECK(run_train(&r) == without);
+}

@@ -1,0 +1,150 @@
+#include <nccl.h>
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "comm/nccl_sum.h"
+#include "device/cuda/cuda.h"
+#include "device/cuda/libs.h"
+
+/* clang-format off */
+#define CALLS(X)                                                 \
+    X(GetUniqueId) X(CommInitRank) X(CommDestroy) X(AllReduce)   \
+    X(GetErrorString)
+/* clang-format on */
+
+struct fire_nccl {
+#define X(name) __typeof__(&nccl##name) name;
+    CALLS(X)
+#undef X
+    ncclComm_t     comm;
+    fire_stream_t *stream;
+    cudaStream_t   queue;
+    cudaEvent_t    asked, summed;
+};
+
+#define TRY(n, call) FIRE_TRY(status_of((n), (call), #call))
+
+static fire_status_t status_of(const fire_nccl_t *n, ncclResult_t rc, const char *what)
+{
+    if (rc == ncclSuccess) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_DEVICE, "NCCL: %s: %s", what, n->GetErrorString(rc));
+}
+
+static int size_of(const fire_comm_t *comm)
+{
+    return comm != NULL ? fire_comm_size(comm) : 1;
+}
+
+static fire_status_t agree(fire_comm_t *comm, fire_status_t mine)
+{
+    return comm != NULL ? fire_comm_agree(comm, mine) : mine;
+}
+
+static fire_status_t open_calls(fire_nccl_t *n)
+{
+    void *lib;
+
+    FIRE_TRY(fire_cuda_lib_open("libnccl.so.2", &lib));
+#define X(name) FIRE_TRY(fire_cuda_lib_find(lib, "nccl" #name, &n->name));
+    CALLS(X)
+#undef X
+    return FIRE_OK;
+}
+
+typedef struct seat {
+    char bus[32]; /* where the rank's GPU sits in its machine */
+} seat_t;
+
+/* NCCL refuses two ranks on one GPU, in words that do not say so. */
+static fire_status_t check_seats(fire_comm_t *comm, const seat_t *seat)
+{
+    for (int a = 0; a < size_of(comm); a++)
+        for (int b = 0; b < a; b++)
+            if (fire_comm_node(comm, a) == fire_comm_node(comm, b) &&
+                strcmp(seat[a].bus, seat[b].bus) == 0)
+                return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                                 "workers %d and %d share a GPU, which NCCL cannot do: "
+                                 "take another --comm",
+                                 b, a);
+    return FIRE_OK;
+}
+
+static fire_status_t compare_seats(const fire_nccl_t *n, fire_comm_t *comm)
+{
+    seat_t        mine = {0}, *all;
+    fire_status_t st;
+
+    if (size_of(comm) == 1) return FIRE_OK;
+    FIRE_TRY(FIRE_CUDA(
+        cudaDeviceGetPCIBusId(mine.bus, (int)sizeof(mine.bus), n->stream->device)));
+    FIRE_TRY(FIRE_NEW(&all, size_of(comm)));
+    st = fire_comm_allgather(comm, &mine, sizeof(mine), all);
+    if (st >= 0) st = check_seats(comm, all);
+    fire_free(all);
+    return st;
+}
+
+static fire_status_t join_ranks(fire_nccl_t *n, fire_comm_t *comm)
+{
+    ncclUniqueId id   = {{0}};
+    int          rank = comm != NULL ? fire_comm_rank(comm) : 0;
+
+    if (rank == 0) TRY(n, n->GetUniqueId(&id));
+    if (comm != NULL) FIRE_TRY(fire_comm_broadcast(comm, 0, &id, sizeof(id)));
+    FIRE_TRY(FIRE_CUDA(cudaSetDevice(n->stream->device)));
+    TRY(n, n->CommInitRank(&n->comm, size_of(comm), id, rank));
+    return FIRE_OK;
+}
+
+static fire_status_t make_queue(fire_nccl_t *n)
+{
+    FIRE_TRY(FIRE_CUDA(cudaStreamCreateWithFlags(&n->queue, cudaStreamNonBlocking)));
+    FIRE_TRY(FIRE_CUDA(cudaEventCreateWithFlags(&n->asked, cudaEventDisableTiming)));
+    return FIRE_CUDA(cudaEventCreateWithFlags(&n->summed, cudaEventDisableTiming));
+}
+
+/* Each step by all ranks, or by none. */
+fire_status_t fire_nccl_open(fire_comm_t *comm, fire_stream_t *stream,
+                             fire_nccl_t **nccl_p)
+{
+    fire_nccl_t  *n;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&n, 1));
+    n->stream = stream;
+    FIRE_TRY_GOTO(st, agree(comm, open_calls(n)), err);
+    FIRE_TRY_GOTO(st, compare_seats(n, comm), err);
+    FIRE_TRY_GOTO(st, agree(comm, make_queue(n)), err);
+    FIRE_TRY_GOTO(st, agree(comm, join_ranks(n, comm)), err);
+    *nccl_p = n;
+    return FIRE_OK;
+
+err:
+    fire_nccl_close(n);
+    return st;
+}
+
+void fire_nccl_close(fire_nccl_t *n)
+{
+    if (n == NULL) return;
+    if (n->comm != NULL) n->CommDestroy(n->comm);
+    if (n->asked != NULL) cudaEventDestroy(n->asked);
+    if (n->summed != NULL) cudaEventDestroy(n->summed);
+    if (n->queue != NULL) cudaStreamDestroy(n->queue);
+    fire_free(n);
+}
+
+fire_status_t fire_nccl_sum(fire_nccl_t *n, float *x, int64_t count)
+{
+    FIRE_TRY(FIRE_CUDA(cudaEventRecord(n->asked, n->stream->queue)));
+    FIRE_TRY(FIRE_CUDA(cudaStreamWaitEvent(n->queue, n->asked, 0)));
+    TRY(n, n->AllReduce(x, x, (size_t)count, ncclFloat, ncclSum, n->comm, n->queue));
+    return FIRE_OK;
+}
+
+fire_status_t fire_nccl_join(fire_nccl_t *n)
+{
+    FIRE_TRY(FIRE_CUDA(cudaEventRecord(n->summed, n->queue)));
+    return FIRE_CUDA(cudaStreamWaitEvent(n->stream->queue, n->summed, 0));
+}
