@@ -205,17 +205,20 @@ static void write_key(const fire_cudnn_op_t *op, char text[KEY_TEXT])
 {
     static const char *const passes[] = {"forward", "data", "weights"};
     const fire_cudnn_conv_t *c        = &op->conv;
-    int                      at       = snprintf(
-                                   text, KEY_TEXT, "%s_t%d%d_l%d_n%lld_g%lld_c%lldof%lld_m%lldof%lld",
-                                   passes[op->pass], (int)c->dtype, (int)op->weights, c->last, (long long)c->num,
-                                   (long long)c->group, (long long)c->in_channels, (long long)c->in_pitch,
-                                   (long long)c->out_channels, (long long)c->out_pitch);
+    int                      at;
     const struct {
         char           name;
         const int64_t *x;
-    } sizes[] = {{'i', c->in},     {'o', c->out}, {'k', c->kernel},
-                 {'s', c->stride}, {'p', c->pad}, {'d', c->dilation}};
+    } sizes[] = {
+        {'i', c->in},     {'o', c->out}, {'k', c->kernel},
+        {'s', c->stride}, {'p', c->pad}, {'d', c->dilation},
+    };
 
+    at = snprintf(text, KEY_TEXT, "%s_t%d%d_l%d_n%lld_g%lld_c%lldof%lld_m%lldof%lld",
+                  passes[op->pass], (int)c->dtype, (int)op->weights, c->last,
+                  (long long)c->num, (long long)c->group, (long long)c->in_channels,
+                  (long long)c->in_pitch, (long long)c->out_channels,
+                  (long long)c->out_pitch);
     for (int i = 0; i < 6; i++)
         at += add_sizes(text + at, KEY_TEXT - (size_t)at, sizes[i].name, c->axes,
                         sizes[i].x);
