@@ -13,22 +13,30 @@
     X(GetErrorString)
 /* clang-format on */
 
-struct fire_nccl {
 #define X(name) __typeof__(&nccl##name) name;
+static struct {
     CALLS(X)
+} nccl;
 #undef X
+
+#define X(name) {"nccl" #name, &nccl.name},
+static const fire_cuda_call_t calls[] = {CALLS(X){0}};
+#undef X
+static fire_cuda_lib_t library = {.file = "libnccl.so.2", .call = calls};
+
+struct fire_nccl {
     ncclComm_t     comm;
     fire_stream_t *stream;
     cudaStream_t   queue;
     cudaEvent_t    asked, summed;
 };
 
-#define TRY(n, call) FIRE_TRY(status_of((n), (call), #call))
+#define TRY(call) FIRE_TRY(status_of((call), #call))
 
-static fire_status_t status_of(const fire_nccl_t *n, ncclResult_t rc, const char *what)
+static fire_status_t status_of(ncclResult_t rc, const char *what)
 {
     if (rc == ncclSuccess) return FIRE_OK;
-    return FIRE_FAIL(FIRE_ERR_DEVICE, "NCCL: %s: %s", what, n->GetErrorString(rc));
+    return FIRE_FAIL(FIRE_ERR_DEVICE, "NCCL: %s: %s", what, nccl.GetErrorString(rc));
 }
 
 static int size_of(const fire_comm_t *comm)
@@ -39,17 +47,6 @@ static int size_of(const fire_comm_t *comm)
 static fire_status_t agree(fire_comm_t *comm, fire_status_t mine)
 {
     return comm != NULL ? fire_comm_agree(comm, mine) : mine;
-}
-
-static fire_status_t open_calls(fire_nccl_t *n)
-{
-    void *lib;
-
-    FIRE_TRY(fire_cuda_lib_open("libnccl.so.2", &lib));
-#define X(name) FIRE_TRY(fire_cuda_lib_find(lib, "nccl" #name, &n->name));
-    CALLS(X)
-#undef X
-    return FIRE_OK;
 }
 
 typedef struct seat {
@@ -90,10 +87,10 @@ static fire_status_t join_ranks(fire_nccl_t *n, fire_comm_t *comm)
     ncclUniqueId id   = {{0}};
     int          rank = comm != NULL ? fire_comm_rank(comm) : 0;
 
-    if (rank == 0) TRY(n, n->GetUniqueId(&id));
+    if (rank == 0) TRY(nccl.GetUniqueId(&id));
     if (comm != NULL) FIRE_TRY(fire_comm_broadcast(comm, 0, &id, sizeof(id)));
     FIRE_TRY(FIRE_CUDA(cudaSetDevice(n->stream->device)));
-    TRY(n, n->CommInitRank(&n->comm, size_of(comm), id, rank));
+    TRY(nccl.CommInitRank(&n->comm, size_of(comm), id, rank));
     return FIRE_OK;
 }
 
@@ -113,7 +110,7 @@ fire_status_t fire_nccl_open(fire_comm_t *comm, fire_stream_t *stream,
 
     FIRE_TRY(FIRE_NEW(&n, 1));
     n->stream = stream;
-    FIRE_TRY_GOTO(st, agree(comm, open_calls(n)), err);
+    FIRE_TRY_GOTO(st, agree(comm, fire_cuda_lib_open(&library)), err);
     FIRE_TRY_GOTO(st, compare_seats(n, comm), err);
     FIRE_TRY_GOTO(st, agree(comm, make_queue(n)), err);
     FIRE_TRY_GOTO(st, agree(comm, join_ranks(n, comm)), err);
@@ -128,7 +125,7 @@ err:
 void fire_nccl_close(fire_nccl_t *n)
 {
     if (n == NULL) return;
-    if (n->comm != NULL) n->CommDestroy(n->comm);
+    if (n->comm != NULL) nccl.CommDestroy(n->comm);
     if (n->asked != NULL) cudaEventDestroy(n->asked);
     if (n->summed != NULL) cudaEventDestroy(n->summed);
     if (n->queue != NULL) cudaStreamDestroy(n->queue);
@@ -139,7 +136,7 @@ fire_status_t fire_nccl_sum(fire_nccl_t *n, float *x, int64_t count)
 {
     FIRE_TRY(FIRE_CUDA(cudaEventRecord(n->asked, n->stream->queue)));
     FIRE_TRY(FIRE_CUDA(cudaStreamWaitEvent(n->queue, n->asked, 0)));
-    TRY(n, n->AllReduce(x, x, (size_t)count, ncclFloat, ncclSum, n->comm, n->queue));
+    TRY(nccl.AllReduce(x, x, (size_t)count, ncclFloat, ncclSum, n->comm, n->queue));
     return FIRE_OK;
 }
 
