@@ -49,6 +49,8 @@ template <typename T, bool LAST> __global__ static void finish(rule_t r, T *out)
     const unsigned     W = (unsigned)r.in.extent.width, pixels = W * (unsigned)H;
     const uint8_t     *from = r.in.bytes + (int64_t)blockIdx.x * C * pixels;
 
+    if (threadIdx.x == 0 && blockIdx.y == 0 && r.in.label != NULL)
+        r.in.label_out[blockIdx.x] = r.in.label[blockIdx.x];
     if (threadIdx.x == 0)
         p = find_place(r, r.in.slice.first + blockIdx.x * r.in.slice.stride);
     __syncthreads();

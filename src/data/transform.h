@@ -76,7 +76,9 @@ typedef struct fire_packed {
     fire_slice_t   slice; /* samples */
     bool           interleaved;
     uint64_t       seed;
-    const float   *mean; /* on the GPU: the mean image, or the mean_values */
+    const float   *mean;  /* on the GPU: the mean image, or the mean_values */
+    const float   *label; /* one each, on the GPU, to be copied along; NULL: none */
+    float         *label_out;
 } fire_packed_t;
 
 /* Mean, scale and mirror, into `out` in this format. Not for Caffe's random numbers. */

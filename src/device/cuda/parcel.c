@@ -7,6 +7,7 @@ struct fire_gpu_parcel {
     void          *host, *here; /* pinned, and on the GPU */
     size_t         bytes;
     bool           sent_once, opened_once;
+    bool           waited;         /* the queue had to, when it was last opened */
     cudaEvent_t    sent;           /* the copy over there is whole */
     cudaEvent_t    asked, arrived; /* when the queue came to it; when it went on */
     cudaEvent_t    read;           /* the copy is no longer needed */
@@ -86,13 +87,24 @@ fire_status_t fire_gpu_parcel_send(fire_gpu_parcel_t *p, size_t bytes)
     return FIRE_CUDA(cudaEventRecord(p->sent, q));
 }
 
+static bool is_over(cudaEvent_t event)
+{
+    if (cudaEventQuery(event) == cudaSuccess) return true;
+    cudaGetLastError(); /* "not ready" is no error */
+    return false;
+}
+
+/* Mostly it has arrived long ago: then there is nothing to wait for, or to measure. */
 fire_status_t fire_gpu_parcel_open(fire_gpu_parcel_t *p, const void **memory_p)
 {
     cudaStream_t q = p->stream->queue;
 
-    FIRE_TRY(FIRE_CUDA(cudaEventRecord(p->asked, q)));
-    FIRE_TRY(FIRE_CUDA(cudaStreamWaitEvent(q, p->sent, 0)));
-    FIRE_TRY(FIRE_CUDA(cudaEventRecord(p->arrived, q)));
+    p->waited = !is_over(p->sent);
+    if (p->waited) {
+        FIRE_TRY(FIRE_CUDA(cudaEventRecord(p->asked, q)));
+        FIRE_TRY(FIRE_CUDA(cudaStreamWaitEvent(q, p->sent, 0)));
+        FIRE_TRY(FIRE_CUDA(cudaEventRecord(p->arrived, q)));
+    }
     *memory_p = p->here;
     return FIRE_OK;
 }
@@ -107,7 +119,7 @@ double fire_gpu_parcel_stall(const fire_gpu_parcel_t *p)
 {
     float ms;
 
-    if (!p->opened_once || cudaEventQuery(p->arrived) != cudaSuccess ||
+    if (!p->waited || !is_over(p->arrived) ||
         cudaEventElapsedTime(&ms, p->asked, p->arrived) != cudaSuccess)
         return 0;
     return 1e-3 * (double)ms;

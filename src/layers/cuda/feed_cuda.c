@@ -35,8 +35,8 @@ fire_status_t fire_feed_cuda_prepare(fire_layer_t *l)
     return fire_feed_start(l, l->ctx->stream);
 }
 
-static fire_status_t put_images(fire_layer_t *l, const fire_batch_t *batch,
-                                const void *rows)
+static fire_status_t put_tops(fire_layer_t *l, const fire_batch_t *batch,
+                              const void *rows)
 {
     const fire_feed_t *f      = FIRE_STATE(l, fire_feed_t);
     fire_packed_t      p      = {.bytes       = rows,
@@ -48,6 +48,10 @@ static fire_status_t put_images(fire_layer_t *l, const fire_batch_t *batch,
     fire_format_t      format = fire_gpu_format(l, l->top[0]);
     void              *out;
 
+    if (l->ntop > 1) {
+        FIRE_OUT(l, l->top[1], FIRE_DATA, &p.label_out);
+        p.label = (const float *)((const char *)rows + batch->label_at);
+    }
     FIRE_OUT_AS(l->top[0], FIRE_DATA, &format, &out);
     return fire_transform_finish(f->transform, l->ctx->stream, &p, &format, out);
 }
@@ -60,8 +64,7 @@ fire_status_t fire_feed_cuda_forward(fire_layer_t *l)
     FIRE_TRY(fire_feed_next(l, &batch)); /* in which all images have the same size */
     if (batch->slice.n == 0) return FIRE_OK; /* a lane without a share */
     FIRE_TRY(fire_feed_open(l, batch, &rows));
-    FIRE_TRY(put_images(l, batch, rows));
-    if (l->ntop > 1) FIRE_TRY(fire_feed_put_labels(l, batch, rows));
+    FIRE_TRY(put_tops(l, batch, rows));
     return fire_gpu_parcel_close(batch->parcel);
 }
 

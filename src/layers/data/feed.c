@@ -112,12 +112,6 @@ static fire_status_t fill(fire_layer_t *l, fire_blob_t *top, const void *values,
     return arrived ? d->copy(out, values, bytes) : d->from_host(out, values, bytes);
 }
 
-fire_status_t fire_feed_put_labels(fire_layer_t *l, const fire_batch_t *batch,
-                                   const void *rows)
-{
-    return fill(l, l->top[1], (const char *)rows + batch->label_at, true);
-}
-
 fire_status_t fire_feed_put_floats(fire_layer_t *l, const fire_batch_t *batch,
                                    bool labels)
 {
@@ -129,7 +123,8 @@ fire_status_t fire_feed_put_floats(fire_layer_t *l, const fire_batch_t *batch,
     }
     FIRE_TRY(fire_feed_open(l, batch, &rows));
     FIRE_TRY(fill(l, l->top[0], rows, true));
-    if (labels) FIRE_TRY(fire_feed_put_labels(l, batch, rows));
+    if (labels)
+        FIRE_TRY(fill(l, l->top[1], (const char *)rows + batch->label_at, true));
     return fire_gpu_parcel_close(batch->parcel);
 }
 

@@ -51,8 +51,6 @@ fire_status_t fire_feed_put_floats(fire_layer_t *l, const fire_batch_t *batch,
 /* Rows on the GPU; whoever opens the parcel, closes it. */
 fire_status_t fire_feed_open(fire_layer_t *l, const fire_batch_t *batch,
                              const void **rows_p);
-fire_status_t fire_feed_put_labels(fire_layer_t *l, const fire_batch_t *batch,
-                                   const void *rows);
 
 const char   *fire_feed_cuda_declines(const fire_layer_t *l);
 fire_status_t fire_feed_cuda_prepare(fire_layer_t *l);
