@@ -4,8 +4,9 @@
  * With ctx.recompute, what a cheap layer made (BatchNorm, pooling, LRN, Concat, ReLU) is
  * given back after forward and made again before backward needs it.
  *
- * Kept are the net's outputs, what sources gave (nobody may give it again), gradients of
- * inputs, and parameters. Blobs that share memory live as long as the last of them. */
+ * Kept are the net's outputs, losses, what sources gave (nobody may give it again),
+ * gradients of inputs, and parameters. Blobs that share memory live as long as the last
+ * of them. */
 #include <stdlib.h>
 
 #include "net/net.h"
@@ -72,7 +73,7 @@ static void use_forward(lives_t *all, const fire_layer_t *l, int step)
     for (int i = 0; i < l->nbottom; i++)
         use(all, l->bottom[i], FIRE_DATA, step);
     for (int i = 0; i < l->ntop; i++) {
-        use(all, l->top[i], FIRE_DATA, source ? KEPT : step);
+        use(all, l->top[i], FIRE_DATA, source || l->loss_weight[i] != 0 ? KEPT : step);
         if (source) use(all, l->top[i], FIRE_DIFF, KEPT);
         if (!l->absorbed && !is_view(l, l->top[i]))
             life_of(all, l->top[i], FIRE_DATA)->writer = step;
