@@ -259,13 +259,12 @@ __global__ static void share(int64_t n, const inputs<T> in, int which, const T *
 
         for (int b = 0; b < in.n; b++)
             x[b] = (float)in.x[b][i];
-        if (MAX) {
-            dx[i] = (T)(winner(in, x) == which ? d : 0.0f);
-            continue;
-        }
         for (int b = 0; STABLE && b < in.n; b++)
             if (b != which) others *= x[b];
-        dx[i] = (T)((STABLE ? others : (float)y[i] / x[which]) * d);
+        if (MAX)
+            dx[i] = (T)(winner(in, x) == which ? d : 0.0f);
+        else
+            dx[i] = (T)((STABLE ? others : (float)y[i] / x[which]) * d);
     }
 }
 
