@@ -2,12 +2,11 @@
 #include "fixture.h"
 
 #define TRAIN "firecaffe train --solver solver.prototxt --quiet"
-/* Of two Open MPI guards one is against root, one against more ranks than cores. Its
- * plugins leak, and are gone when the leak checker asks for their names. */
+/* Of two Open MPI guards one is against root, one against more ranks than cores. */
 #define MPIRUN                                                    \
     "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "  \
     "OMPI_MCA_rmaps_base_oversubscribe=1 OPENBLAS_NUM_THREADS=1 " \
-    "ASAN_OPTIONS=detect_leaks=0 mpirun -n "
+    "mpirun -n "
 
 static void need_mpi(void)
 {
