@@ -128,8 +128,9 @@ FIRE_SIMD void read_tile(fire_dtype_t type, tile_kind_t kind, int side,
 }
 
 /* Tile t of all channels into row `row` of a panel of `rows`. */
-FIRE_SIMD void read_channels(const way_t *w, tile_kind_t kind, int64_t t, const void *x,
-                             int64_t row, int64_t rows, float *panel)
+FIRE_SIMD void read_channels(fire_dtype_t type, const way_t *w, tile_kind_t kind,
+                             int64_t t, const void *x, int64_t row, int64_t rows,
+                             float *panel)
 {
     const int64_t   *dim    = kind == INPUTS ? w->in : w->out;
     int64_t          blocks = kind == INPUTS ? w->in_blocks : w->out_blocks;
@@ -137,27 +138,31 @@ FIRE_SIMD void read_channels(const way_t *w, tile_kind_t kind, int64_t t, const 
     fire_tile_part_t p = kind == INPUTS ? input_part(w, t) : output_part(w, t);
 
     p.corner += t / w->per_image * blocks * plane;
-    for (int64_t b = 0; b < blocks; b++, p.corner += plane) {
-        float *dst = panel + (b * rows + row) * FIRE_LANES;
-
-        if (w->dtype == FIRE_BF16)
-            read_tile(FIRE_BF16, kind, w->side, &p, x, dst, step);
-        else
-            read_tile(FIRE_F32, kind, w->side, &p, x, dst, step);
-    }
+    for (int64_t b = 0; b < blocks; b++, p.corner += plane)
+        read_tile(type, kind, w->side, &p, x, panel + (b * rows + row) * FIRE_LANES,
+                  step);
 }
 
-FIRE_AVX512 static void read_inputs(const way_t *w, int64_t t, const void *x,
-                                    int64_t row, int64_t rows, float *panel)
+#define TILE_PARAMS \
+    (const way_t *w, int64_t t, const void *x, int64_t row, int64_t rows, float *panel)
+
+FIRE_SIMD void input_step(fire_dtype_t type, int lanes, const way_t *w, int64_t t,
+                          const void *x, int64_t row, int64_t rows, float *panel)
 {
-    read_channels(w, INPUTS, t, x, row, rows, panel);
+    (void)lanes;
+    read_channels(type, w, INPUTS, t, x, row, rows, panel);
 }
+FIRE_SIMD_KERNEL(read_inputs, input_step, w->dtype, FIRE_LANES, TILE_PARAMS, w, t, x,
+                 row, rows, panel)
 
-FIRE_AVX512 static void read_gradients(const way_t *w, int64_t t, const void *dy,
-                                       int64_t row, int64_t rows, float *panel)
+FIRE_SIMD void gradient_step(fire_dtype_t type, int lanes, const way_t *w, int64_t t,
+                             const void *x, int64_t row, int64_t rows, float *panel)
 {
-    read_channels(w, GRADIENTS, t, dy, row, rows, panel);
+    (void)lanes;
+    read_channels(type, w, GRADIENTS, t, x, row, rows, panel);
 }
+FIRE_SIMD_KERNEL(read_gradients, gradient_step, w->dtype, FIRE_LANES, TILE_PARAMS, w, t,
+                 x, row, rows, panel)
 
 /* n: outputs a side */
 FIRE_SIMD void write_tile(fire_dtype_t type, int n, const fire_tile_part_t *p,
@@ -177,29 +182,30 @@ FIRE_SIMD void write_tile(fire_dtype_t type, int n, const fire_tile_part_t *p,
         }
 }
 
-FIRE_AVX512 static void write_outputs(const way_t *w, int64_t t, const float *panel,
-                                      int64_t row, const float *bias, float slope,
-                                      void *y)
+FIRE_SIMD void output_step(fire_dtype_t type, int lanes, const way_t *w, int64_t t,
+                           const float *panel, int64_t row, const float *bias,
+                           float slope, void *y)
 {
     fire_tile_part_t p     = output_part(w, t);
     int64_t          plane = w->out[0] * w->out[1];
     int64_t          step  = spot_step(w->out_blocks, w->chunk);
 
+    (void)lanes;
     p.corner += t / w->per_image * w->out_blocks * plane;
     for (int64_t b = 0; b < w->out_blocks; b++, p.corner += plane) {
         const float *src  = panel + (b * w->chunk + row) * FIRE_LANES;
         fire_vf_t    more = fire_tile_load(bias + b * FIRE_LANES);
 
-        if (w->dtype == FIRE_BF16 && w->side == 4)
-            write_tile(FIRE_BF16, 4, &p, src, step, more, slope, y);
-        else if (w->dtype == FIRE_BF16)
-            write_tile(FIRE_BF16, 6, &p, src, step, more, slope, y);
-        else if (w->side == 4)
-            write_tile(FIRE_F32, 4, &p, src, step, more, slope, y);
+        if (w->side == 4)
+            write_tile(type, 4, &p, src, step, more, slope, y);
         else
-            write_tile(FIRE_F32, 6, &p, src, step, more, slope, y);
+            write_tile(type, 6, &p, src, step, more, slope, y);
     }
 }
+FIRE_SIMD_KERNEL(write_outputs, output_step, w->dtype, FIRE_LANES,
+                 (const way_t *w, int64_t t, const float *panel, int64_t row,
+                  const float *bias, float slope, void *y),
+                 w, t, panel, row, bias, slope, y)
 
 /* ---- weights ---- */
 
