@@ -129,15 +129,48 @@ static fire_status_t write_dataset(hid_t at, const char *name, const char *path,
     return ok >= 0 ? FIRE_OK : fire_hdf5_fail("write", path, name);
 }
 
-fire_status_t fire_hdf5_write_floats(hid_t at, const char *name, const char *path,
-                                     int ndim, const int64_t *dim, const float *values)
+static hid_t space_of(int ndim, const int64_t *dim)
 {
     hsize_t size[FIRE_MAX_DIMS];
 
     for (int i = 0; i < ndim; i++)
         size[i] = (hsize_t)dim[i];
-    return write_dataset(at, name, path, H5T_NATIVE_FLOAT,
-                         H5Screate_simple(ndim, size, NULL), values);
+    return H5Screate_simple(ndim, size, NULL);
+}
+
+fire_status_t fire_hdf5_write_floats(hid_t at, const char *name, const char *path,
+                                     int ndim, const int64_t *dim, const float *values)
+{
+    return write_dataset(at, name, path, H5T_NATIVE_FLOAT, space_of(ndim, dim), values);
+}
+
+fire_status_t fire_hdf5_write_ints(hid_t at, const char *name, const char *path,
+                                   int ndim, const int64_t *dim, const int *values)
+{
+    return write_dataset(at, name, path, H5T_NATIVE_INT, space_of(ndim, dim), values);
+}
+
+fire_status_t fire_hdf5_write_texts(hid_t at, const char *name, const char *path,
+                                    int64_t n, const char *const *text)
+{
+    hid_t         type    = H5Tcopy(H5T_C_S1);
+    size_t        longest = 1;
+    char         *all;
+    fire_status_t st;
+
+    for (int64_t i = 0; i < n; i++)
+        if (strlen(text[i]) > longest) longest = strlen(text[i]);
+    H5Tset_size(type, longest);
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    st = FIRE_NEW(&all, n * (int64_t)longest);
+    if (st >= 0) {
+        for (int64_t i = 0; i < n; i++)
+            memcpy(all + i * (int64_t)longest, text[i], strlen(text[i]));
+        st = write_dataset(at, name, path, type, space_of(1, &n), all);
+        fire_free(all);
+    }
+    H5Tclose(type);
+    return st;
 }
 
 fire_status_t fire_hdf5_write_int(hid_t at, const char *name, const char *path,

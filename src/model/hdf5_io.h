@@ -24,6 +24,11 @@ fire_status_t fire_hdf5_write_floats(hid_t at, const char *name, const char *pat
                                      int ndim, const int64_t *dim, const float *values);
 fire_status_t fire_hdf5_write_int(hid_t at, const char *name, const char *path,
                                   int value);
+fire_status_t fire_hdf5_write_ints(hid_t at, const char *name, const char *path,
+                                   int ndim, const int64_t *dim, const int *values);
+/* n texts of one length, the longest one's; shorter ones end with zeros. */
+fire_status_t fire_hdf5_write_texts(hid_t at, const char *name, const char *path,
+                                    int64_t n, const char *const *text);
 fire_status_t fire_hdf5_write_string(hid_t at, const char *name, const char *path,
                                      const char *text);
 fire_status_t fire_hdf5_write_bytes(hid_t at, const char *name, const char *path,
