@@ -4,46 +4,13 @@
 #include <string.h>
 #include "base/file.h"
 #include "command.h"
+#include "base/alloc.h"
 #include "data/decode.h"
-#include "model/blob_proto.h"
-#include "model/load.h"
+#include "data/mean.h"
+#include "image_net.h"
 #include "net_flags.h"
 
-enum { TOP = 5, MAX_CHANNELS = 4 };
-
-/* The mean of each channel of a mean file: what the example subtracts. */
-static fire_status_t channel_means(const char *path, int channels,
-                                   float mean[MAX_CHANNELS])
-{
-    Caffe__BlobProto *blob;
-    int               ndim;
-    int64_t           dim[FIRE_MAX_DIMS], count = 0;
-    float            *x = NULL;
-    fire_status_t     st;
-
-    FIRE_TRY(fire_message_load_binary(path, &caffe__blob_proto__descriptor,
-                                      (ProtobufCMessage **)&blob));
-    FIRE_TRY_GOTO(st, fire_blob_proto_shape(blob, path, &ndim, dim, &count), done);
-    if (ndim < 3 || dim[ndim - 3] != channels) {
-        st = FIRE_FAIL(FIRE_ERR_INVALID,
-                       "%s has not the %d channels of the net's input", path, channels);
-        goto done;
-    }
-    FIRE_TRY_GOTO(st, FIRE_NEW(&x, count), done);
-    FIRE_TRY_GOTO(st, fire_blob_proto_read(blob, FIRE_DATA, path, count, x), done);
-    for (int c = 0; c < channels; c++) {
-        double  sum   = 0;
-        int64_t plane = count / channels;
-
-        for (int64_t i = 0; i < plane; i++)
-            sum += (double)x[c * plane + i];
-        mean[c] = (float)(sum / (double)plane);
-    }
-done:
-    fire_free(x);
-    fire_message_free(blob);
-    return st;
-}
+enum { TOP = 5 };
 
 /* The image at the size of the input, less the mean. */
 static fire_status_t set_input(fire_blob_t *input, const char *path, const float *mean,
@@ -109,37 +76,39 @@ static void print_top(const float *score, const labels_t *l)
 
 /* ---- the run ---- */
 
-static fire_status_t check_input(const fire_net_t *net, fire_blob_t **input_p)
+/* Fill the net's input, which takes one image then. */
+static fire_status_t load_input(fire_net_t *net, const char *mean_file,
+                                const char *image)
 {
-    fire_blob_t *b = net->nblob > 0 ? net->blob[0].blob : NULL;
+    fire_workspace_t scratch = {0};
+    fire_blob_t     *input;
+    fire_mean_t      mean;
+    int64_t          dim[4];
+    fire_status_t    st;
 
-    if (b == NULL || fire_blob_ndim(b) != 4 ||
-        (fire_blob_dims(b)[1] != 1 && fire_blob_dims(b)[1] != 3))
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "%s: the first blob must be an image, 1 x 3 x height x width",
-                         net_flags.model);
-    *input_p = b;
-    return FIRE_OK;
+    FIRE_TRY(image_net_input(net, net_flags.model, &input));
+    memcpy(dim, fire_blob_dims(input), sizeof(dim));
+    dim[0] = 1;
+    FIRE_TRY(fire_blob_reshape(input, 4, dim));
+    FIRE_TRY(fire_mean_load(mean_file, &mean));
+    if (mean.extent.channels == dim[1])
+        st = set_input(input, image, mean.channel, &scratch);
+    else
+        st = FIRE_FAIL(FIRE_ERR_INVALID,
+                       "%s has not the %lld channels of the net's input", mean_file,
+                       (long long)dim[1]);
+    fire_mean_fini(&mean);
+    fire_workspace_fini(&scratch);
+    return st;
 }
 
 static fire_status_t predict(fire_net_t *net, const char *mean_file, const char *image,
                              const labels_t *l)
 {
-    float            mean[MAX_CHANNELS] = {0};
-    fire_workspace_t scratch            = {0};
-    fire_blob_t     *input, *output = net->blob[net->output[0]].blob;
-    const float     *score;
-    int64_t          dim[4];
-    fire_status_t    st;
+    fire_blob_t *output = net->blob[net->output[0]].blob;
+    const float *score;
 
-    FIRE_TRY(check_input(net, &input));
-    memcpy(dim, fire_blob_dims(input), sizeof(dim));
-    dim[0] = 1;
-    FIRE_TRY(fire_blob_reshape(input, 4, dim));
-    FIRE_TRY(channel_means(mean_file, (int)dim[1], mean));
-    st = set_input(input, image, mean, &scratch);
-    fire_workspace_fini(&scratch);
-    FIRE_TRY(st);
+    FIRE_TRY(load_input(net, mean_file, image));
     FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
     if (fire_blob_count(output) != l->n)
         return FIRE_FAIL(FIRE_ERR_INVALID, "%lld labels for %lld outputs",
@@ -177,7 +146,8 @@ const command_t command_classify = {
     .summary   = "name what an image shows",
     .help =
         "Resizes the image to the net's input, subtracts the mean of each channel of\n"
-        "MEAN (a .binaryproto), and prints the five outputs with the highest values\n"
+        "MEAN (.binaryproto or .npy), and prints the five outputs with the highest "
+        "values\n"
         "beside their lines of LABELS.\n"
         "\n"
         "Example:\n"

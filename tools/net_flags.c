@@ -9,11 +9,9 @@
 /* Set here too: commands with place_options only give some of them by other means. */
 net_flags_t net_flags = {.model = "", .weights = "", .phase = "", .precision = ""};
 
-#define PLACE_OPTIONS                                                               \
-    FIRE_OPTION(net_flags_t, gpu, STRING, "", "IDS",                                \
-                "GPUs to use, \"0,1\" or \"all\"; \"none\": the CPU"),              \
-        FIRE_OPTION(net_flags_t, threads, INT, "0", "N",                            \
-                    "threads of one worker; 0: as many as there are cores"),        \
+#define HOW_OPTIONS                                                                 \
+    FIRE_OPTION(net_flags_t, threads, INT, "0", "N",                                \
+                "threads of one worker; 0: as many as there are cores"),            \
         FIRE_OPTION(net_flags_t, kernel, STRING, "", "LIST",                        \
                     "kernels to prefer, \"Convolution=ref,ReLU=onednn\" (or "       \
                     "FIRE_KERNEL)"),                                                \
@@ -24,6 +22,11 @@ net_flags_t net_flags = {.model = "", .weights = "", .phase = "", .precision = "
         FIRE_OPTION(net_flags_t, level, INT, "0", "N", "level of the net's state"), \
         FIRE_OPTION(net_flags_t, stage, STRING, "", "LIST",                         \
                     "stages of the net's state, separated by commas")
+
+#define PLACE_OPTIONS                                                  \
+    FIRE_OPTION(net_flags_t, gpu, STRING, "", "IDS",                   \
+                "GPUs to use, \"0,1\" or \"all\"; \"none\": the CPU"), \
+        HOW_OPTIONS
 
 const fire_option_t net_options[] = {
     FIRE_OPTION(net_flags_t, model, STRING, "", "FILE", "the net (.prototxt)"),
@@ -37,6 +40,7 @@ const fire_option_t net_options[] = {
 };
 
 const fire_option_t place_options[] = {PLACE_OPTIONS, {0}};
+const fire_option_t how_options[]   = {HOW_OPTIONS, {0}};
 
 /* ---- --kernel ---- */
 

@@ -15,6 +15,7 @@ typedef struct net_flags {
 extern net_flags_t         net_flags;
 extern const fire_option_t net_options[];   /* all of them */
 extern const fire_option_t place_options[]; /* gpu, kernel, threads, level, stage */
+extern const fire_option_t how_options[];   /* these without gpu */
 
 /* How kernels run, from --kernel and --threads; gpu_flags.h says where. */
 fire_status_t net_flags_ctx(fire_ctx_t *ctx_p);

@@ -10,7 +10,12 @@ static const char tools[] =
     "convert_imageset: gray shuffle backend resize_width resize_height check_size "
     "encoded encode_type\n"
     "compute_image_mean: backend\n"
-    "convert_mnist_data: backend\n";
+    "convert_mnist_data: backend\n"
+    "classify.py: model_def pretrained_model gpu center_only images_dim mean_file "
+    "input_scale raw_scale channel_swap ext\n"
+    "detect.py: model_def pretrained_model crop_mode gpu mean_file input_scale "
+    "raw_scale "
+    "channel_swap context_pad\n";
 
 TEST(every_flag_of_caffes_tools_is_explained)
 {
@@ -62,7 +67,7 @@ TEST(tools_refuse_too_few_arguments_with_their_usage)
     SH_OK("for t in classification compute_image_mean convert_cifar_data "
           "convert_imageset convert_mnist_data convert_mnist_siamese_data "
           "extract_features upgrade_net_proto_binary upgrade_net_proto_text "
-          "upgrade_solver_proto_text; do "
+          "upgrade_solver_proto_text classify.py detect.py; do "
           "$t >out 2>&1 && { echo $t; exit 1; }; "
           "grep -q 'usage: firecaffe' out || { echo $t; cat out; exit 1; }; done");
 }
