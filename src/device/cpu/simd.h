@@ -105,7 +105,7 @@ FIRE_SIMD fire_vf_t fire_vf_read_cpu(const void *x)
     return (fire_vf_t)(u << 16);
 }
 
-FIRE_SIMD void fire_vf_write_cpu(void *y, fire_vf_t v)
+FIRE_SIMD fire_vh_t fire_vh_cpu(fire_vf_t v)
 {
     fire_vh_t h = {0};
 
@@ -114,6 +114,13 @@ FIRE_SIMD void fire_vf_write_cpu(void *y, fire_vf_t v)
 #else
     (void)v;
 #endif
+    return h;
+}
+
+FIRE_SIMD void fire_vf_write_cpu(void *y, fire_vf_t v)
+{
+    fire_vh_t h = fire_vh_cpu(v);
+
     memcpy(y, &h, sizeof(h));
 }
 

@@ -1,20 +1,12 @@
 #include "device/cpu/winograd.h"
 
 #include "device/cpu/parallel.h"
+#include "device/cpu/winograd_bf16.h"
 #include "device/cpu/winograd_sums.h"
 
-/* One direction of a convolution, from `in` to `out`. Transformed arrays are panels:
- * (spot, block of 16 channels, row, 16), where a row is a tile or a channel. */
-typedef struct way {
-    fire_dtype_t dtype;      /* of activations */
-    int          taps, side; /* side: outputs of a tile along an edge */
-    int64_t      num, in[2], out[2], pad[2];
-    int64_t      in_channels, out_channels, in_blocks, out_blocks;
-    int64_t      depth;             /* channels of a group that go into one output */
-    int64_t      in_step, out_step; /* blocks of a group */
-    int64_t      across, per_image, tiles;
-    int64_t      chunk; /* tiles that go through together */
-} way_t;
+/* Transformed arrays are panels: (spot, block of 16 channels, row, 16), where a row is a
+ * tile or a channel. */
+enum { TAPS = 5, SIDE = FIRE_TILE + 1 - TAPS };
 
 bool fire_winograd_works(void)
 {
@@ -23,11 +15,6 @@ bool fire_winograd_works(void)
 #else
     return false;
 #endif
-}
-
-static int64_t up(int64_t x, int64_t by)
-{
-    return (x + by - 1) / by;
 }
 
 /* From spot to spot. One vector more than the panel needs: else all spots of a tile
@@ -44,109 +31,54 @@ static size_t panel_bytes(int64_t blocks, int64_t rows)
 
 /* A chunk's panels should stay in a core's cache, but rows should be many enough to
  * make reading the weights worth it; and threads should have the same number. */
-static int64_t chunk_size(const way_t *w)
+static int64_t chunk_size(const fire_way_t *w)
 {
     enum { CACHE = 1 << 20, LEAST = 2 * FIRE_SUM_ROWS };
     int64_t row     = (w->in_blocks + w->out_blocks) * FIRE_SPOTS * FIRE_LANES * 4;
     int64_t most    = CACHE / row > LEAST ? CACHE / row : LEAST;
-    int64_t threads = fire_threads(), turns = up(w->tiles, most * threads);
+    int64_t threads = fire_threads(), turns = fire_ceil_div(w->tiles, most * threads);
 
-    return up(w->tiles, turns * threads);
+    return fire_ceil_div(w->tiles, turns * threads);
 }
 
-static way_t make_way(const fire_winograd_t *c, bool back)
+static fire_way_t make_way(const fire_winograd_t *c, bool back)
 {
-    way_t w = {.dtype        = c->dtype,
-               .taps         = c->taps,
-               .side         = FIRE_TILE + 1 - c->taps,
-               .num          = c->num,
-               .in_channels  = back ? c->out_channels : c->in_channels,
-               .out_channels = back ? c->in_channels : c->out_channels};
+    fire_way_t w = fire_way_make(c, back, FIRE_TILE);
 
-    for (int i = 0; i < 2; i++) {
-        w.in[i]  = back ? c->out[i] : c->in[i];
-        w.out[i] = back ? c->in[i] : c->out[i];
-        w.pad[i] = back ? c->taps - 1 - c->pad[i] : c->pad[i];
-    }
-    w.in_blocks  = up(w.in_channels, FIRE_LANES);
-    w.out_blocks = up(w.out_channels, FIRE_LANES);
-    w.depth      = w.in_channels / c->group;
-    w.in_step    = w.in_blocks / c->group;
-    w.out_step   = w.out_blocks / c->group;
-    w.across     = up(w.out[1], w.side);
-    w.per_image  = up(w.out[0], w.side) * w.across;
-    w.tiles      = w.num * w.per_image;
-    w.chunk      = chunk_size(&w);
+    w.chunk = chunk_size(&w);
     return w;
 }
 
 /* ---- tiles ---- */
 
-static int within(int64_t x, int64_t high)
-{
-    return (int)(x < 0 ? 0 : x < high ? x : high);
-}
-
-/* The inputs of tile t of an image, n places a side. */
-static fire_tile_part_t part_at(const int64_t *dim, int64_t y, int64_t x, int n)
-{
-    return (fire_tile_part_t){.width  = dim[1],
-                              .corner = y * dim[1] + x,
-                              .y0     = within(-y, n),
-                              .y1     = within(dim[0] - y, n),
-                              .x0     = within(-x, n),
-                              .x1     = within(dim[1] - x, n)};
-}
-
-static fire_tile_part_t input_part(const way_t *w, int64_t t)
-{
-    int64_t y = t % w->per_image / w->across, x = t % w->across;
-
-    return part_at(w->in, y * w->side - w->pad[0], x * w->side - w->pad[1], FIRE_TILE);
-}
-
-static fire_tile_part_t output_part(const way_t *w, int64_t t)
-{
-    int64_t y = t % w->per_image / w->across, x = t % w->across;
-
-    return part_at(w->out, y * w->side, x * w->side, w->side);
-}
-
 /* What tiles are read of: inputs, or gradients of outputs, which act as taps on them. */
 typedef enum tile_kind { INPUTS, GRADIENTS } tile_kind_t;
 
-FIRE_SIMD void read_tile(fire_dtype_t type, tile_kind_t kind, int side,
-                         const fire_tile_part_t *p, const void *x, float *dst,
-                         int64_t step)
-{
-    if (kind == INPUTS)
-        fire_tile_from_input(type, p, x, dst, step);
-    else if (side == 4)
-        fire_tile_from_taps(type, 4, p, x, dst, step);
-    else
-        fire_tile_from_taps(type, 6, p, x, dst, step);
-}
-
 /* Tile t of all channels into row `row` of a panel of `rows`. */
-FIRE_SIMD void read_channels(fire_dtype_t type, const way_t *w, tile_kind_t kind,
+FIRE_SIMD void read_channels(fire_dtype_t type, const fire_way_t *w, tile_kind_t kind,
                              int64_t t, const void *x, int64_t row, int64_t rows,
                              float *panel)
 {
     const int64_t   *dim    = kind == INPUTS ? w->in : w->out;
     int64_t          blocks = kind == INPUTS ? w->in_blocks : w->out_blocks;
     int64_t          plane = dim[0] * dim[1], step = spot_step(blocks, rows);
-    fire_tile_part_t p = kind == INPUTS ? input_part(w, t) : output_part(w, t);
+    fire_tile_part_t p = kind == INPUTS ? fire_way_input(w, t) : fire_way_output(w, t);
 
-    p.corner += t / w->per_image * blocks * plane;
-    for (int64_t b = 0; b < blocks; b++, p.corner += plane)
-        read_tile(type, kind, w->side, &p, x, panel + (b * rows + row) * FIRE_LANES,
-                  step);
+    for (int64_t b = 0; b < blocks; b++, p.corner += plane) {
+        float *dst = panel + (b * rows + row) * FIRE_LANES;
+
+        if (kind == INPUTS)
+            fire_tile_from_input(type, &p, x, dst, step);
+        else
+            fire_tile_from_taps(type, SIDE, &p, x, dst, step);
+    }
 }
 
-#define TILE_PARAMS \
-    (const way_t *w, int64_t t, const void *x, int64_t row, int64_t rows, float *panel)
+#define TILE_PARAMS                                                            \
+    (const fire_way_t *w, int64_t t, const void *x, int64_t row, int64_t rows, \
+     float *panel)
 
-FIRE_SIMD void input_step(fire_dtype_t type, int lanes, const way_t *w, int64_t t,
+FIRE_SIMD void input_step(fire_dtype_t type, int lanes, const fire_way_t *w, int64_t t,
                           const void *x, int64_t row, int64_t rows, float *panel)
 {
     (void)lanes;
@@ -155,8 +87,9 @@ FIRE_SIMD void input_step(fire_dtype_t type, int lanes, const way_t *w, int64_t 
 FIRE_SIMD_KERNEL(read_inputs, input_step, w->dtype, FIRE_LANES, TILE_PARAMS, w, t, x,
                  row, rows, panel)
 
-FIRE_SIMD void gradient_step(fire_dtype_t type, int lanes, const way_t *w, int64_t t,
-                             const void *x, int64_t row, int64_t rows, float *panel)
+FIRE_SIMD void gradient_step(fire_dtype_t type, int lanes, const fire_way_t *w,
+                             int64_t t, const void *x, int64_t row, int64_t rows,
+                             float *panel)
 {
     (void)lanes;
     read_channels(type, w, GRADIENTS, t, x, row, rows, panel);
@@ -164,14 +97,13 @@ FIRE_SIMD void gradient_step(fire_dtype_t type, int lanes, const way_t *w, int64
 FIRE_SIMD_KERNEL(read_gradients, gradient_step, w->dtype, FIRE_LANES, TILE_PARAMS, w, t,
                  x, row, rows, panel)
 
-/* n: outputs a side */
-FIRE_SIMD void write_tile(fire_dtype_t type, int n, const fire_tile_part_t *p,
+FIRE_SIMD void write_tile(fire_dtype_t type, const fire_tile_part_t *p,
                           const float *src, int64_t step, fire_vf_t bias, float slope,
                           void *image)
 {
     fire_vf_t y[FIRE_SIDE][FIRE_SIDE];
 
-    fire_tile_to_output(n, src, step, y);
+    fire_tile_to_output(SIDE, src, step, y);
     for (int i = 0; i < p->y1; i++)
         for (int j = 0; j < p->x1; j++) {
             fire_vf_t v = y[i][j] + bias;
@@ -182,105 +114,68 @@ FIRE_SIMD void write_tile(fire_dtype_t type, int n, const fire_tile_part_t *p,
         }
 }
 
-FIRE_SIMD void output_step(fire_dtype_t type, int lanes, const way_t *w, int64_t t,
+FIRE_SIMD void output_step(fire_dtype_t type, int lanes, const fire_way_t *w, int64_t t,
                            const float *panel, int64_t row, const float *bias,
                            float slope, void *y)
 {
-    fire_tile_part_t p     = output_part(w, t);
+    fire_tile_part_t p     = fire_way_output(w, t);
     int64_t          plane = w->out[0] * w->out[1];
     int64_t          step  = spot_step(w->out_blocks, w->chunk);
 
     (void)lanes;
-    p.corner += t / w->per_image * w->out_blocks * plane;
     for (int64_t b = 0; b < w->out_blocks; b++, p.corner += plane) {
         const float *src  = panel + (b * w->chunk + row) * FIRE_LANES;
         fire_vf_t    more = fire_tile_load(bias + b * FIRE_LANES);
 
-        if (w->side == 4)
-            write_tile(type, 4, &p, src, step, more, slope, y);
-        else
-            write_tile(type, 6, &p, src, step, more, slope, y);
+        write_tile(type, &p, src, step, more, slope, y);
     }
 }
 FIRE_SIMD_KERNEL(write_outputs, output_step, w->dtype, FIRE_LANES,
-                 (const way_t *w, int64_t t, const float *panel, int64_t row,
+                 (const fire_way_t *w, int64_t t, const float *panel, int64_t row,
                   const float *bias, float slope, void *y),
                  w, t, panel, row, bias, slope, y)
 
 /* ---- weights ---- */
 
-/* Where the taps lie that lead from channel k of a group to channel 0 of a block of
- * outputs, and how far apart those of neighbours are. */
-typedef struct taps_at {
-    int64_t first, lane;
-} taps_at_t;
-
-static taps_at_t find_taps(const way_t *w, bool back, int64_t block, int64_t k)
-{
-    int64_t size  = (int64_t)w->taps * w->taps;
-    int64_t group = block / w->out_step, fan = w->out_step * FIRE_LANES;
-
-    if (!back)
-        return (taps_at_t){(block * FIRE_LANES * w->depth + k) * size, w->depth * size};
-    if (w->out_step == w->out_blocks) fan = w->out_channels; /* one group */
-    return (taps_at_t){
-        ((group * w->depth + k) * fan + block % w->out_step * FIRE_LANES) * size, size};
-}
-
-static int lanes_of(const way_t *w, int64_t block)
-{
-    return within(w->out_channels - block * FIRE_LANES, FIRE_LANES);
-}
-
 /* Panel (spot, block of outputs, channel of the group, 16). */
-FIRE_AVX512 static void read_taps(const way_t *w, bool back, const float *weights,
+FIRE_AVX512 static void read_taps(const fire_way_t *w, bool back, const float *weights,
                                   int64_t block, int64_t k, float *panel)
 {
-    taps_at_t        at   = find_taps(w, back, block, k);
-    int              size = w->taps * w->taps;
-    int64_t          step = spot_step(w->out_blocks, w->depth);
-    float           *dst  = panel + (block * w->depth + k) * FIRE_LANES;
-    fire_tile_part_t all  = {.width = w->taps, .y1 = w->taps, .x1 = w->taps};
-    float            taps[5 * 5 * FIRE_LANES] = {0};
+    fire_tile_part_t all = {.width = TAPS, .y1 = TAPS, .x1 = TAPS};
+    float            taps[TAPS * TAPS * FIRE_LANES];
 
-    for (int j = 0; j < lanes_of(w, block); j++)
-        for (int i = 0; i < size; i++)
-            taps[(back ? size - 1 - i : i) * FIRE_LANES + j] =
-                weights[at.first + j * at.lane + i];
-    if (w->taps == 5)
-        fire_tile_from_taps(FIRE_F32, 5, &all, taps, dst, step);
-    else
-        fire_tile_from_taps(FIRE_F32, 3, &all, taps, dst, step);
+    fire_way_taps(TAPS, w, back, weights, block, k, taps);
+    fire_tile_from_taps(FIRE_F32, TAPS, &all, taps,
+                        panel + (block * w->depth + k) * FIRE_LANES,
+                        spot_step(w->out_blocks, w->depth));
 }
 
-static void read_weights(const way_t *w, bool back, const float *weights, float *panel)
+static void read_weights(const fire_way_t *w, bool back, const float *weights,
+                         float *panel)
 {
     FIRE_PARALLEL(i, w->out_blocks * w->depth, true)
     read_taps(w, back, weights, i / w->depth, i % w->depth, panel);
 }
 
 /* Add what the sums say to the gradient of the weights. */
-FIRE_AVX512 static void add_taps(const way_t *w, const float *panel, int64_t rows,
+FIRE_AVX512 static void add_taps(const fire_way_t *w, const float *panel, int64_t rows,
                                  int64_t block, int64_t k, float *dweights)
 {
-    taps_at_t    at   = find_taps(w, false, block, k);
-    int64_t      step = spot_step(w->out_blocks, rows);
-    const float *src  = panel + (block * rows + k) * FIRE_LANES;
-    fire_vf_t    y[FIRE_SIDE][FIRE_SIDE];
+    fire_taps_at_t at    = fire_way_find_taps(w, false, block, k);
+    int            lanes = fire_way_lanes(w, block);
+    fire_vf_t      y[FIRE_SIDE][FIRE_SIDE];
 
-    if (w->taps == 5)
-        fire_tile_to_output(5, src, step, y);
-    else
-        fire_tile_to_output(3, src, step, y);
-    for (int j = 0; j < lanes_of(w, block); j++)
-        for (int i = 0; i < w->taps * w->taps; i++)
-            dweights[at.first + j * at.lane + i] += y[i / w->taps][i % w->taps][j];
+    fire_tile_to_output(TAPS, panel + (block * rows + k) * FIRE_LANES,
+                        spot_step(w->out_blocks, rows), y);
+    for (int j = 0; j < lanes; j++)
+        for (int i = 0; i < TAPS * TAPS; i++)
+            dweights[at.first + j * at.lane + i] += y[i / TAPS][i % TAPS][j];
 }
 
 /* ---- from x to y ---- */
 
 typedef struct job {
-    way_t        way;
+    fire_way_t   way;
     const void  *x;
     void        *y;
     const float *weights, *bias; /* weights' panel; bias filled up to whole blocks */
@@ -289,9 +184,9 @@ typedef struct job {
 
 static void run_chunk(const job_t *job, int64_t first, float *in, float *out)
 {
-    const way_t *w    = &job->way;
-    int64_t      many = within(w->tiles - first, w->chunk);
-    int64_t      wide = w->depth * FIRE_LANES, tall = w->chunk * FIRE_LANES;
+    const fire_way_t *w    = &job->way;
+    int64_t           many = fire_within(w->tiles - first, w->chunk);
+    int64_t           wide = w->depth * FIRE_LANES, tall = w->chunk * FIRE_LANES;
 
     for (int64_t t = 0; t < many; t++)
         read_inputs(w, first + t, job->x, t, w->chunk, in);
@@ -311,9 +206,9 @@ static void run_chunk(const job_t *job, int64_t first, float *in, float *out)
 /* scratch: of all threads */
 static void run_chunks(const job_t *job, int64_t threads, float *scratch)
 {
-    const way_t *w   = &job->way;
-    int64_t      in  = (int64_t)(panel_bytes(w->in_blocks, w->chunk) / sizeof(float));
-    int64_t      out = (int64_t)(panel_bytes(w->out_blocks, w->chunk) / sizeof(float));
+    const fire_way_t *w = &job->way;
+    int64_t in  = (int64_t)(panel_bytes(w->in_blocks, w->chunk) / sizeof(float));
+    int64_t out = (int64_t)(panel_bytes(w->out_blocks, w->chunk) / sizeof(float));
 
     FIRE_PARALLEL(i, threads, true)
     for (int64_t t = i * w->chunk; t < w->tiles; t += threads * w->chunk)
@@ -323,10 +218,10 @@ static void run_chunks(const job_t *job, int64_t threads, float *scratch)
 static fire_status_t run(const fire_winograd_t *c, bool back, const float *weights,
                          const float *bias, job_t *job, fire_pool_t *pool)
 {
-    way_t  *w       = &job->way;
-    int64_t threads = fire_threads();
-    size_t  fixed, moving, ends;
-    float  *panel;
+    fire_way_t *w       = &job->way;
+    int64_t     threads = fire_threads();
+    size_t      fixed, moving, ends;
+    float      *panel;
 
     *w     = make_way(c, back);
     fixed  = panel_bytes(w->out_blocks, w->depth);
@@ -351,6 +246,8 @@ fire_status_t fire_winograd_forward(const fire_winograd_t *c, const void *x,
 {
     job_t job = {.x = x, .slope = slope, .y = y};
 
+    if (c->taps == 3)
+        return fire_winograd_bf16_run(c, false, x, weights, bias, slope, y, pool);
     return run(c, false, weights, bias, &job, pool);
 }
 
@@ -360,13 +257,15 @@ fire_status_t fire_winograd_backward_data(const fire_winograd_t *c, const void *
 {
     job_t job = {.x = dy, .slope = 1.0f, .y = dx};
 
+    if (c->taps == 3)
+        return fire_winograd_bf16_run(c, true, dy, weights, NULL, 1.0f, dx, pool);
     return run(c, true, weights, NULL, &job, pool);
 }
 
 /* ---- gradient of the weights ---- */
 
 /* sums += inputs' gradients, for one spot and all pairs of channels */
-static void sum_spot(const way_t *w, int64_t many, int64_t rows, const float *in,
+static void sum_spot(const fire_way_t *w, int64_t many, int64_t rows, const float *in,
                      const float *out, float *sums)
 {
     int64_t tall = w->chunk * FIRE_LANES;
@@ -379,10 +278,10 @@ static void sum_spot(const way_t *w, int64_t many, int64_t rows, const float *in
                            sums + (b * rows + k * FIRE_LANES) * FIRE_LANES);
 }
 
-static void sum_chunk(const way_t *w, int64_t first, const void *x, const void *dy,
+static void sum_chunk(const fire_way_t *w, int64_t first, const void *x, const void *dy,
                       float *in, float *out, float *sums)
 {
-    int64_t many = within(w->tiles - first, w->chunk);
+    int64_t many = fire_within(w->tiles - first, w->chunk);
     int64_t rows = w->in_step * FIRE_LANES;
 
     FIRE_PARALLEL(t, many, true)
@@ -400,12 +299,13 @@ fire_status_t fire_winograd_backward_weights(const fire_winograd_t *c, const voi
                                              const void *dy, float *dweights,
                                              fire_pool_t *pool)
 {
-    way_t   w    = make_way(c, false);
-    int64_t rows = w.in_step * FIRE_LANES;
-    size_t  sums = panel_bytes(w.out_blocks, rows);
-    size_t  in   = panel_bytes(w.in_blocks, w.chunk);
-    char   *panel;
+    fire_way_t w    = make_way(c, false);
+    int64_t    rows = w.in_step * FIRE_LANES;
+    size_t     sums = panel_bytes(w.out_blocks, rows);
+    size_t     in   = panel_bytes(w.in_blocks, w.chunk);
+    char      *panel;
 
+    if (c->taps == 3) return fire_winograd_bf16_weights(c, x, dy, dweights, pool);
     FIRE_TRY(fire_pool_take(pool, sums + in + panel_bytes(w.out_blocks, w.chunk),
                             (void **)&panel));
     memset(panel, 0, sums);

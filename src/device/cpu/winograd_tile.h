@@ -1,14 +1,15 @@
 /* winograd_tile.h - Winograd's transforms of one tile, 16 channels at once. Points are
- * 0, +-1, +-2, +-1/2 and infinity: the eight values of a line of inputs, of up to six
- * taps, and of the products that up to six outputs are made of. */
+ * 0, +-1, +-2, +-1/2 and infinity: the eight values of a line of inputs, of up to five
+ * taps, and of the products that up to five outputs are made of. */
 #ifndef FIRE_DEVICE_CPU_WINOGRAD_TILE_H
 #define FIRE_DEVICE_CPU_WINOGRAD_TILE_H
 #include "device/cpu/simd.h"
+#include "device/cpu/winograd_way.h"
 
 enum {
     FIRE_TILE  = 8,                     /* places along an edge */
     FIRE_SPOTS = FIRE_TILE * FIRE_TILE, /* products of a tile */
-    FIRE_SIDE  = 6,                     /* most taps or outputs along an edge */
+    FIRE_SIDE  = 5,                     /* most taps or outputs along an edge */
 };
 
 /* 8 inputs -> 8 values */
@@ -80,13 +81,6 @@ FIRE_SIMD void fire_tile_output(int n, const fire_vf_t *t, fire_vf_t *y)
 }
 
 /* ---- both ways: columns first ---- */
-
-/* A part of an image; a place has 16 channels, a row `width` places. Of the tile only
- * rows y0 ... y1 - 1 and columns x0 ... x1 - 1 lie inside, the rest counts as zero. */
-typedef struct fire_tile_part {
-    int64_t width, corner; /* corner: the place where the tile begins */
-    int     y0, y1, x0, x1;
-} fire_tile_part_t;
 
 FIRE_SIMD fire_vf_t fire_tile_load(const float *x)
 {

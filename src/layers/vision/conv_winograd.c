@@ -9,16 +9,14 @@
 enum {
     FEW_CHANNELS = 16, /* transforms would cost more than they save */
     FEW_PLACES   = 3,  /* tiles would be mostly empty */
-    MANY_PLACES  = 28, /* worth the larger tiles of 3x3 windows */
 };
 
 static bool takes(const fire_layer_t *l, const fire_conv_t *c)
 {
-    const int64_t *k = c->window.kernel, *out = c->map.dim;
+    const int64_t *k = c->window.kernel;
 
-    return k[0] == k[1] &&
-           (k[0] == 5 || (k[0] == 3 && l->ctx->precision == FIRE_BF16 &&
-                          out[0] >= MANY_PLACES && out[1] >= MANY_PLACES));
+    return k[0] == k[1] && (k[0] == 5 || (k[0] == 3 && l->ctx->precision == FIRE_BF16 &&
+                                          fire_winograd_works_bf16()));
 }
 
 static const char *window_reason(const fire_window_t *w)

@@ -1,3 +1,4 @@
+#include "device/cpu/convert.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/precision.h"
 #include "device/cpu/winograd.h"
@@ -55,22 +56,34 @@ TEST(a_relu_in_place_is_done_as_well)
                 "winograd", WINOGRAD);
 }
 
-TEST(bf16_agrees_within_its_rounding)
+static void check_bf16(const char *in, const char *layers)
 {
-    static const char *const layers[] = {CONV("num_output: 32 kernel_size: 5 pad: 2"),
-                                         CONV("num_output: 32 kernel_size: 3 pad: 1")};
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+    twins_t    t;
 
-    for (int i = 0; i < 2; i++) {
-        fire_ctx_t ctx = FIRE_CTX_INIT;
-        twins_t    t;
+    ctx.precision = FIRE_BF16;
+    t             = twins_make(in, layers, CAFFE__PHASE__TRAIN, &ctx);
+    twins_kernel_is(&t, "it", "winograd");
+    twins_agree(&t, 2e-2);
+    twins_end(&t);
+}
 
-        ctx.precision = FIRE_BF16;
-        if (fire_cpu_check_precision(FIRE_BF16) < 0) return;
-        t = twins_make("2 32 29 31", layers[i], CAFFE__PHASE__TRAIN, &ctx);
-        twins_kernel_is(&t, "it", "winograd");
-        twins_agree(&t, 2e-2);
-        twins_end(&t);
-    }
+TEST(five_by_five_in_bf16_agrees_within_its_rounding)
+{
+    if (fire_cpu_check_precision(FIRE_BF16) < 0) return;
+    check_bf16("2 32 29 31", CONV("num_output: 32 kernel_size: 5 pad: 2"));
+}
+
+/* Whole tiles and parts of them, channels that fill blocks and others, an odd number of
+ * tiles, more of them than go through at once. */
+TEST(three_by_three_in_bf16_agrees_within_its_rounding)
+{
+    if (!fire_winograd_works_bf16()) return;
+    check_bf16("2 32 14 14", CONV("num_output: 48 kernel_size: 3 pad: 1"));
+    check_bf16("3 37 5 9", CONV("num_output: 19 kernel_size: 3"));
+    check_bf16("1 16 7 7", CONV("num_output: 16 kernel_size: 3 pad: 2"));
+    check_bf16("2 64 13 13", CONV("num_output: 32 kernel_size: 3 pad: 1 group: 2"));
+    check_bf16("9 24 29 31", CONV("num_output: 40 kernel_size: 3 pad: 1"));
 }
 
 TEST(exact_and_shapes_it_is_not_for_keep_it_out)
@@ -96,45 +109,65 @@ TEST(exact_and_shapes_it_is_not_for_keep_it_out)
     }
 }
 
+static void store(float v, fire_dtype_t dtype, int64_t i, void *array)
+{
+    if (dtype == FIRE_BF16)
+        ((uint16_t *)array)[i] = fire_to_bf16(v);
+    else
+        ((float *)array)[i] = v;
+}
+
 /* Threads share the work, not the sums. */
-TEST(the_number_of_threads_does_not_change_a_bit)
+static void check_threads(fire_dtype_t dtype, int taps)
 {
     enum { N = 2 * 32 * 13 * 13, W = 32 * 32 * 25 };
-    static float    x[N], w[W], y[2][N], dw[2][W];
-    fire_winograd_t c = {.taps         = 5,
-                         .group        = 1,
-                         .num          = 2,
-                         .in_channels  = 32,
-                         .out_channels = 32,
-                         .in           = {13, 13},
-                         .out          = {13, 13},
-                         .pad          = {2, 2}};
+    static float    w[W], dw[2][W];
+    static float    x[N], y[2][N]; /* enough for either type */
+    int64_t         pad   = taps / 2;
+    size_t          bytes = N * fire_dtype_size(dtype);
+    fire_winograd_t c     = {.dtype        = dtype,
+                             .taps         = taps,
+                             .group        = 1,
+                             .num          = 2,
+                             .in_channels  = 32,
+                             .out_channels = 32,
+                             .in           = {13, 13},
+                             .out          = {13, 13},
+                             .pad          = {pad, pad}};
     fire_pool_t    *pool;
     int             before = fire_threads();
 
-    if (!fire_winograd_works()) return;
     CHECK_OK(fire_pool_create(&pool));
     for (int i = 0; i < N; i++)
-        x[i] = (float)(i * 37 % 101) - 50;
+        store((float)(i * 37 % 101) - 50, dtype, i, x);
     for (int i = 0; i < W; i++)
         w[i] = (float)(i * 53 % 97) - 48;
+    memset(dw, 0, sizeof(dw));
     for (int i = 0; i < 2; i++) {
         fire_threads_set(i == 0 ? 1 : 3);
         CHECK_OK(fire_winograd_forward(&c, x, w, NULL, 1, y[i], pool));
         CHECK_OK(fire_winograd_backward_weights(&c, x, y[i], dw[i], pool));
     }
     fire_threads_set(before);
-    CHECK(memcmp(y[0], y[1], sizeof(y[0])) == 0);
+    CHECK(memcmp(y[0], y[1], bytes) == 0);
     CHECK(memcmp(dw[0], dw[1], sizeof(dw[0])) == 0);
     fire_pool_release(pool);
 }
 
-/* 3x3 taps go the same way, in tiles of 6x6 outputs. */
+TEST(the_number_of_threads_does_not_change_a_bit)
+{
+    if (fire_winograd_works()) check_threads(FIRE_F32, 5);
+    if (fire_winograd_works_bf16()) check_threads(FIRE_BF16, 3);
+}
+
+/* Small whole numbers are exact in bf16, and so are their sums here. */
 TEST(three_by_three_of_ones_counts_places)
 {
     enum { SIDE = 14, N = 16 * SIDE * SIDE };
-    static float    x[N], w[16 * 16 * 9], y[N], dx[N];
-    fire_winograd_t c = {.taps         = 3,
+    static uint16_t x[N], y[N], dx[N];
+    static float    w[16 * 16 * 9], bias[16] = {-100};
+    fire_winograd_t c = {.dtype        = FIRE_BF16,
+                         .taps         = 3,
                          .group        = 1,
                          .num          = 1,
                          .in_channels  = 16,
@@ -144,17 +177,20 @@ TEST(three_by_three_of_ones_counts_places)
                          .pad          = {1, 1}};
     fire_pool_t    *pool;
 
-    if (!fire_winograd_works()) return;
+    if (!fire_winograd_works_bf16()) return;
     CHECK_OK(fire_pool_create(&pool));
     for (int i = 0; i < N; i++)
-        x[i] = 1;
+        x[i] = fire_to_bf16(1);
     for (int i = 0; i < 16 * 16 * 9; i++)
         w[i] = 1;
     CHECK_OK(fire_winograd_forward(&c, x, w, NULL, 1, y, pool));
-    CHECK_NEAR(y[0], 16 * 4, 1e-3);
-    CHECK_NEAR(y[16], 16 * 6, 1e-3);
-    CHECK_NEAR(y[(SIDE + 1) * 16], 16 * 9, 1e-3);
+    CHECK_NEAR(fire_from_bf16(y[0]), 16 * 4, 0);
+    CHECK_NEAR(fire_from_bf16(y[16]), 16 * 6, 0);
+    CHECK_NEAR(fire_from_bf16(y[(SIDE + 1) * 16]), 16 * 9, 0);
     CHECK_OK(fire_winograd_backward_data(&c, y, w, dx, pool));
-    CHECK_NEAR(dx[0], 16 * 16 * (4 + 6 + 6 + 9), 1e-1);
+    CHECK_NEAR(fire_from_bf16(dx[0]), 16 * 16 * (4 + 6 + 6 + 9), 0);
+    CHECK_OK(fire_winograd_forward(&c, x, w, bias, 0.5f, y, pool));
+    CHECK_NEAR(fire_from_bf16(y[0]), 0.5 * (16 * 4 - 100), 0);
+    CHECK_NEAR(fire_from_bf16(y[(SIDE + 1) * 16]), 16 * 9 - 100, 0);
     fire_pool_release(pool);
 }
