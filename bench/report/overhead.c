@@ -8,7 +8,8 @@
  * disturbs one of a pair mostly disturbs the other too, and there are many pairs, so that
  * chance averages out: both are given with the interval in which they lie with 95 %. The
  * mean holds what is done now and then (a line of the log each second), the median what
- * is done always. */
+ * is done always. Every other pair is a control: everything is off in both of its
+ * blocks, so what it shows is what the way of measuring makes up. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,39 +21,16 @@
 
 /* Three iterations a block: what happens every tenth or hundredth iteration (a display)
  * meets blocks of both kinds alike. */
-enum { ITERATIONS = 3, WARM_UP = 30, MOST_PAIRS = 1 << 16, USUAL_TRACE = 50 };
+enum { ITERATIONS = 3, WARM_UP = 15, MOST_PAIRS = 1 << 16, USUAL_TRACE = 50 };
 
 /* Seconds of the two blocks of a pair: off, on. */
 typedef struct pair {
     double off, on;
 } pair_t;
 
-typedef struct bench {
-    fire_trainer_t  *trainer;
-    fire_profile_t  *profile; /* while it is off */
-    fire_net_hooks_t watch;
-    fire_runlog_t   *log;
-    bool             on;
-} bench_t;
+enum { COST, CONTROL, KINDS };
 
-static void on_event(void *arg, const fire_train_event_t *e)
-{
-    const bench_t *b = arg;
-
-    if (b->on) fire_runlog_event(b->log, e);
-}
-
-static void swap(bench_t *b)
-{
-    fire_profile_t  *profile = b->trainer->profile;
-    fire_net_hooks_t watch   = b->trainer->net->watch;
-
-    b->trainer->profile    = b->profile;
-    b->trainer->net->watch = b->watch;
-    b->profile             = profile;
-    b->watch               = watch;
-    b->on                  = !b->on;
-}
+typedef double (*stopwatch_t)(void);
 
 static double cpu_seconds(void)
 {
@@ -62,36 +40,92 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-typedef double (*stopwatch_t)(void);
-
 static const stopwatch_t timer[] = {fire_clock_now, cpu_seconds};
 enum { TIMERS = sizeof(timer) / sizeof(timer[0]) };
 
-/* Pairs of blocks; a coin decides which comes first. */
-static fire_status_t measure(bench_t *b, int pairs, pair_t (*out)[MOST_PAIRS])
+typedef pair_t pairs_t[KINDS][TIMERS][MOST_PAIRS];
+
+typedef struct bench {
+    fire_trainer_t  *trainer;
+    fire_profile_t  *profile; /* while it is off */
+    fire_net_hooks_t watch;
+    fire_runlog_t   *log;
+    pair_t (*pair)[TIMERS][MOST_PAIRS];
+    int      blocks, iterations; /* blocks done, iterations of the present one */
+    bool     on, labelled_on;    /* a control is off, whatever its label */
+    uint32_t coin;
+    double   began[TIMERS];
+} bench_t;
+
+/* ---- blocks ---- */
+
+static void turn(bench_t *b, bool on)
 {
-    uint32_t coin = 1;
+    fire_profile_t  *profile = b->trainer->profile;
+    fire_net_hooks_t watch   = b->trainer->net->watch;
 
-    for (int i = -WARM_UP; i < pairs; i++) {
-        pair_t pair[TIMERS];
+    if (b->on == on) return;
+    b->trainer->profile    = b->profile;
+    b->trainer->net->watch = b->watch;
+    b->profile             = profile;
+    b->watch               = watch;
+    b->on                  = on;
+}
 
-        coin = coin * 1664525 + 1013904223;
-        if (coin >> 31) swap(b);
-        for (int k = 0; k < 2; k++) {
-            double began[TIMERS];
+static int kind_of(int block)
+{
+    return block / 2 % KINDS;
+}
 
-            for (int t = 0; t < TIMERS; t++)
-                began[t] = timer[t]();
-            FIRE_TRY(fire_trainer_step(b->trainer, ITERATIONS));
-            for (int t = 0; t < TIMERS; t++)
-                *(b->on ? &pair[t].on : &pair[t].off) = timer[t]() - began[t];
-            if (k == 0) swap(b);
-        }
-        for (int t = 0; t < TIMERS && i >= 0; t++)
-            out[t][i] = pair[t];
+/* A coin decides which block of a pair is on. */
+static void begin_block(bench_t *b)
+{
+    if (b->blocks % 2 == 0) {
+        b->coin        = b->coin * 1664525 + 1013904223;
+        b->labelled_on = b->coin >> 31;
+    } else {
+        b->labelled_on = !b->labelled_on;
     }
+    turn(b, b->labelled_on && kind_of(b->blocks) == COST);
+    b->iterations = 0;
+    for (int t = 0; t < TIMERS; t++)
+        b->began[t] = timer[t]();
+}
+
+static void end_block(bench_t *b)
+{
+    int at = b->blocks / 2 / KINDS - WARM_UP;
+
+    for (int t = 0; t < TIMERS && at >= 0; t++) {
+        double  seconds = timer[t]() - b->began[t];
+        pair_t *pair    = &b->pair[kind_of(b->blocks)][t][at];
+
+        *(b->labelled_on ? &pair->on : &pair->off) = seconds;
+    }
+    b->blocks++;
+}
+
+/* Blocks change between two iterations of one training. */
+static void on_event(void *arg, const fire_train_event_t *e)
+{
+    bench_t *b = arg;
+
+    if (b->on) fire_runlog_event(b->log, e);
+    if (e->kind != FIRE_TRAIN_ITERATION || ++b->iterations < ITERATIONS) return;
+    end_block(b);
+    begin_block(b);
+}
+
+static fire_status_t measure(bench_t *b, int pairs)
+{
+    begin_block(b);
+    FIRE_TRY(fire_trainer_step(b->trainer,
+                               (int64_t)(WARM_UP + pairs) * KINDS * 2 * ITERATIONS));
+    turn(b, true);
     return FIRE_OK;
 }
+
+/* ---- figures ---- */
 
 static int ascending(const void *a, const void *b)
 {
@@ -132,25 +166,29 @@ static void report_median(pair_t *p, int n)
            cost_at(p, n, middle - aside), cost_at(p, n, middle + aside));
 }
 
-static void report(int pairs, pair_t (*pair)[MOST_PAIRS])
+static void report(int pairs, pairs_t pair)
 {
     static const char *const name[TIMERS] = {"wall-clock", "processor"};
+    static const char *const kind[KINDS]  = {"everything on costs",
+                                             "nothing on, the control, costs"};
 
-    printf("%d pairs of blocks of %d iterations; everything on costs\n", pairs,
-           ITERATIONS);
-    for (int t = 0; t < TIMERS; t++) {
-        printf("  of %s time: ", name[t]);
-        report_mean(pair[t], pairs);
-        report_median(pair[t], pairs);
-        putchar('\n');
+    printf("%d pairs of blocks of %d iterations of each kind\n", pairs, ITERATIONS);
+    for (int k = 0; k < KINDS; k++) {
+        printf("%s\n", kind[k]);
+        for (int t = 0; t < TIMERS; t++) {
+            printf("  of %s time: ", name[t]);
+            report_mean(pair[k][t], pairs);
+            report_median(pair[k][t], pairs);
+            putchar('\n');
+        }
     }
 }
 
 static fire_status_t run(const char *solver, const char *dir, int pairs)
 {
-    static pair_t          pair[TIMERS][MOST_PAIRS];
+    static pairs_t         pair;
     char                   log[1024], trace[1024], board[1024];
-    bench_t                b = {.on = true};
+    bench_t                b = {.on = true, .pair = pair};
     fire_trainer_options_t o = FIRE_TRAINER_OPTIONS_INIT;
     fire_runlog_options_t  r = {
          .path = log, .trace = trace, .tensorboard = board, .kind = "bench"};
@@ -167,9 +205,8 @@ static fire_status_t run(const char *solver, const char *dir, int pairs)
     o.event   = on_event;
     FIRE_TRY(fire_trainer_create(param, &o, &b.trainer));
     FIRE_TRY(fire_runlog_open(&r, b.trainer, &b.log));
-    FIRE_TRY(measure(&b, pairs, pair));
+    FIRE_TRY(measure(&b, pairs));
     report(pairs, pair);
-    if (!b.on) swap(&b);
     fire_runlog_close(b.log, FIRE_OK);
     fire_trainer_destroy(b.trainer);
     fire_message_free(param);
@@ -178,7 +215,7 @@ static fire_status_t run(const char *solver, const char *dir, int pairs)
 
 int main(int argc, char **argv)
 {
-    int pairs = argc > 3 ? atoi(argv[3]) : 3000;
+    int pairs = argc > 3 ? atoi(argv[3]) : 2000;
 
     if (argc < 3 || pairs < 1 || pairs > MOST_PAIRS) {
         fprintf(stderr, "usage: bench_overhead SOLVER DIR [pairs of blocks]\n");

@@ -3,7 +3,7 @@
 #   bench/report/overhead.sh [PAIRS]     on a machine that does nothing else
 set -eu
 cd "$(dirname "$0")/../.."
-pairs=${1:-3000} build=${BUILD:-build}
+pairs=${1:-2000} build=${BUILD:-build}
 out=$(mktemp -d) && trap 'rm -rf "$out"' EXIT
 ninja -C "$build" firecaffe bench_overhead >&2
 fire=$PWD/$build/firecaffe bench=$PWD/$build/bench_overhead data=$PWD/data/mnist
