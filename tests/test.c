@@ -17,12 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Sanitizers slow a test down, ThreadSanitizer tenfold. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SKIPPED = 77, TEST_SECONDS = 1500 };
-#else
-enum { SKIPPED = 77, TEST_SECONDS = 300 };
-#endif
+enum { SKIPPED = 77, TEST_SECONDS = TEST_SANITIZED ? 1500 : 300 };
 
 static test_case_t *first;
 static char         tmpdir[512];

@@ -12,6 +12,14 @@
 #include <string.h>
 #include <fire/status.h>
 
+/* Sanitizers slow a test down, ThreadSanitizer tenfold: then tests look at what a
+ * sanitizer can find and leave long repetitions to the plain build. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { TEST_SANITIZED = 1 };
+#else
+enum { TEST_SANITIZED = 0 };
+#endif
+
 typedef struct test_case {
     const char *name, *file;
     void (*run)(void);

@@ -168,8 +168,6 @@ TEST(small_and_middle_nets_of_models_train)
 
 TEST(large_nets_of_models_train)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    test_skip("too slow with a sanitizer");
-#endif
+    if (TEST_SANITIZED) test_skip("too slow with a sanitizer");
     train_all(true, 1, 5);
 }
