@@ -7,7 +7,7 @@
 config=(--log=root.thres:error --cfg=smpi/bw-factor:0:1 --cfg=smpi/lat-factor:0:1
         --cfg=network/crosstraffic:0 --cfg=network/weight-S:0 --cfg=smpi/send-is-detached-thresh:0 --cfg=smpi/simulate-computation:no
         --cfg=smpi/test:0 --cfg=smpi/host-speed:1Tf
-        --cfg=smpi/auto-shared-malloc-thresh:65536 --cfg=smpi/shared-malloc-blocksize:33554432)
+        --cfg=smpi/shared-malloc-blocksize:33554432)
 
 build() { # build PROGRAM: with the exchange engine and the collectives themselves and SimGrid's MPI
     mkdir -p "$dir"

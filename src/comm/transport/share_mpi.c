@@ -47,14 +47,23 @@ static fire_status_t try_window(const fire_job_t *job, fire_share_t *s)
     return FIRE_OK;
 }
 
+static fire_status_t get_own(fire_share_t *s)
+{
+#ifdef SMPI_H /* all workers get the same: nobody looks at gradients there */
+    s->base = SMPI_SHARED_MALLOC(s->bytes);
+    return s->base != NULL ? FIRE_OK : FIRE_FAIL(FIRE_ERR_NOMEM, "no memory to fold");
+#else
+    return fire_alloc(s->bytes, 1, "exchange buffer", (void **)&s->base);
+#endif
+}
+
 static fire_status_t fill(const fire_job_t *job, fire_share_t *s)
 {
     FIRE_TRY(FIRE_NEW(&s->peer, job->node_size));
 #ifndef SMPI_H /* whose windows give wrong addresses */
     if (job->node_size > 1) FIRE_TRY(try_window(job, s));
 #endif
-    if (s->win != MPI_WIN_NULL) return FIRE_OK;
-    return fire_alloc(s->bytes, 1, "exchange buffer", (void **)&s->base);
+    return s->win != MPI_WIN_NULL ? FIRE_OK : get_own(s);
 }
 
 fire_status_t fire_share_alloc(fire_job_t *job, size_t bytes, void **memory_p)
