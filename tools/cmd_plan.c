@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "command.h"
 #include "comm/select.h"
+#include "device/cpu/parallel.h"
 #include "lists.h"
 #include "plan.h"
 #include "results.h"
@@ -112,10 +113,6 @@ static fire_status_t add_row(plan_t *p, const plan_row_t *wanted)
 
 static fire_status_t add_rows(plan_t *p, const list_t *batches, plan_row_t *r)
 {
-    float arg;
-
-    FIRE_TRY(fire_codec_find(flags.compress, &r->mode.codec, &arg));
-    FIRE_TRY(fire_tariff_make(&p->cluster, &r->mode, r->workers, &r->tariff));
     for (int b = 0; b < batches->n; b++) {
         FIRE_TRY(parse_batch(batches->word[b], r->workers, &r->batch));
         FIRE_TRY(add_row(p, r));
@@ -123,9 +120,14 @@ static fire_status_t add_rows(plan_t *p, const list_t *batches, plan_row_t *r)
     return FIRE_OK;
 }
 
-static fire_status_t fill(plan_t *p, const list_t *batches, const list_t *workers,
-                          const list_t *comms)
+/* For all worker counts and algorithms; what one worker does needs none. */
+static fire_status_t list_modes(const list_t *workers, const list_t *comms,
+                                plan_row_t *mode, int *n_p)
 {
+    const fire_codec_t *codec;
+    float               arg;
+
+    FIRE_TRY(fire_codec_find(flags.compress, &codec, &arg));
     for (int w = 0; w < workers->n; w++)
         for (int a = 0; a < comms->n; a++) {
             plan_row_t    r = {.comm = comms->word[a]};
@@ -133,11 +135,42 @@ static fire_status_t fill(plan_t *p, const list_t *batches, const list_t *worker
 
             FIRE_TRY(list_count("workers", workers->word[w], &r.workers));
             FIRE_TRY(fire_choice_parse(r.comm, &choice));
-            r.mode = (fire_mode_t){
-                .algo = choice.algo, .colors = choice.colors, .piece = choice.piece};
-            if (r.workers > 1 || a == 0) FIRE_TRY(add_rows(p, batches, &r));
+            r.mode = (fire_mode_t){choice.algo, codec, choice.colors, choice.piece};
+            if (r.workers > 1 || a == 0) mode[(*n_p)++] = r;
         }
     return FIRE_OK;
+}
+
+/* Those of many workers, which take longest, come last in the list and go first. */
+static fire_status_t price(const fire_cluster_t *c, plan_row_t *mode, int n)
+{
+    FIRE_PARALLEL_UNEVEN(i, n)
+    {
+        plan_row_t *m = &mode[n - 1 - i];
+
+        (void)fire_tariff_make(c, &m->mode, m->workers, &m->tariff);
+    }
+    for (int i = 0; i < n; i++) /* what a thread said of a failure is lost with it */
+        if (mode[i].tariff.card == 0)
+            FIRE_TRY(
+                fire_tariff_make(c, &mode[i].mode, mode[i].workers, &mode[i].tariff));
+    return FIRE_OK;
+}
+
+static fire_status_t fill(plan_t *p, const list_t *batches, const list_t *workers,
+                          const list_t *comms)
+{
+    plan_row_t   *mode;
+    int           n = 0;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&mode, workers->n * comms->n));
+    st = list_modes(workers, comms, mode, &n);
+    if (st >= 0) st = price(&p->cluster, mode, n);
+    for (int i = 0; st >= 0 && i < n; i++)
+        st = add_rows(p, batches, &mode[i]);
+    fire_free(mode);
+    return st;
 }
 
 /* ---- what is shown ---- */

@@ -54,7 +54,7 @@ static fire_coll_t describe(const fire_comm_t *c, const fire_collective_options_
                      .grain  = o->grain,
                      .span   = {0, count}};
 
-    if (d.grain == 0) d.grain = codec != NULL ? codec->grain : FIRE_GRAIN;
+    if (d.grain == 0) d.grain = codec != NULL ? codec->grain : FIRE_COMM_GRAIN;
     d.lend = codec == NULL && node_reaches(c, buf);
     if (d.ncolor > FIRE_MAX_COLORS) d.ncolor = FIRE_MAX_COLORS;
     return d;

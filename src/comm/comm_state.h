@@ -10,7 +10,7 @@ enum {
     FIRE_MAX_COLORS = 16,
     FIRE_HOST_LEN   = 64,
     FIRE_LIVE_WORDS = 32,
-    FIRE_GRAIN      = 16 /* floats: messages begin at cache lines */
+    FIRE_COMM_GRAIN = 16 /* floats: messages begin at cache lines */
 };
 
 typedef struct fire_tuning fire_tuning_t;

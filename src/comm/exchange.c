@@ -52,8 +52,9 @@ fire_status_t fire_comm_allgather(fire_comm_t *c, const void *mine, size_t bytes
                                   void *all)
 {
     const fire_collective_options_t o = {.op = FIRE_ALLGATHER, .algo = "direct"};
-    size_t        each = (floats_for(bytes) + FIRE_GRAIN - 1) / FIRE_GRAIN * FIRE_GRAIN;
-    size_t        n    = (size_t)c->tp->size;
+    size_t                          each =
+        (floats_for(bytes) + FIRE_COMM_GRAIN - 1) / FIRE_COMM_GRAIN * FIRE_COMM_GRAIN;
+    size_t        n = (size_t)c->tp->size;
     float        *copy;
     fire_status_t st;
 

@@ -17,6 +17,11 @@
     FIRE_PRAGMA(omp parallel for schedule(static) if ((n) > (grain))) \
     for (int64_t i = 0; i < (n); i += (grain))
 
+/* for each i of [0, n), which take very different times */
+#define FIRE_PARALLEL_UNEVEN(i, n)                     \
+    FIRE_PRAGMA(omp parallel for schedule(dynamic, 1)) \
+    for (int64_t i = 0; i < (n); i++)
+
 /* Elements that are worth a thread's start. */
 enum { FIRE_GRAIN = 1 << 14 };
 
