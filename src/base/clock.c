@@ -19,11 +19,11 @@ double fire_clock_now(void)
 
 void fire_pause(fire_pause_t *p)
 {
-    if (p->idle < SPINS) {
+    if (p->idle < SPINS + p->patience) {
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
-    } else if (p->idle < YIELDS) {
+    } else if (p->idle < YIELDS + p->patience) {
         sched_yield();
     } else {
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);

@@ -10,6 +10,7 @@ double fire_clock_now(void); /* seconds; never jumps back; only differences coun
  * to others, then sleeps, so that a short wait is fast and a long one is cheap. */
 typedef struct fire_pause {
     uint32_t idle;
+    uint32_t patience; /* spins beyond the usual ones: nobody else wants the core */
 } fire_pause_t;
 
 void fire_pause(fire_pause_t *p);

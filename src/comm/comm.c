@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/parallel.h"
 #include "comm/comm_state.h"
 #include "comm/select.h"
+
+enum { PATIENCE = 20000 }; /* looks, a few milliseconds */
 
 int fire_comm_rank(const fire_comm_t *c)
 {
@@ -68,6 +71,7 @@ fire_status_t fire_comm_poll(fire_comm_t *c)
 fire_status_t fire_comm_idle(fire_comm_t *c, fire_pause_t *pause)
 {
     if (c->tp->ops->wait != NULL) return c->tp->ops->wait(c->tp);
+    pause->patience = c->patience;
     fire_pause(pause);
     return FIRE_OK;
 }
@@ -94,6 +98,18 @@ static fire_status_t learn_hosts(fire_comm_t *c)
     return fire_comm_allgather(c, mine, sizeof(mine), c->host);
 }
 
+/* A core that is given up comes back after another program's slice of time, a thousand
+ * times later than a message: where every rank has a core, it keeps it for a while. */
+static void learn_patience(fire_comm_t *c)
+{
+    const char *mine = fire_comm_host(c, c->tp->rank);
+    int         here = 0;
+
+    for (int r = 0; r < c->tp->size; r++)
+        here += strcmp(fire_comm_host(c, r), mine) == 0;
+    c->patience = here <= fire_parallel_threads(0) ? PATIENCE : 0;
+}
+
 static fire_status_t set_up(fire_comm_t *c, const fire_comm_options_t *o)
 {
     const fire_collective_options_t meet = {.op = FIRE_ALLREDUCE, .algo = "tree"};
@@ -103,6 +119,7 @@ static fire_status_t set_up(fire_comm_t *c, const fire_comm_options_t *o)
     FIRE_TRY(FIRE_NEW(&c->flag, 1));
     FIRE_TRY(fire_collective_create(c, &meet, c->flag, 1, &c->meet));
     FIRE_TRY(learn_hosts(c));
+    learn_patience(c);
     return fire_tuning_read(c, o->tuning, &c->tuning);
 }
 

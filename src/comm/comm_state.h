@@ -22,6 +22,7 @@ struct fire_comm {
     bool               warned;                /* of a rank that is silent */
     int               *node;                  /* rank -> node number */
     char              *host;                  /* FIRE_HOST_LEN bytes per rank */
+    uint32_t           patience;              /* of who waits, see fire_pause_t */
     uint64_t           live[FIRE_LIVE_WORDS]; /* numbers that collectives use now */
     float             *flag;                  /* one element, for agree and barrier */
     fire_collective_t *meet;
