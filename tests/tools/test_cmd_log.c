@@ -50,3 +50,30 @@ TEST(what_is_no_training_log_is_refused)
     CHECK(!file_exists("notes.txt.train"));
     SH_FAILS("missing.log", "firecaffe log missing.log");
 }
+
+TEST(tables_have_columns_of_blanks_as_those_of_parse_log_sh)
+{
+    write_file("run.log", text);
+    SH_OK("parse_log.sh run.log");
+    CHECK_STR(read_file("run.log.train"), "#Iters Seconds TrainingLoss LearningRate\n"
+                                          "0  1.5  2.25  0.01\n");
+    CHECK_STR(read_file("run.log.test"), "#Iters Seconds TestAccuracy TestLoss\n"
+                                         "0    1   0.125  2.5\n"
+                                         "100  60  0.75   0.01\n");
+}
+
+TEST(parse_log_py_writes_into_a_directory)
+{
+    write_file("run.log", text);
+    SH_OK("mkdir tables && parse_log.py --verbose run.log tables --delimiter=' '");
+    CHECK_HAS(read_file("tables/run.log.train"), "0 1.5 nan 2.25\n");
+    SH_FAILS("none/run.log.train", "parse_log.py run.log none");
+}
+
+TEST(the_seconds_of_a_log_are_listed)
+{
+    write_file("run.log", text);
+    SH_OK("extract_seconds.py run.log seconds.txt");
+    CHECK_STR(read_file("seconds.txt"), "0.100000\n1.500000\n1.500000\n60.000000\n");
+    SH_FAILS("missing.log", "extract_seconds.py missing.log seconds.txt");
+}
