@@ -11,8 +11,9 @@ static const double TIME_ROOM = 56; /* for what the page writes behind a name */
 typedef struct maker {
     const char *blob;
     int         node;
-    bool        is_extra; /* a data layer's second or later top */
-    const char *label;    /* its name before splits */
+    bool        is_source; /* by a data layer */
+    bool        is_extra;  /* a data layer's second or later top */
+    const char *label;     /* its name before splits */
 } maker_t;
 
 typedef struct builder {
@@ -86,26 +87,40 @@ static fire_status_t add_inside(fire_graph_node_t *node, const fire_json_t *laye
 static fire_status_t shape_text(const fire_json_t *layer, char **text_p)
 {
     const fire_json_t *shapes = list_of(layer, "shapes");
+    const char        *note   = fire_json_string_or(layer, "note", NULL);
     fire_str_t         out    = {0};
 
+    if (note != NULL) return fire_strdup(note, text_p);
     for (int64_t i = 1; shapes->n > 0 && i < shapes->item[0].n; i++)
         FIRE_TRY(fire_str_printf(&out, "%s%.0f", i > 1 ? " × " : "",
                                  shapes->item[0].item[i].number));
     return fire_str_take(&out, text_p);
 }
 
-static fire_status_t connect(builder_t *b, int node, const char *blob)
+static fire_status_t connect_to(builder_t *b, int node, const maker_t *m)
 {
-    const maker_t     *m = maker_of(b, blob);
     fire_graph_node_t *n = &b->g->node[node];
 
-    if (m == NULL) return FIRE_OK; /* an input of the net */
     if (m->is_extra) return add_name(&n->tag, &n->ntag, &n->tag_cap, m->label);
     for (int64_t i = 0; i < b->g->nedge; i++)
         if (b->g->edge[i].from == m->node && b->g->edge[i].to == node) return FIRE_OK;
     FIRE_TRY(
         fire_grow(&b->g->edge, &b->g->edge_cap, b->g->nedge + 1, sizeof(*b->g->edge)));
     b->g->edge[b->g->nedge++] = (fire_graph_edge_t){.from = m->node, .to = node};
+    return FIRE_OK;
+}
+
+/* To the last that makes the blob, which is none for an input of the net. Of data layers
+ * there may be several, for one phase each. */
+static fire_status_t connect(builder_t *b, int node, const char *blob)
+{
+    for (int64_t i = b->nmaker - 1; i >= 0; i--) {
+        const maker_t *m = &b->maker[i];
+
+        if (strcmp(m->blob, blob) != 0) continue;
+        FIRE_TRY(connect_to(b, node, m));
+        if (!m->is_source || m->is_extra) break;
+    }
     return FIRE_OK;
 }
 
@@ -124,10 +139,11 @@ static fire_status_t add_node(builder_t *b, const fire_json_t *layer,
     for (int64_t i = 0; i < bottoms->n; i++)
         FIRE_TRY(connect(b, id, text_at(bottoms, i)));
     for (int64_t i = 0; i < tops->n; i++)
-        FIRE_TRY(add_maker(b, (maker_t){.blob     = text_at(tops, i),
-                                        .node     = id,
-                                        .is_extra = bottoms->n == 0 && i > 0,
-                                        .label    = text_at(tops, i)}));
+        FIRE_TRY(add_maker(b, (maker_t){.blob      = text_at(tops, i),
+                                        .node      = id,
+                                        .is_source = bottoms->n == 0,
+                                        .is_extra  = bottoms->n == 0 && i > 0,
+                                        .label     = text_at(tops, i)}));
     return FIRE_OK;
 }
 

@@ -8,7 +8,7 @@
 
 typedef struct fire_graph_node {
     const char  *name, *type; /* NULL: no box, a bend of an edge */
-    char        *shape;       /* "20 × 24 × 24", without the batch */
+    char        *shape;       /* "20 × 24 × 24", without the batch; or a note */
     const char **inside;      /* names of the layers that work in place ... */
     const char **inside_type; /* ... and their types */
     int64_t      ninside, inside_cap, inside_type_cap;
@@ -18,7 +18,7 @@ typedef struct fire_graph_node {
     double       x, y, w, h;  /* middle and size, in pixels */
 } fire_graph_node_t;
 
-/* Down the picture. Edges over several rows have been cut at bends by the layout. */
+/* With the flow. Edges over several rows have been cut at bends by the layout. */
 typedef struct fire_graph_edge {
     int    from, to;
     double x[4], y[4]; /* a Bezier curve */
@@ -30,9 +30,11 @@ typedef struct fire_graph {
     fire_graph_edge_t *edge;
     int64_t            nedge, edge_cap;
     double             width, height;
+    double             flow_x, flow_y; /* one is 0; down, as laid out: 0, 1 */
 } fire_graph_t;
 
-/* From the array `layers` of a `net` line of run.jsonl, which must outlive the graph. */
+/* From the array `layers` of a `net` line of run.jsonl, which must outlive the graph. A
+ * layer may have a `note` instead of shapes. */
 fire_status_t fire_graph_create(const fire_json_t *layers, fire_graph_t **graph_p);
 void          fire_graph_destroy(fire_graph_t *g); /* NULL is allowed */
 
@@ -41,6 +43,16 @@ void          fire_graph_destroy(fire_graph_t *g); /* NULL is allowed */
 fire_status_t fire_graph_layout(fire_graph_t *g);
 fire_status_t fire_graph_dot(const fire_graph_t *g, fire_str_t *out);
 fire_status_t fire_graph_placed(fire_graph_t *g, const char *plain);
+
+/* Other directions: with all of it transposed before and after the layout the net flows
+ * to the right; mirrored then, it flows back. */
+void fire_graph_transpose(fire_graph_t *g);
+void fire_graph_mirror(fire_graph_t *g);
+
+/* The graph with its texts, to be drawn by Graphviz itself; before the layout. `rankdir`
+ * is TB, BT, LR or RL. */
+fire_status_t fire_graph_dot_drawing(const fire_graph_t *g, const char *rankdir,
+                                     fire_str_t *out);
 
 /* An SVG element. `alone`: as a file of its own, with colours for light and dark. */
 fire_status_t fire_graph_svg(const fire_graph_t *g, bool alone, fire_str_t *out);

@@ -21,6 +21,58 @@ fire_status_t fire_graph_dot(const fire_graph_t *g, fire_str_t *out)
     return fire_str_printf(out, "}\n");
 }
 
+/* ---- drawn by Graphviz ---- */
+
+static fire_status_t add_quoted(fire_str_t *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\') FIRE_TRY(fire_str_add(out, "\\", 1));
+        FIRE_TRY(fire_str_add(out, text, 1));
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t add_texts(fire_str_t *out, const char *first, const char *between,
+                               const char *second)
+{
+    FIRE_TRY(add_quoted(out, first));
+    if (second[0] == '\0') return FIRE_OK;
+    FIRE_TRY(fire_str_printf(out, "%s", between));
+    return add_quoted(out, second);
+}
+
+static fire_status_t add_label(fire_str_t *out, const fire_graph_node_t *n)
+{
+    FIRE_TRY(add_texts(out, n->name, "\\n", n->type));
+    FIRE_TRY(add_texts(out, "", "\\n", n->shape));
+    for (int64_t i = 0; i < n->ninside; i++) {
+        FIRE_TRY(add_texts(out, "", "\\n", n->inside[i]));
+        FIRE_TRY(add_texts(out, "", " · ", n->inside_type[i]));
+    }
+    for (int64_t i = 0; i < n->ntag; i++)
+        FIRE_TRY(add_texts(out, "", "\\n+ ", n->tag[i]));
+    return FIRE_OK;
+}
+
+fire_status_t fire_graph_dot_drawing(const fire_graph_t *g, const char *rankdir,
+                                     fire_str_t *out)
+{
+    FIRE_TRY(fire_str_printf(out,
+                             "digraph net {\nrankdir=%s;\n"
+                             "node [shape=box style=rounded fontname=Helvetica];\n",
+                             rankdir));
+    for (int64_t i = 0; i < g->nnode; i++) {
+        FIRE_TRY(fire_str_printf(out, "n%lld [label=\"", (long long)i));
+        FIRE_TRY(add_label(out, &g->node[i]));
+        FIRE_TRY(fire_str_printf(out, "\"];\n"));
+    }
+    for (int64_t i = 0; i < g->nedge; i++)
+        FIRE_TRY(fire_str_printf(out, "n%d -> n%d;\n", g->edge[i].from, g->edge[i].to));
+    return fire_str_printf(out, "}\n");
+}
+
+/* ---- placed by Graphviz ---- */
+
 /* The next number of a line; 0 where there is none. */
 static double next_number(const char **at)
 {
@@ -102,6 +154,8 @@ fire_status_t fire_graph_placed(fire_graph_t *g, const char *plain)
     g->width  = next_number(&at) * INCH + 2 * MARGIN;
     g->height = next_number(&at) * INCH + 2 * MARGIN;
     g->nedge  = 0;
+    g->flow_x = 0;
+    g->flow_y = 1;
     for (at = strchr(at, '\n'); at != NULL; at = strchr(at, '\n')) {
         at++;
         if (strncmp(at, "node n", 6) == 0) place_node(g, at + 4);

@@ -91,7 +91,20 @@ static fire_status_t open_box(fire_str_t *out, const fire_graph_node_t *n)
     return fire_str_printf(out, "\">");
 }
 
-static fire_status_t add_box(fire_str_t *out, const fire_graph_node_t *n)
+/* Inputs that are not drawn stand where no edge is: beside the box, or above it. */
+static fire_status_t add_tags(fire_str_t *out, const fire_graph_node_t *n, bool above)
+{
+    double x = n->x - n->w / 2, y = n->y - n->h / 2;
+
+    for (int64_t i = 0; i < n->ntag; i++)
+        FIRE_TRY(add_line(out, "tag", above ? x + 16 : x + n->w + 6,
+                          above ? y - 5 - 14 * (double)i : y + 16 + 14 * (double)i,
+                          n->tag[i]));
+    return FIRE_OK;
+}
+
+static fire_status_t add_box(fire_str_t *out, const fire_graph_t *g,
+                             const fire_graph_node_t *n)
 {
     double x = n->x - n->w / 2, y = n->y - n->h / 2;
 
@@ -108,9 +121,7 @@ static fire_status_t add_box(fire_str_t *out, const fire_graph_node_t *n)
     for (int64_t i = 0; i < n->ninside; i++)
         FIRE_TRY(add_pair(out, "in", x + 16, y + 50 + 17 * (double)i, n->inside[i],
                           n->inside_type[i]));
-    for (int64_t i = 0; i < n->ntag; i++)
-        FIRE_TRY(
-            add_line(out, "tag", x + n->w + 6, y + 16 + 14 * (double)i, n->tag[i]));
+    FIRE_TRY(add_tags(out, n, g->flow_y == 0));
     return fire_str_add(out, "</g>\n", 5);
 }
 
@@ -135,19 +146,30 @@ static const char style[] =
     ".net .join .mark{fill:var(--join)}.net .loss .mark{fill:var(--loss)}"
     ".net .data .mark{fill:var(--data)}</style>\n";
 
+/* A triangle whose tip is where the edge ends. */
+static fire_status_t add_head(fire_str_t *out, double x, double y, double flow_x,
+                              double flow_y)
+{
+    return fire_str_printf(
+        out, "<path class=\"head\" d=\"M%.1f %.1fl%.1f %.1fl%.1f %.1fz\"/>", x, y,
+        -7 * flow_x - 3.5 * flow_y, -7 * flow_y - 3.5 * flow_x, 7 * flow_y, 7 * flow_x);
+}
+
+/* A bend has some length, which the edge goes straight. */
 static fire_status_t add_edge(fire_str_t *out, const fire_graph_t *g,
                               const fire_graph_edge_t *e)
 {
     const fire_graph_node_t *from = &g->node[e->from];
+    double bend = from->name != NULL ? 0 : g->flow_y != 0 ? from->h : from->w;
 
     FIRE_TRY(fire_str_printf(
         out,
-        "<path class=\"edge\" d=\"M%.1f %.1fV%.1fC%.1f %.1f %.1f %.1f %.1f %.1f\"/>",
-        e->x[0], e->y[0] - (from->name == NULL ? from->h : 0), e->y[0], e->x[1],
-        e->y[1], e->x[2], e->y[2], e->x[3], e->y[3]));
+        "<path class=\"edge\" d=\"M%.1f %.1fL%.1f %.1fC%.1f %.1f %.1f %.1f %.1f "
+        "%.1f\"/>",
+        e->x[0] - bend * g->flow_x, e->y[0] - bend * g->flow_y, e->x[0], e->y[0],
+        e->x[1], e->y[1], e->x[2], e->y[2], e->x[3], e->y[3]));
     if (g->node[e->to].name == NULL) return FIRE_OK;
-    return fire_str_printf(out, "<path class=\"head\" d=\"M%.1f %.1fl-3.5 -7h7z\"/>",
-                           e->x[3], e->y[3]);
+    return add_head(out, e->x[3], e->y[3], g->flow_x, g->flow_y);
 }
 
 fire_status_t fire_graph_svg(const fire_graph_t *g, bool alone, fire_str_t *out)
@@ -162,6 +184,6 @@ fire_status_t fire_graph_svg(const fire_graph_t *g, bool alone, fire_str_t *out)
     for (int64_t i = 0; i < g->nedge; i++)
         FIRE_TRY(add_edge(out, g, &g->edge[i]));
     for (int64_t i = 0; i < g->nnode; i++)
-        if (g->node[i].name != NULL) FIRE_TRY(add_box(out, &g->node[i]));
+        if (g->node[i].name != NULL) FIRE_TRY(add_box(out, g, &g->node[i]));
     return fire_str_add(out, "</svg>\n", 7);
 }

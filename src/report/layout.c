@@ -245,6 +245,8 @@ fire_status_t fire_graph_layout(fire_graph_t *g)
     layout_t      l = {.g = g};
     fire_status_t st;
 
+    g->flow_x = 0;
+    g->flow_y = 1;
     if (g->nnode == 0) return FIRE_OK;
     FIRE_TRY_GOTO(st, make_rows(&l), out);
     FIRE_TRY_GOTO(st, order_rows(&l), out);

@@ -119,3 +119,74 @@ TEST(a_net_without_layers_gives_an_empty_picture)
     fire_str_fini(&out);
     end(g);
 }
+
+/* ---- directions ---- */
+
+/* How far a part of the net lies behind another, with the flow. */
+static double ahead(const fire_graph_t *g, int from, int to)
+{
+    return (g->node[to].x - g->node[from].x) * g->flow_x +
+           (g->node[to].y - g->node[from].y) * g->flow_y;
+}
+
+TEST(a_net_can_flow_to_the_right_and_back)
+{
+    fire_graph_t *g = make(net);
+    double        wide;
+
+    wide = g->node[1].w;
+    fire_graph_transpose(g);
+    CHECK_OK(fire_graph_layout(g));
+    fire_graph_transpose(g);
+    CHECK(g->flow_x == 1 && g->flow_y == 0);
+    CHECK(g->width > g->height);
+    CHECK_NEAR(g->node[1].w, wide, 0.0); /* texts lie as before */
+    CHECK(ahead(g, 0, 1) > 0 && ahead(g, 1, 5) > 0);
+    fire_graph_mirror(g);
+    CHECK(g->flow_x == -1 && g->node[0].x > g->node[5].x);
+    CHECK(ahead(g, 0, 1) > 0 && ahead(g, 1, 5) > 0);
+    for (int64_t i = 0; i < g->nedge; i++)
+        CHECK(g->edge[i].x[3] < g->edge[i].x[0]);
+    end(g);
+}
+
+TEST(a_net_can_flow_upwards)
+{
+    fire_graph_t *g = make(net);
+
+    CHECK_OK(fire_graph_layout(g));
+    fire_graph_mirror(g);
+    CHECK(g->flow_y == -1 && g->node[0].y > g->node[5].y);
+    end(g);
+}
+
+TEST(graphviz_gets_all_texts_where_it_draws)
+{
+    fire_str_t    out = {0};
+    fire_graph_t *g   = make("[{\"name\":\"a \\\"b\\\"\",\"type\":\"Convolution\","
+                               "\"bottoms\":[],\"tops\":[\"x\"],\"note\":\"5/2\"},"
+                               "{\"name\":\"c\",\"type\":\"ReLU\",\"bottoms\":[\"x\"],"
+                               "\"tops\":[\"x\"]},{\"name\":\"d\",\"type\":\"ReLU\","
+                               "\"bottoms\":[\"x\"],\"tops\":[\"y\"]}]");
+
+    CHECK_OK(fire_graph_dot_drawing(g, "RL", &out));
+    CHECK(strstr(out.text, "rankdir=RL;") != NULL);
+    CHECK(strstr(out.text,
+                 "n0 [label=\"a \\\"b\\\"\\nConvolution\\n5/2\\nc · ReLU\"];") != NULL);
+    CHECK(strstr(out.text, "n0 -> n1;") != NULL);
+    fire_str_fini(&out);
+    end(g);
+}
+
+TEST(data_layers_of_both_phases_lead_to_who_takes_their_blob)
+{
+    fire_graph_t *g =
+        make("[" LAYER("train", "Data", "", "\"x\",\"y\"", "1")
+                 LAYER("test", "Data", "", "\"x\",\"y\"", "1")
+                     LAYER("loss", "Loss", "\"x\",\"y\"", "\"l\"", "1") "{}]");
+
+    CHECK_EQ(g->nedge, 2);
+    CHECK_EQ(g->edge[0].from + g->edge[1].from, 1);
+    CHECK_EQ(g->node[2].ntag, 1);
+    end(g);
+}
