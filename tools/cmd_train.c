@@ -16,12 +16,14 @@
 #include "net_flags.h"
 #include "run_flags.h"
 #include "summary.h"
+#include "timing.h"
 #include "train/snapshot.h"
 #include "train/trainer.h"
 #include "workers.h"
 
 typedef struct flags {
     const char *solver, *snapshot, *weights, *sigint_effect, *sighup_effect;
+    bool        timing;
 } flags_t;
 
 static flags_t             flags;
@@ -36,6 +38,8 @@ static const fire_option_t options[] = {
                 "on Ctrl-C: snapshot, stop (with a snapshot) or none"),
     FIRE_OPTION(flags_t, sighup_effect, STRING, "snapshot", "WHAT",
                 "on SIGHUP: snapshot, stop or none"),
+    FIRE_OPTION(flags_t, timing, BOOL, "false", NULL,
+                "behind each display, log the milliseconds of every layer"),
     {0},
 };
 
@@ -93,6 +97,7 @@ typedef struct session {
     double         loss;
     bool           has_loss;
     summary_t      summary;
+    timing_t       timing;
 } session_t;
 
 static fire_status_t catch_signals(job_t *j)
@@ -141,12 +146,15 @@ static void on_event(void *arg, const fire_train_event_t *e)
         s->began = fire_clock_now();
         s->first = e->iter;
     } else if (e->kind == FIRE_TRAIN_DISPLAY) {
-        s->loss     = e->loss;
-        s->has_loss = true;
+        s->loss          = e->loss;
+        s->has_loss      = true;
+        s->timing.is_due = flags.timing;
     } else if (e->kind == FIRE_TRAIN_ITERATION) {
         show_progress(s, e);
     } else if (e->kind == FIRE_TRAIN_MEASURED) {
         summary_add(&s->summary, e->measured);
+        if (flags.timing && timing_add(&s->timing, e->measured) < 0)
+            FIRE_LOG(WARNING, "--timing: %s", fire_last_error());
     } else if (e->kind == FIRE_TRAIN_DONE) {
         console_progress_end();
     }
@@ -235,7 +243,7 @@ static fire_status_t train(void *arg, const worker_t *worker)
     o.comm        = worker->comm;
     o.arg         = &session;
     o.action      = requested;
-    o.measure |= worker->comm != NULL;
+    o.measure |= worker->comm != NULL || flags.timing;
     if (worker->rank == 0) {
         o.event = on_event;
         st      = run_flags_prepare(job->param, resumes());
@@ -249,6 +257,7 @@ static fire_status_t train(void *arg, const worker_t *worker)
     fire_trainer_destroy(trainer);
     gpu_flags_close(&o.ctx);
     summary_fini(&session.summary);
+    timing_fini(&session.timing);
     return st;
 }
 

@@ -8,6 +8,7 @@
 #include "caffe_flags.h"
 #include "command.h"
 #include "console.h"
+#include "train_py.h"
 
 typedef struct common_flags {
     bool help, version;
@@ -262,15 +263,19 @@ int main(int argc, char **argv)
 {
     const char  **words = NULL;
     int           n     = 0;
+    fire_str_t    gpus  = {0};
     fire_status_t st    = expand_name(argc, argv, &n, &words);
 
     typed.argc = argc;
     typed.argv = argv;
+    if (st >= 0 && strcmp(words[0], "train.py") == 0)
+        st = train_py_words(&n, words, &gpus);
     if (st >= 0) st = dispatch(n, words);
     console_close();
     if (st >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
         st = FIRE_FAIL(FIRE_ERR_IO, "cannot write the output");
     if (st < 0) console_error(console.verbose);
     fire_free(words);
+    fire_str_fini(&gpus);
     return exit_code(st);
 }

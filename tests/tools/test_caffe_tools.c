@@ -15,7 +15,13 @@ static const char tools[] =
     "input_scale raw_scale channel_swap ext\n"
     "detect.py: model_def pretrained_model crop_mode gpu mean_file input_scale "
     "raw_scale "
-    "channel_swap context_pad\n";
+    "channel_swap context_pad\n"
+    "draw_net.py: rankdir phase display_lrm\n"
+    "train.py: solver snapshot timing\n"
+    "parse_log.py: verbose delimiter\n"
+    "resize_and_crop_images.py: image_lib input_folder output_folder "
+    "output_side_length num_clients input\n"
+    "summarize.py: max_width\n";
 
 TEST(every_flag_of_caffes_tools_is_explained)
 {
@@ -67,7 +73,8 @@ TEST(tools_refuse_too_few_arguments_with_their_usage)
     SH_OK("for t in classification compute_image_mean convert_cifar_data "
           "convert_imageset convert_mnist_data convert_mnist_siamese_data "
           "extract_features upgrade_net_proto_binary upgrade_net_proto_text "
-          "upgrade_solver_proto_text classify.py detect.py; do "
+          "upgrade_solver_proto_text classify.py detect.py "
+          "draw_net.py parse_log.py parse_log.sh extract_seconds.py summarize.py; do "
           "$t >out 2>&1 && { echo $t; exit 1; }; "
           "grep -q 'usage: firecaffe' out || { echo $t; cat out; exit 1; }; done");
 }
