@@ -34,6 +34,7 @@ static int64_t chunk_count(const fire_algo_t *algo, const fire_coll_t *c, size_t
     return (int64_t)((len + most - 1) / most);
 }
 
+/* The last chunk comes first: backward wrote it last, and caches still hold it. */
 fire_status_t fire_sched_plan(fire_sched_t *s, const fire_algo_t *algo,
                               const fire_coll_t *c)
 {
@@ -55,7 +56,7 @@ fire_status_t fire_sched_plan(fire_sched_t *s, const fire_algo_t *algo,
             lane.ncolor = ncolor;
             lane.color  = color;
             lane.chunk  = (int)k;
-            lane.span   = fire_span_part(all, k, nchunk, c->grain);
+            lane.span   = fire_span_part(all, nchunk - 1 - k, nchunk, c->grain);
             s->rounds   = lane.round;
             FIRE_TRY(algo->plan(&lane, s));
         }
