@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # here.sh - does `plan` predict this machine? Measures it, times the layers of two nets on
-# MNIST, predicts steps with 2 and 4 workers, then trains and compares.
+# MNIST, predicts steps with 2 and 4 workers, then trains and compares; three times, because
+# the speed of a shared machine changes from second to second. Medians count.
 #
 #   bench/scale/here.sh [OUT_DIR]
 set -euo pipefail
@@ -36,32 +37,63 @@ layer {
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip3" bottom: "label" top: "loss" }
 NET
 
-"${mpi[@]}" -np 2 "$fire" plan --machine measure --threads 1 --save "$out/machine.json" --quiet
-printf '%-6s %6s %8s %13s %12s %7s\n' net batch workers 'predicted ms' 'measured ms' ratio
-compare() { # compare NET MODEL BATCH ITERATIONS
-    local net=$1 model=$2 batch=$3 iterations=$4 workers predicted measured
-    sed "0,/batch_size: [0-9]*/s//batch_size: $batch/" "$model" >"$out/$net.net.prototxt"
-    cat >"$out/$net.solver.prototxt" <<SOLVER
-net: "$out/$net.net.prototxt"
+median() { sort -g | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
+
+write_net() { # write_net NET MODEL BATCH ITERATIONS
+    sed "0,/batch_size: [0-9]*/s//batch_size: $3/" "$2" >"$out/$1.net.prototxt"
+    cat >"$out/$1.solver.prototxt" <<SOLVER
+net: "$out/$1.net.prototxt"
 base_lr: 0.01 lr_policy: "fixed" momentum: 0.9 weight_decay: 0.0005
-max_iter: $iterations display: 0 solver_mode: CPU random_seed: 1
+max_iter: $4 display: 0 solver_mode: CPU random_seed: 1
 snapshot_prefix: "s" snapshot_after_train: false
 SOLVER
+}
+
+predict() { # predict NET BATCH WORKERS: seconds
+    "${mpi[@]}" -np "$3" "$fire" time --model "$out/$1.net.prototxt" --iterations 20 \
+        --json --batch $(($2 / $3)) --quiet >"$out/$1.times.json"
+    "$fire" plan --model "$out/$1.net.prototxt" --machine "$out/machine.json" \
+        --times "$out/$1.times.json" --batch "$2" --workers "$3" --comm hier --json 2>/dev/null |
+        sed -n 's/.*"step_s": *\([0-9.e-]*\).*/\1/p'
+}
+
+train() { # train NET WORKERS: seconds, without the first line of times, that of a cold start
+    "${mpi[@]}" -np "$2" "$fire" train --solver "$out/$1.solver.prototxt" --comm hier \
+        --run_dir "$out/$1-$2" --quiet
+    sed -n 's/.*"type":"times".*"n":\([0-9]*\),"seconds":\[\([0-9.e-]*\).*/\1 \2/p' \
+        "$out/$1-$2/run.jsonl" | awk 'NR > 1 {n += $1; s += $2} END {print s / n}'
+}
+
+measure_machine() {
+    "${mpi[@]}" -np 2 "$fire" plan --machine measure --threads 1 --save "$out/machine.json" --quiet
+}
+
+compare() { # compare NET MODEL BATCH ITERATIONS: a prediction and a measurement more of each
+    local workers
+    write_net "$@"
     for workers in 2 4; do
-        "${mpi[@]}" -np $workers "$fire" time --model "$out/$net.net.prototxt" --iterations 40 \
-            --json --batch $((batch / workers)) --quiet >"$out/$net.times.json"
-        "${mpi[@]}" -np $workers "$fire" train --solver "$out/$net.solver.prototxt" --comm hier \
-            --run_dir "$out/$net-$workers" --quiet
-        predicted=$("$fire" plan --model "$out/$net.net.prototxt" --machine "$out/machine.json" \
-            --times "$out/$net.times.json" --batch "$batch" --workers $workers --comm hier --json 2>/dev/null |
-            sed -n 's/.*"step_s": *\([0-9.e-]*\).*/\1/p')
-        measured=$(sed -n 's/.*"type":"times".*"n":\([0-9]*\),"seconds":\[\([0-9.e-]*\).*/\1 \2/p' \
-            "$out/$net-$workers/run.jsonl" | awk '{n += $1; s += $2} END {print s / n}')
-        awk -v net="$net" -v b="$batch" -v w=$workers -v p="$predicted" -v m="$measured" \
-            'BEGIN {printf "%-6s %6d %8d %13.2f %12.2f %7.2f\n", net, b, w, 1e3 * p, 1e3 * m, p / m}'
+        predict "$1" "$3" $workers >>"$out/$1-$3-$workers.predicted"
+        train "$1" $workers >>"$out/$1-$3-$workers.measured"
     done
 }
-compare lenet models/lenet/train_val.prototxt 64 300
-compare lenet models/lenet/train_val.prototxt 256 100
-compare wide "$out/wide.prototxt" 64 100
-compare wide "$out/wide.prototxt" 256 60
+
+print_row() { # print_row NET BATCH WORKERS
+    awk -v net="$1" -v b="$2" -v w="$3" -v p="$(median <"$out/$1-$2-$3.predicted")" \
+        -v m="$(median <"$out/$1-$2-$3.measured")" \
+        'BEGIN {printf "%-6s %6d %8d %13.2f %12.2f %7.2f\n", net, b, w, 1e3 * p, 1e3 * m, p / m}'
+}
+
+rm -f "$out"/*.predicted "$out"/*.measured
+for _ in 1 2 3; do
+    measure_machine
+    compare lenet models/lenet/train_val.prototxt 64 350
+    compare lenet models/lenet/train_val.prototxt 256 110
+    compare wide "$out/wide.prototxt" 64 60
+    compare wide "$out/wide.prototxt" 256 28
+done
+printf '%-6s %6s %8s %13s %12s %7s\n' net batch workers 'predicted ms' 'measured ms' ratio
+for net in lenet wide; do
+    for batch in 64 256; do
+        for workers in 2 4; do print_row $net $batch $workers; done
+    done
+done

@@ -120,25 +120,25 @@ static double run_backward(replay_t *r, double now)
 
 /* Sums inside a node are work for its cores: behind what shall they hide, if all of
  * these compute? */
-static bool overlaps(const fire_step_setup_t *s)
+static bool sums_take_turns(const fire_step_setup_t *s)
 {
-    const fire_cluster_t *c = s->cluster;
-
-    return s->overlap &&
-           !(s->workers <= c->per_node && fire_cluster_is_full(c, s->workers));
+    return s->workers <= s->cluster->per_node &&
+           fire_cluster_is_full(s->cluster, s->workers);
 }
 
-/* Buckets go one after the other, each followed by its update. */
+/* Buckets go one after the other, each followed by its update, which the next sum does
+ * not wait for unless it needs the same core. */
 static void run_exchange(replay_t *r, double backward_end)
 {
-    bool   overlap = overlaps(r->s);
+    bool   turns = sums_take_turns(r->s), overlap = r->s->overlap && !turns;
     double net = 0, last = 0;
 
     for (int b = 0; b < r->nbucket; b++) {
         bucket_t *k     = &r->bucket[b];
         double    ready = overlap ? k->ready : backward_end;
+        double    free  = turns ? last : net;
 
-        net     = (net > ready ? net : ready) + k->seconds;
+        net     = (free > ready ? free : ready) + k->seconds;
         k->done = net + k->update;
         if (k->done < last + k->update) k->done = last + k->update;
         last = k->done;

@@ -122,3 +122,16 @@ TEST(workers_that_share_cores_take_longer_and_hide_nothing)
     machine.cores    = 0;
     machine.per_node = 1;
 }
+
+/* Two buckets of 1 s, updates of 1 s: a sum goes on during the update before it, 2 + 1,
+ * unless both want the same core, 2 + 2. */
+TEST(on_a_full_node_sums_and_updates_take_turns)
+{
+    machine.compute.update = 8;
+    CHECK_NEAR(replay(1, 8, false).total, 6 + 3, 1e-6);
+    machine.per_node = machine.cores = 2;
+    CHECK_NEAR(replay(1, 8, false).total, 6 + 4, 1e-6);
+    machine.per_node       = 1;
+    machine.cores          = 0;
+    machine.compute.update = 1e9;
+}
