@@ -29,6 +29,23 @@ FIRE_SIMD void put(fire_dtype_t t, void *y, int64_t i, int64_t n, fire_vf_t v)
     memcpy((char *)y + (size_t)i * size, some, (size_t)(n - i) * size);
 }
 
+/* Results that no cache holds until they are read again. */
+static bool is_far(fire_dtype_t t, int64_t n, const void *y)
+{
+    enum { FAR = 8 << 20 };
+
+    return n * (int64_t)fire_dtype_size(t) >= FAR && (uintptr_t)y % 64 == 0;
+}
+
+FIRE_SIMD void put_far(fire_dtype_t t, bool far, void *y, int64_t i, int64_t n,
+                       fire_vf_t v)
+{
+    if (far && n - i >= FIRE_LANES)
+        fire_vf_stream(y, t, i, v);
+    else
+        put(t, y, i, n, v);
+}
+
 /* One piece: the function of 16 elements, in a loop for each number format. Arrays are
  * the same or apart, so no element waits for another. */
 #define LOOP(name, value)                                                              \
@@ -56,7 +73,6 @@ FIRE_SIMD fire_vf_t relu_of(fire_vf_t v, float slope)
 LOOP(relu, relu_of(A, ca))
 LOOP(relu_0_back, fire_vf_where(A > 0.0f, B))
 LOOP(relu_back, fire_vf_select(A > 0.0f, B, ca *B))
-LOOP(scale, ca *A)
 
 /* Piece `at` of the sum of k arrays. */
 typedef struct sum {
@@ -66,6 +82,7 @@ typedef struct sum {
     const void *const *x;
     float              slope;
     void              *y;
+    bool               far;
 } sum_t;
 
 FIRE_SIMD void sum_loop(fire_dtype_t t, int lanes, const sum_t *s, int64_t at,
@@ -78,11 +95,41 @@ FIRE_SIMD void sum_loop(fire_dtype_t t, int lanes, const sum_t *s, int64_t at,
         if (s->c != NULL) v *= s->c[0];
         for (int j = 1; j < s->k; j++)
             v += s->c != NULL ? s->c[j] * get(t, s->x[j], i, n) : get(t, s->x[j], i, n);
-        put(t, s->y, i, n, s->slope != 1.0f ? relu_of(v, s->slope) : v);
+        put_far(t, s->far, s->y, i, n, s->slope != 1.0f ? relu_of(v, s->slope) : v);
     }
+    if (s->far) fire_vf_fence();
 }
 FIRE_SIMD_KERNEL(sum, sum_loop, s->dtype, FIRE_LANES,
                  (const sum_t *s, int64_t at, int64_t n), s, at, n)
+
+/* Piece `at` of the gradients of k summands. */
+typedef struct spread {
+    fire_dtype_t dtype;
+    float        slope;
+    const void  *y, *dy;
+    int          k;
+    const float *c;
+    void *const *dx;
+    bool         far;
+} spread_t;
+
+FIRE_SIMD void spread_loop(fire_dtype_t t, int lanes, const spread_t *s, int64_t at,
+                           int64_t n)
+{
+    (void)lanes;
+    for (int64_t i = at; i < n; i += FIRE_LANES) {
+        fire_vf_t v = get(t, s->dy, i, n);
+
+        if (s->y != NULL)
+            v = fire_vf_select(get(t, s->y, i, n) > 0.0f, v,
+                               s->slope == 0.0f ? (fire_vf_t){0} : s->slope * v);
+        for (int j = 0; j < s->k; j++)
+            put_far(t, s->far, s->dx[j], i, n, s->c != NULL ? s->c[j] * v : v);
+    }
+    if (s->far) fire_vf_fence();
+}
+FIRE_SIMD_KERNEL(spread, spread_loop, s->dtype, FIRE_LANES,
+                 (const spread_t *s, int64_t at, int64_t n), s, at, n)
 
 typedef void piece_t(fire_dtype_t t, int64_t n, float ca, const void *a, const void *b,
                      void *y);
@@ -115,15 +162,21 @@ void fire_raw_relu_back(fire_dtype_t t, int64_t n, float slope, const void *y,
 void fire_raw_sum(fire_dtype_t t, int64_t n, int k, const float *c,
                   const void *const *x, float slope, void *y)
 {
-    sum_t s = {t, k, c, x, slope, y};
+    sum_t s = {t, k, c, x, slope, y, is_far(t, n, y)};
 
     FIRE_PARALLEL_PIECES(i, n, FIRE_GRAIN)
     sum(&s, i, i + fire_piece(n, i, FIRE_GRAIN));
 }
 
-void fire_raw_scale(fire_dtype_t t, int64_t n, float c, const void *x, void *y)
+void fire_raw_spread(fire_dtype_t t, int64_t n, float slope, const void *y,
+                     const void *dy, int k, const float *c, void *const *dx)
 {
-    if (x != y || c != 1.0f) share(scale, t, n, c, x, NULL, y);
+    spread_t s = {t, slope, y, dy, k, c, dx, true};
+
+    for (int j = 0; j < k; j++)
+        s.far = s.far && is_far(t, n, dx[j]);
+    FIRE_PARALLEL_PIECES(i, n, FIRE_GRAIN)
+    spread(&s, i, i + fire_piece(n, i, FIRE_GRAIN));
 }
 
 void fire_raw_rows(fire_dtype_t t, int64_t rows, int64_t n, const void *x,

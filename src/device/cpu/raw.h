@@ -13,7 +13,10 @@ void fire_raw_relu_back(fire_dtype_t t, int64_t n, float slope, const void *y,
  * c is NULL. A ReLU of this slope comes behind (1: none). y may be one of them. */
 void fire_raw_sum(fire_dtype_t t, int64_t n, int k, const float *c,
                   const void *const *x, float slope, void *y);
-void fire_raw_scale(fire_dtype_t t, int64_t n, float c, const void *x, void *y);
+/* Its gradient: dx[0], dx[1] ... = dy, each times its c; y is the sum behind the ReLU, or
+ * NULL where there is none. dy may be one of them. */
+void fire_raw_spread(fire_dtype_t t, int64_t n, float slope, const void *y,
+                     const void *dy, int k, const float *c, void *const *dx);
 /* Rows of n elements, which begin every x_step and y_step elements. */
 void fire_raw_rows(fire_dtype_t t, int64_t rows, int64_t n, const void *x,
                    int64_t x_step, void *y, int64_t y_step);

@@ -163,6 +163,35 @@ FIRE_SIMD void fire_vf_store(void *base, fire_dtype_t t, int lanes, int64_t i,
     }
 }
 
+/* The same past the cache, for arrays that are larger than it: a store would first read
+ * what it overwrites. 16 lanes, whole vectors from the array's beginning on; fence behind
+ * the last one. */
+FIRE_SIMD void fire_vf_stream(void *base, fire_dtype_t t, int64_t i, fire_vf_t v)
+{
+    size_t size = t == FIRE_F32 ? sizeof(float) : sizeof(uint16_t);
+    char  *y    = (char *)base + (size_t)i * size;
+    float  lane[FIRE_LANES];
+
+    fire_vf_store(lane, t, FIRE_LANES, 0, v);
+#if defined(__x86_64__) && defined(__GNUC__)
+    for (size_t k = 0; k < FIRE_LANES * size; k += 16) {
+        float part __attribute__((vector_size(16)));
+
+        memcpy(&part, (char *)lane + k, sizeof(part));
+        __builtin_ia32_movntps((float *)(y + k), part);
+    }
+#else
+    memcpy(y, lane, FIRE_LANES * size);
+#endif
+}
+
+FIRE_SIMD void fire_vf_fence(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_ia32_sfence();
+#endif
+}
+
 /* mask is all ones or all zeros per lane, as comparisons give it. */
 FIRE_SIMD fire_vf_t fire_vf_select(fire_vi_t mask, fire_vf_t yes, fire_vf_t no)
 {

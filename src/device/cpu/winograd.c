@@ -2,12 +2,11 @@
 
 #include "device/cpu/parallel.h"
 #include "device/cpu/winograd_bf16.h"
+#include "device/cpu/winograd_small.h"
 #include "device/cpu/winograd_sums.h"
 
 /* Transformed arrays are panels: (spot, block of 16 channels, row, 16), where a row is a
  * tile or a channel. */
-enum { TAPS = 5, SIDE = FIRE_TILE + 1 - TAPS };
-
 bool fire_winograd_works(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -17,6 +16,21 @@ bool fire_winograd_works(void)
 #endif
 }
 
+/* Of 3x3 taps large tiles save more products, but on small maps most of them would
+ * overhang. 5x5 taps have no choice. */
+static int tile_of(const fire_winograd_t *c)
+{
+    enum { SMALL_MAP = 28 };
+    bool small = c->out[0] < SMALL_MAP || c->out[1] < SMALL_MAP;
+
+    return c->taps == 3 && small ? FIRE_SMALL_TILE : FIRE_TILE;
+}
+
+static int64_t spots_of(const fire_way_t *w)
+{
+    return w->tile * w->tile;
+}
+
 /* From spot to spot. One vector more than the panel needs: else all spots of a tile
  * would compete for the same lines of the cache. */
 static int64_t spot_step(int64_t blocks, int64_t rows)
@@ -24,32 +38,82 @@ static int64_t spot_step(int64_t blocks, int64_t rows)
     return (blocks * rows + 1) * FIRE_LANES;
 }
 
-static size_t panel_bytes(int64_t blocks, int64_t rows)
+static size_t panel_bytes(const fire_way_t *w, int64_t blocks, int64_t rows)
 {
-    return (size_t)(FIRE_SPOTS * spot_step(blocks, rows)) * sizeof(float);
+    return (size_t)(spots_of(w) * spot_step(blocks, rows)) * sizeof(float);
 }
 
-/* A chunk's panels should stay in a core's cache, but rows should be many enough to
- * make reading the weights worth it; and threads should have the same number. */
-static int64_t chunk_size(const fire_way_t *w)
+/* A chunk's inputs should stay in a core's cache, but rows should be many enough to make
+ * reading the weights worth it; and threads should have about the same number. */
+static int64_t chunk_of_tiles(const fire_way_t *w)
 {
-    enum { CACHE = 1 << 20, LEAST = 2 * FIRE_SUM_ROWS };
-    int64_t row     = (w->in_blocks + w->out_blocks) * FIRE_SPOTS * FIRE_LANES * 4;
+    enum { CACHE = 1 << 19, LEAST = 4 * FIRE_SUM_ROWS };
+    int64_t row     = (w->in_blocks + 1) * spots_of(w) * FIRE_LANES * 4;
     int64_t most    = CACHE / row > LEAST ? CACHE / row : LEAST;
     int64_t threads = fire_threads(), turns = fire_ceil_div(w->tiles, most * threads);
 
     return fire_ceil_div(w->tiles, turns * threads);
 }
 
-static fire_way_t make_way(const fire_winograd_t *c, bool back)
-{
-    fire_way_t w = fire_way_make(c, back, FIRE_TILE);
+/* ---- tiles ---- */
 
-    w.chunk = chunk_size(&w);
-    return w;
+FIRE_SIMD void store_spots(const fire_vf_t *spot, float *dst, int64_t step)
+{
+    for (int i = 0; i < FIRE_SMALL_SPOTS; i++)
+        fire_tile_store(dst + i * step, spot[i]);
 }
 
-/* ---- tiles ---- */
+/* The transforms of all pairs of tile and taps, or outputs, that there are. */
+FIRE_SIMD void input_tile(fire_dtype_t type, int tile, const fire_tile_part_t *p,
+                          const void *x, float *dst, int64_t step)
+{
+    if (tile == FIRE_TILE)
+        fire_tile_from_input(type, p, x, dst, step);
+    else {
+        fire_vf_t spot[FIRE_SMALL_SPOTS];
+
+        fire_small_from_input(type, false, p, x, spot);
+        store_spots(spot, dst, step);
+    }
+}
+
+FIRE_SIMD void taps_tile(fire_dtype_t type, int tile, int n, const fire_tile_part_t *p,
+                         const void *x, float *dst, int64_t step)
+{
+    fire_vf_t spot[FIRE_SMALL_SPOTS];
+
+    if (tile == FIRE_SMALL_TILE) {
+        if (n == 2)
+            fire_small_from_taps(type, 2, p, x, spot);
+        else
+            fire_small_from_taps(type, 3, p, x, spot);
+        store_spots(spot, dst, step);
+    } else if (n == 3)
+        fire_tile_from_taps(type, 3, p, x, dst, step);
+    else if (n == 4)
+        fire_tile_from_taps(type, 4, p, x, dst, step);
+    else if (n == 5)
+        fire_tile_from_taps(type, 5, p, x, dst, step);
+    else
+        fire_tile_from_taps(type, 6, p, x, dst, step);
+}
+
+FIRE_SIMD void output_tile(int tile, int n, const float *src, int64_t step,
+                           fire_vf_t (*y)[FIRE_SIDE])
+{
+    if (tile == FIRE_SMALL_TILE && n == 2)
+        fire_small_to_output(2, src, step, y);
+    else if (tile == FIRE_SMALL_TILE)
+        fire_small_to_output(3, src, step, y);
+    else if (n == 3)
+        fire_tile_to_output(3, src, step, y);
+    else if (n == 4)
+        fire_tile_to_output(4, src, step, y);
+    else if (n == 5)
+        fire_tile_to_output(5, src, step, y);
+    else
+        fire_tile_to_output(6, src, step, y);
+}
 
 /* What tiles are read of: inputs, or gradients of outputs, which act as taps on them. */
 typedef enum tile_kind { INPUTS, GRADIENTS } tile_kind_t;
@@ -68,9 +132,9 @@ FIRE_SIMD void read_channels(fire_dtype_t type, const fire_way_t *w, tile_kind_t
         float *dst = panel + (b * rows + row) * FIRE_LANES;
 
         if (kind == INPUTS)
-            fire_tile_from_input(type, &p, x, dst, step);
+            input_tile(type, w->tile, &p, x, dst, step);
         else
-            fire_tile_from_taps(type, SIDE, &p, x, dst, step);
+            taps_tile(type, w->tile, w->side, &p, x, dst, step);
     }
 }
 
@@ -97,43 +161,31 @@ FIRE_SIMD void gradient_step(fire_dtype_t type, int lanes, const fire_way_t *w,
 FIRE_SIMD_KERNEL(read_gradients, gradient_step, w->dtype, FIRE_LANES, TILE_PARAMS, w, t,
                  x, row, rows, panel)
 
-FIRE_SIMD void write_tile(fire_dtype_t type, const fire_tile_part_t *p,
-                          const float *src, int64_t step, fire_vf_t bias, float slope,
-                          void *image)
-{
-    fire_vf_t y[FIRE_SIDE][FIRE_SIDE];
-
-    fire_tile_to_output(SIDE, src, step, y);
-    for (int i = 0; i < p->y1; i++)
-        for (int j = 0; j < p->x1; j++) {
-            fire_vf_t v = y[i][j] + bias;
-
-            if (slope != 1.0f) v = fire_vf_select(v > 0, v, v * slope);
-            fire_vf_store(image, type, FIRE_LANES,
-                          (p->corner + i * p->width + j) * FIRE_LANES, v);
-        }
-}
-
+/* A block of channels of tile t. */
 FIRE_SIMD void output_step(fire_dtype_t type, int lanes, const fire_way_t *w, int64_t t,
-                           const float *panel, int64_t row, const float *bias,
+                           int64_t block, const float *src, const float *bias,
                            float slope, void *y)
 {
-    fire_tile_part_t p     = fire_way_output(w, t);
-    int64_t          plane = w->out[0] * w->out[1];
-    int64_t          step  = spot_step(w->out_blocks, w->chunk);
+    fire_tile_part_t p    = fire_way_output(w, t);
+    fire_vf_t        more = fire_tile_load(bias + block * FIRE_LANES);
+    fire_vf_t        out[FIRE_SIDE][FIRE_SIDE];
 
     (void)lanes;
-    for (int64_t b = 0; b < w->out_blocks; b++, p.corner += plane) {
-        const float *src  = panel + (b * w->chunk + row) * FIRE_LANES;
-        fire_vf_t    more = fire_tile_load(bias + b * FIRE_LANES);
+    p.corner += block * w->out[0] * w->out[1];
+    output_tile(w->tile, w->side, src, spot_step(1, w->chunk), out);
+    for (int i = 0; i < p.y1; i++)
+        for (int j = 0; j < p.x1; j++) {
+            fire_vf_t v = out[i][j] + more;
 
-        write_tile(type, &p, src, step, more, slope, y);
-    }
+            if (slope != 1.0f) v = fire_vf_select(v > 0, v, v * slope);
+            fire_vf_store(y, type, FIRE_LANES,
+                          (p.corner + i * p.width + j) * FIRE_LANES, v);
+        }
 }
-FIRE_SIMD_KERNEL(write_outputs, output_step, w->dtype, FIRE_LANES,
-                 (const fire_way_t *w, int64_t t, const float *panel, int64_t row,
+FIRE_SIMD_KERNEL(write_output, output_step, w->dtype, FIRE_LANES,
+                 (const fire_way_t *w, int64_t t, int64_t block, const float *src,
                   const float *bias, float slope, void *y),
-                 w, t, panel, row, bias, slope, y)
+                 w, t, block, src, bias, slope, y)
 
 /* ---- weights ---- */
 
@@ -141,13 +193,16 @@ FIRE_SIMD_KERNEL(write_outputs, output_step, w->dtype, FIRE_LANES,
 FIRE_AVX512 static void read_taps(const fire_way_t *w, bool back, const float *weights,
                                   int64_t block, int64_t k, float *panel)
 {
-    fire_tile_part_t all = {.width = TAPS, .y1 = TAPS, .x1 = TAPS};
-    float            taps[TAPS * TAPS * FIRE_LANES];
+    fire_tile_part_t all = {.width = w->taps, .y1 = w->taps, .x1 = w->taps};
+    float            taps[5 * 5 * FIRE_LANES];
 
-    fire_way_taps(TAPS, w, back, weights, block, k, taps);
-    fire_tile_from_taps(FIRE_F32, TAPS, &all, taps,
-                        panel + (block * w->depth + k) * FIRE_LANES,
-                        spot_step(w->out_blocks, w->depth));
+    if (w->taps == 3)
+        fire_way_taps(3, w, back, weights, block, k, taps);
+    else
+        fire_way_taps(5, w, back, weights, block, k, taps);
+    taps_tile(FIRE_F32, w->tile, w->taps, &all, taps,
+              panel + (block * w->depth + k) * FIRE_LANES,
+              spot_step(w->out_blocks, w->depth));
 }
 
 static void read_weights(const fire_way_t *w, bool back, const float *weights,
@@ -165,14 +220,19 @@ FIRE_AVX512 static void add_taps(const fire_way_t *w, const float *panel, int64_
     int            lanes = fire_way_lanes(w, block);
     fire_vf_t      y[FIRE_SIDE][FIRE_SIDE];
 
-    fire_tile_to_output(TAPS, panel + (block * rows + k) * FIRE_LANES,
-                        spot_step(w->out_blocks, rows), y);
+    output_tile(w->tile, w->taps, panel + (block * rows + k) * FIRE_LANES,
+                spot_step(w->out_blocks, rows), y);
     for (int j = 0; j < lanes; j++)
-        for (int i = 0; i < TAPS * TAPS; i++)
-            dweights[at.first + j * at.lane + i] += y[i / TAPS][i % TAPS][j];
+        for (int i = 0; i < w->taps * w->taps; i++)
+            dweights[at.first + j * at.lane + i] += y[i / w->taps][i % w->taps][j];
 }
 
 /* ---- from x to y ---- */
+
+static bool uses_bf16(const fire_winograd_t *c)
+{
+    return c->taps == 3 && c->dtype == FIRE_BF16;
+}
 
 typedef struct job {
     fire_way_t   way;
@@ -190,25 +250,26 @@ static void run_chunk(const job_t *job, int64_t first, float *in, float *out)
 
     for (int64_t t = 0; t < many; t++)
         read_inputs(w, first + t, job->x, t, w->chunk, in);
-    for (int64_t s = 0; s < FIRE_SPOTS; s++) {
-        const float *a = in + s * spot_step(w->in_blocks, w->chunk);
-        const float *b = job->weights + s * spot_step(w->out_blocks, w->depth);
-        float       *c = out + s * spot_step(w->out_blocks, w->chunk);
+    for (int64_t k = 0; k < w->out_blocks; k++) {
+        const float *a = in + k / w->out_step * w->in_step * tall;
 
-        for (int64_t k = 0; k < w->out_blocks; k++)
-            fire_sum_panel(many, w->depth, a + k / w->out_step * w->in_step * tall,
-                           tall, b + k * wide, c + k * tall);
+        for (int64_t s = 0; s < spots_of(w); s++)
+            fire_sum_panel(
+                many, w->depth, a + s * spot_step(w->in_blocks, w->chunk), tall,
+                job->weights + s * spot_step(w->out_blocks, w->depth) + k * wide,
+                out + s * spot_step(1, w->chunk));
+        for (int64_t t = 0; t < many; t++)
+            write_output(w, first + t, k, out + t * FIRE_LANES, job->bias, job->slope,
+                         job->y);
     }
-    for (int64_t t = 0; t < many; t++)
-        write_outputs(w, first + t, out, t, job->bias, job->slope, job->y);
 }
 
 /* scratch: of all threads */
 static void run_chunks(const job_t *job, int64_t threads, float *scratch)
 {
     const fire_way_t *w = &job->way;
-    int64_t in  = (int64_t)(panel_bytes(w->in_blocks, w->chunk) / sizeof(float));
-    int64_t out = (int64_t)(panel_bytes(w->out_blocks, w->chunk) / sizeof(float));
+    int64_t in  = (int64_t)(panel_bytes(w, w->in_blocks, w->chunk) / sizeof(float));
+    int64_t out = (int64_t)(panel_bytes(w, 1, w->chunk) / sizeof(float));
 
     FIRE_PARALLEL(i, threads, true)
     for (int64_t t = i * w->chunk; t < w->tiles; t += threads * w->chunk)
@@ -223,10 +284,11 @@ static fire_status_t run(const fire_winograd_t *c, bool back, const float *weigh
     size_t      fixed, moving, ends;
     float      *panel;
 
-    *w     = make_way(c, back);
-    fixed  = panel_bytes(w->out_blocks, w->depth);
-    ends   = (size_t)(w->out_blocks * FIRE_LANES) * sizeof(float);
-    moving = panel_bytes(w->in_blocks, w->chunk) + panel_bytes(w->out_blocks, w->chunk);
+    *w       = fire_way_make(c, back, tile_of(c));
+    w->chunk = chunk_of_tiles(w);
+    fixed    = panel_bytes(w, w->out_blocks, w->depth);
+    ends     = (size_t)(w->out_blocks * FIRE_LANES) * sizeof(float);
+    moving   = panel_bytes(w, w->in_blocks, w->chunk) + panel_bytes(w, 1, w->chunk);
     FIRE_TRY(
         fire_pool_take(pool, fixed + ends + (size_t)threads * moving, (void **)&panel));
     job->weights = panel;
@@ -246,7 +308,7 @@ fire_status_t fire_winograd_forward(const fire_winograd_t *c, const void *x,
 {
     job_t job = {.x = x, .slope = slope, .y = y};
 
-    if (c->taps == 3)
+    if (uses_bf16(c))
         return fire_winograd_bf16_run(c, false, x, weights, bias, slope, y, pool);
     return run(c, false, weights, bias, &job, pool);
 }
@@ -257,7 +319,7 @@ fire_status_t fire_winograd_backward_data(const fire_winograd_t *c, const void *
 {
     job_t job = {.x = dy, .slope = 1.0f, .y = dx};
 
-    if (c->taps == 3)
+    if (uses_bf16(c))
         return fire_winograd_bf16_run(c, true, dy, weights, NULL, 1.0f, dx, pool);
     return run(c, true, weights, NULL, &job, pool);
 }
@@ -289,24 +351,36 @@ static void sum_chunk(const fire_way_t *w, int64_t first, const void *x, const v
         read_inputs(w, first + t, x, t, w->chunk, in);
         read_gradients(w, first + t, dy, t, w->chunk, out);
     }
-    FIRE_PARALLEL(s, FIRE_SPOTS, true)
+    FIRE_PARALLEL(s, spots_of(w), true)
     sum_spot(w, many, rows, in + s * spot_step(w->in_blocks, w->chunk),
              out + s * spot_step(w->out_blocks, w->chunk),
              sums + s * spot_step(w->out_blocks, rows));
+}
+
+/* Sums are read and written again for each chunk. */
+static int64_t chunk_of_sums(const fire_way_t *w)
+{
+    enum { CACHE = 1 << 21, LEAST = 128 };
+    int64_t row  = (w->in_blocks + w->out_blocks) * spots_of(w) * FIRE_LANES * 4;
+    int64_t most = CACHE / row > LEAST ? CACHE / row : LEAST;
+
+    return most < w->tiles ? most : w->tiles;
 }
 
 fire_status_t fire_winograd_backward_weights(const fire_winograd_t *c, const void *x,
                                              const void *dy, float *dweights,
                                              fire_pool_t *pool)
 {
-    fire_way_t w    = make_way(c, false);
+    fire_way_t w    = fire_way_make(c, false, tile_of(c));
     int64_t    rows = w.in_step * FIRE_LANES;
-    size_t     sums = panel_bytes(w.out_blocks, rows);
-    size_t     in   = panel_bytes(w.in_blocks, w.chunk);
+    size_t     sums, in;
     char      *panel;
 
-    if (c->taps == 3) return fire_winograd_bf16_weights(c, x, dy, dweights, pool);
-    FIRE_TRY(fire_pool_take(pool, sums + in + panel_bytes(w.out_blocks, w.chunk),
+    if (uses_bf16(c)) return fire_winograd_bf16_weights(c, x, dy, dweights, pool);
+    w.chunk = chunk_of_sums(&w);
+    sums    = panel_bytes(&w, w.out_blocks, rows);
+    in      = panel_bytes(&w, w.in_blocks, w.chunk);
+    FIRE_TRY(fire_pool_take(pool, sums + in + panel_bytes(&w, w.out_blocks, w.chunk),
                             (void **)&panel));
     memset(panel, 0, sums);
     for (int64_t t = 0; t < w.tiles; t += w.chunk)

@@ -1,10 +1,11 @@
-/* winograd.h - convolutions with stride 1 by Winograd's minimal filtering. 5x5 taps go in
- * tiles of 8x8 places: 4x4 outputs need 64 products per pair of channels instead of 400.
- * 3x3 taps, of bfloat16 only, go in tiles of 4x4 places: 2x2 outputs need 16 products,
- * of bfloat16 as well, instead of 36.
+/* winograd.h - convolutions of 3x3 and 5x5 taps with stride 1 by Winograd's minimal
+ * filtering. In tiles of 8x8 places 4x4 outputs of 5x5 taps need 64 products per pair of
+ * channels instead of 400, 6x6 outputs of 3x3 taps 64 instead of 324. On small maps, and
+ * in bfloat16, 3x3 taps go in tiles of 4x4 places: 2x2 outputs, 16 products instead of
+ * 36. In bfloat16 these are products of bfloat16.
  *
- * The error of 5x5 taps is that of float32 sums with some ten times the rounding: 3e-6 of
- * the outputs' size on average, 2e-5 at most. Sums are taken in one order, whatever the
+ * The error of float32 is that of its sums with some ten times the rounding: 3e-6 of the
+ * outputs' size on average, 2e-5 at most. Sums are taken in one order, whatever the
  * number of threads. Activations have channels in blocks of 16; needs AVX-512. */
 #ifndef FIRE_DEVICE_CPU_WINOGRAD_H
 #define FIRE_DEVICE_CPU_WINOGRAD_H
@@ -12,14 +13,14 @@
 
 typedef struct fire_winograd {
     fire_dtype_t dtype; /* of activations; sums are float32 */
-    int          taps;  /* 5, or 3 if fire_winograd_works_bf16, both ways */
+    int          taps;  /* 3 or 5, both ways */
     int64_t      group; /* more than 1: channels of a group fill blocks */
     int64_t      num, in_channels, out_channels;
     int64_t      in[2], out[2], pad[2]; /* pad < taps */
 } fire_winograd_t;
 
 bool fire_winograd_works(void);      /* on this machine */
-bool fire_winograd_works_bf16(void); /* 3x3 as well */
+bool fire_winograd_works_bf16(void); /* for 3x3 taps in bfloat16 */
 
 /* y = x * weights + bias (NULL: none), then, unless slope is 1, y = y > 0 ? y :
  * slope * y. Weights and bias are plain, x and y blocked. */

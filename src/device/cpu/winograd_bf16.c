@@ -44,9 +44,9 @@ FIRE_AVX512_BF16 static void read_tile(const fire_way_t *w, int64_t t,
         uint16_t *dst = panel + (b * w->chunk + row) * FIRE_LANES;
 
         if (whole)
-            fire_small_from_input(true, &p, x, spot);
+            fire_small_from_input(FIRE_BF16_CPU, true, &p, x, spot);
         else
-            fire_small_from_input(false, &p, x, spot);
+            fire_small_from_input(FIRE_BF16_CPU, false, &p, x, spot);
         for (int i = 0; i < SPOTS; i++)
             fire_vf_store(dst, FIRE_BF16_CPU, FIRE_LANES, i * step, spot[i]);
     }
@@ -58,7 +58,7 @@ FIRE_AVX512_BF16 static void write_tiles(const fire_way_t *w, int64_t first,
                                          const float *bias, float slope, uint16_t *y)
 {
     int64_t   plane = w->out[0] * w->out[1], step = spot_step(1, w->chunk);
-    fire_vf_t more, out[SIDE][SIDE];
+    fire_vf_t more, out[FIRE_SIDE][FIRE_SIDE];
 
     memcpy(&more, bias + block * FIRE_LANES, sizeof(more));
     for (int64_t t = 0; t < many; t++, src += FIRE_LANES) {
@@ -97,12 +97,14 @@ FIRE_AVX512_BF16 static void read_taps(const fire_way_t *w, bool back,
                                        const float *weights, int64_t block, int64_t k,
                                        uint16_t *panel)
 {
-    int64_t   depth = w->in_step * FIRE_LANES;
-    fire_vf_t taps[SIDE * SIDE], spot[2][SPOTS];
+    int64_t          depth = w->in_step * FIRE_LANES;
+    fire_tile_part_t all   = {.width = SIDE, .y1 = SIDE, .x1 = SIDE};
+    float            taps[SIDE * SIDE * FIRE_LANES];
+    fire_vf_t        spot[2][SPOTS];
 
     for (int i = 0; i < 2; i++) {
-        fire_way_taps(SIDE, w, back, weights, block, k + i, (float *)taps);
-        fire_small_from_taps(3, taps, spot[i]);
+        fire_way_taps(SIDE, w, back, weights, block, k + i, taps);
+        fire_small_from_taps(FIRE_F32, SIDE, &all, taps, spot[i]);
     }
     store_pairs(spot[0], spot[1], spot_step(w->out_blocks, depth),
                 panel + (block * depth + k) * FIRE_LANES);
@@ -219,9 +221,9 @@ FIRE_AVX512_BF16 static void read_inputs(const fire_way_t *w, int64_t t, int64_t
     for (int64_t b = 0; b < w->in_blocks; b++) {
         for (int i = 0; i < 2; i++) {
             if (whole)
-                fire_small_from_input(true, &p[i], x, spot[i]);
+                fire_small_from_input(FIRE_BF16_CPU, true, &p[i], x, spot[i]);
             else
-                fire_small_from_input(false, &p[i], x, spot[i]);
+                fire_small_from_input(FIRE_BF16_CPU, false, &p[i], x, spot[i]);
             p[i].corner += plane;
         }
         store_pairs(spot[0], spot[1], step, panel + (b * w->chunk + row) * FIRE_LANES);
@@ -235,14 +237,12 @@ FIRE_AVX512_BF16 static void read_gradients(const fire_way_t *w, int64_t t, int6
     int64_t          plane = w->out[0] * w->out[1];
     int64_t          step  = spot_step(w->out_blocks, w->chunk);
     fire_tile_part_t p[2]  = {fire_way_output(w, t), fire_way_output(w, t + 1)};
-    fire_vf_t        taps[2 * 2], spot[2][SPOTS];
+    fire_vf_t        spot[2][SPOTS];
 
     if (t + 1 == w->tiles) p[1].y1 = 0;
     for (int64_t b = 0; b < w->out_blocks; b++) {
         for (int i = 0; i < 2; i++) {
-            for (int j = 0; j < 4; j++)
-                taps[j] = fire_small_place(false, &p[i], dy, j / 2, j % 2);
-            fire_small_from_taps(2, taps, spot[i]);
+            fire_small_from_taps(FIRE_BF16_CPU, 2, &p[i], dy, spot[i]);
             p[i].corner += plane;
         }
         store_pairs(spot[0], spot[1], step, panel + (b * w->chunk + row) * FIRE_LANES);
@@ -289,7 +289,7 @@ FIRE_AVX512_BF16 static void add_taps(const fire_way_t *w, const float *panel,
     fire_taps_at_t at    = fire_way_find_taps(w, false, block, k);
     int64_t        depth = w->in_step * FIRE_LANES;
     int            lanes = fire_way_lanes(w, block);
-    fire_vf_t      y[SIDE][SIDE];
+    fire_vf_t      y[FIRE_SIDE][FIRE_SIDE];
 
     fire_small_to_output(3, panel + (block * depth + k) * FIRE_LANES,
                          spot_step(w->out_blocks, depth), y);

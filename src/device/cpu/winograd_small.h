@@ -1,6 +1,6 @@
-/* winograd_small.h - Winograd's transforms of tiles of 4x4 places, 16 channels at once,
- * for products of bfloat16. Points are 0, +-1 and infinity: no factor but 1/2, so that
- * rounding before the products does little harm. */
+/* winograd_small.h - Winograd's transforms of tiles of 4x4 places, 16 channels at once.
+ * Points are 0, +-1 and infinity: no factor but 1/2, so that rounding to bfloat16 before
+ * the products does little harm. */
 #ifndef FIRE_DEVICE_CPU_WINOGRAD_SMALL_H
 #define FIRE_DEVICE_CPU_WINOGRAD_SMALL_H
 #include "device/cpu/simd.h"
@@ -43,24 +43,26 @@ FIRE_SIMD void fire_small_output(int n, const fire_vf_t *t, fire_vf_t *y)
 
 /* ---- both ways: columns first ---- */
 
-FIRE_SIMD fire_vf_t fire_small_place(bool inside, const fire_tile_part_t *p,
-                                     const uint16_t *src, int y, int x)
+FIRE_SIMD fire_vf_t fire_small_place(fire_dtype_t type, bool inside,
+                                     const fire_tile_part_t *p, const void *src, int y,
+                                     int x)
 {
     if (!inside && (y < p->y0 || y >= p->y1 || x < p->x0 || x >= p->x1))
         return (fire_vf_t){0};
-    return fire_vf_load(src, FIRE_BF16_CPU, FIRE_LANES,
+    return fire_vf_load(src, type, FIRE_LANES,
                         (p->corner + y * p->width + x) * FIRE_LANES);
 }
 
 /* inside: the part is whole */
-FIRE_SIMD void fire_small_from_input(bool inside, const fire_tile_part_t *p,
-                                     const uint16_t *src, fire_vf_t *spot)
+FIRE_SIMD void fire_small_from_input(fire_dtype_t type, bool inside,
+                                     const fire_tile_part_t *p, const void *src,
+                                     fire_vf_t *spot)
 {
     fire_vf_t half[4][4], d[4], t[4];
 
     for (int x = 0; x < 4; x++) {
         for (int y = 0; y < 4; y++)
-            d[y] = fire_small_place(inside, p, src, y, x);
+            d[y] = fire_small_place(type, inside, p, src, y, x);
         fire_small_input(d, t);
         for (int i = 0; i < 4; i++)
             half[i][x] = t[i];
@@ -69,14 +71,15 @@ FIRE_SIMD void fire_small_from_input(bool inside, const fire_tile_part_t *p,
         fire_small_input(half[i], spot + 4 * i);
 }
 
-/* n x n taps, row by row */
-FIRE_SIMD void fire_small_from_taps(int n, const fire_vf_t *taps, fire_vf_t *spot)
+/* The same for n x n taps. */
+FIRE_SIMD void fire_small_from_taps(fire_dtype_t type, int n, const fire_tile_part_t *p,
+                                    const void *src, fire_vf_t *spot)
 {
     fire_vf_t half[4][FIRE_SMALL_SIDE], d[FIRE_SMALL_SIDE], t[4];
 
     for (int x = 0; x < n; x++) {
         for (int y = 0; y < n; y++)
-            d[y] = taps[y * n + x];
+            d[y] = fire_small_place(type, false, p, src, y, x);
         fire_small_taps(n, d, t);
         for (int i = 0; i < 4; i++)
             half[i][x] = t[i];
@@ -87,7 +90,7 @@ FIRE_SIMD void fire_small_from_taps(int n, const fire_vf_t *taps, fire_vf_t *spo
 
 /* n x n outputs from the spots at src[i * step] */
 FIRE_SIMD void fire_small_to_output(int n, const float *src, int64_t step,
-                                    fire_vf_t (*y)[FIRE_SMALL_SIDE])
+                                    fire_vf_t (*y)[FIRE_SIDE])
 {
     fire_vf_t half[FIRE_SMALL_SIDE][4], t[4], out[FIRE_SMALL_SIDE];
 

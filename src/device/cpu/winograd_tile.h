@@ -1,6 +1,6 @@
 /* winograd_tile.h - Winograd's transforms of one tile, 16 channels at once. Points are
- * 0, +-1, +-2, +-1/2 and infinity: the eight values of a line of inputs, of up to five
- * taps, and of the products that up to five outputs are made of. */
+ * 0, +-1, +-2, +-1/2 and infinity: the eight values of a line of inputs, of up to six
+ * taps, and of the products that up to six outputs are made of. */
 #ifndef FIRE_DEVICE_CPU_WINOGRAD_TILE_H
 #define FIRE_DEVICE_CPU_WINOGRAD_TILE_H
 #include "device/cpu/simd.h"
@@ -9,7 +9,6 @@
 enum {
     FIRE_TILE  = 8,                     /* places along an edge */
     FIRE_SPOTS = FIRE_TILE * FIRE_TILE, /* products of a tile */
-    FIRE_SIDE  = 5,                     /* most taps or outputs along an edge */
 };
 
 /* 8 inputs -> 8 values */

@@ -5,6 +5,8 @@
 #include "device/cpu/simd.h"
 #include "device/cpu/winograd.h"
 
+enum { FIRE_SIDE = 6 }; /* most taps or outputs along the edge of a tile */
+
 /* From `in` to `out`. */
 typedef struct fire_way {
     fire_dtype_t dtype;            /* of activations */

@@ -175,30 +175,22 @@ static fire_status_t eltwise_simd_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* The gradient before a ReLU goes to the first bottom that wants one, and from there to
- * the others. */
 static fire_status_t eltwise_simd_backward(fire_layer_t *l)
 {
-    fire_format_t f     = fire_blob_format(l->top[0], FIRE_DIFF);
-    int64_t       n     = fire_blob_raw_count(l->top[0], &f);
-    int           first = 0;
-    void         *y, *dy, *dx;
+    fire_format_t f = fire_blob_format(l->top[0], FIRE_DIFF);
+    void         *y = NULL, *dy, *dx[FIRE_ELTWISE_MOST];
+    float         c[FIRE_ELTWISE_MOST];
+    int           k = 0;
 
-    while (first < l->nbottom && !l->propagate_down[first])
-        first++;
-    if (first == l->nbottom) return FIRE_OK;
     FIRE_IN_AS(l->top[0], FIRE_DIFF, &f, &dy);
-    if (l->nfollower > 0) {
-        FIRE_IN_AS(l->top[0], FIRE_DATA, &f, &y);
-        FIRE_OUT_AS(l->bottom[first], FIRE_DIFF, &f, &dx);
-        fire_raw_relu_back(f.dtype, n, fire_relu_behind(l), y, dy, dx);
-        dy = dx;
-    }
-    for (int b = l->nbottom - 1; b >= first; b--) {
+    if (l->nfollower > 0) FIRE_IN_AS(l->top[0], FIRE_DATA, &f, &y);
+    for (int b = 0; b < l->nbottom; b++) {
         if (!l->propagate_down[b]) continue;
-        FIRE_OUT_AS(l->bottom[b], FIRE_DIFF, &f, &dx);
-        fire_raw_scale(f.dtype, n, coeff(l->state, b), dy, dx);
+        FIRE_OUT_AS(l->bottom[b], FIRE_DIFF, &f, &dx[k]);
+        c[k++] = coeff(l->state, b);
     }
+    fire_raw_spread(f.dtype, fire_blob_raw_count(l->top[0], &f), fire_relu_behind(l), y,
+                    dy, k, c, dx);
     return FIRE_OK;
 }
 

@@ -1,5 +1,5 @@
-/* conv_winograd.c - convolution of 5x5 windows by Winograd's algorithm, with a ReLU that
- * follows in place. In bf16, where oneDNN has none, 3x3 windows as well. */
+/* conv_winograd.c - convolution of 3x3 and 5x5 windows by Winograd's algorithm, with a
+ * ReLU that follows in place. */
 #include "device/cpu/blocked.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/simd.h"
@@ -9,14 +9,32 @@
 enum {
     FEW_CHANNELS = 16, /* transforms would cost more than they save */
     FEW_PLACES   = 3,  /* tiles would be mostly empty */
+    FEW_OUTPUTS  = 256 /* transforming the weights would not pay; of 3x3 windows */
 };
+
+/* Maps on which oneDNN's tiles, which lie between our two sizes, fit better. */
+static bool onednn_wins(const int64_t *out)
+{
+    enum { SMALL_MAP = 14, LARGE_MAP = 28 };
+    int64_t side = out[0] < out[1] ? out[0] : out[1];
+
+#ifdef FIRE_HAVE_ONEDNN
+    return side >= SMALL_MAP && side < LARGE_MAP;
+#else
+    (void)side;
+    return false;
+#endif
+}
 
 static bool takes(const fire_layer_t *l, const fire_conv_t *c)
 {
     const int64_t *k = c->window.kernel;
 
-    return k[0] == k[1] && (k[0] == 5 || (k[0] == 3 && l->ctx->precision == FIRE_BF16 &&
-                                          fire_winograd_works_bf16()));
+    if (k[0] != k[1] || (k[0] != 3 && k[0] != 5)) return false;
+    if (k[0] == 5) return true;
+    if (c->images * c->map.plane < FEW_OUTPUTS) return false;
+    return l->ctx->precision == FIRE_BF16 ? fire_winograd_works_bf16()
+                                          : !onednn_wins(c->map.dim);
 }
 
 static const char *window_reason(const fire_window_t *w)
@@ -51,7 +69,7 @@ const char *fire_conv_winograd_declines(const fire_layer_t *l)
     if (!fire_winograd_works()) return "needs AVX-512";
     if (c->axis != 1) return "channels are not axis 1";
     if (reason != NULL) return reason;
-    return takes(l, c) ? size_reason(c) : "is for windows of 5x5";
+    return takes(l, c) ? size_reason(c) : "is for windows of 3x3 and 5x5 where it wins";
 }
 
 fire_status_t fire_conv_winograd_prepare(fire_layer_t *l)

@@ -35,8 +35,18 @@ TEST(five_by_five_agrees_with_ref_in_all_directions)
     check("1 16 8 8", "num_output: 16 kernel_size: 5 bias_term: false");
 }
 
+/* In large tiles and in small ones. */
+TEST(three_by_three_agrees_with_ref_in_all_directions)
+{
+    check("2 16 28 30", "num_output: 16 kernel_size: 3 pad: 1");
+    check("3 37 31 33", "num_output: 19 kernel_size: 3 bias_term: false");
+    check("8 32 7 7", "num_output: 48 kernel_size: 3 pad: 1");
+    check("5 37 8 12", "num_output: 19 kernel_size: 3 pad: 2");
+}
+
 TEST(groups_that_fill_blocks_agree_with_ref)
 {
+    check("4 64 13 13", "num_output: 32 kernel_size: 3 pad: 1 group: 2");
     check("2 96 9 9", "num_output: 64 kernel_size: 5 pad: 2 group: 2");
     check("2 32 9 9", "num_output: 32 kernel_size: 5 pad: 2 group: 2");
 }
@@ -80,8 +90,8 @@ TEST(three_by_three_in_bf16_agrees_within_its_rounding)
 {
     if (!fire_winograd_works_bf16()) return;
     check_bf16("2 32 14 14", CONV("num_output: 48 kernel_size: 3 pad: 1"));
-    check_bf16("3 37 5 9", CONV("num_output: 19 kernel_size: 3"));
-    check_bf16("1 16 7 7", CONV("num_output: 16 kernel_size: 3 pad: 2"));
+    check_bf16("13 37 5 9", CONV("num_output: 19 kernel_size: 3"));
+    check_bf16("7 16 7 7", CONV("num_output: 16 kernel_size: 3 pad: 2"));
     check_bf16("2 64 13 13", CONV("num_output: 32 kernel_size: 3 pad: 1 group: 2"));
     check_bf16("9 24 29 31", CONV("num_output: 40 kernel_size: 3 pad: 1"));
 }
@@ -157,6 +167,7 @@ static void check_threads(fire_dtype_t dtype, int taps)
 TEST(the_number_of_threads_does_not_change_a_bit)
 {
     if (fire_winograd_works()) check_threads(FIRE_F32, 5);
+    if (fire_winograd_works()) check_threads(FIRE_F32, 3);
     if (fire_winograd_works_bf16()) check_threads(FIRE_BF16, 3);
 }
 
