@@ -2,7 +2,8 @@
  * like colour, then the two most alike of all neighbours made one, again and again until
  * one is left (selective search, Uijlings and others 2013). Each region on the way gives
  * its bounding box. Written from the paper with fewer variations than its authors use:
- * two sizes of first regions, one colour space, all four kinds of likeness. */
+ * four sizes of first regions, one colour space, likeness by colour, texture, size and
+ * fill, and once more without colour. */
 #ifndef FIRE_DATA_PROPOSALS_H
 #define FIRE_DATA_PROPOSALS_H
 #include "data/picture.h"

@@ -15,7 +15,7 @@ enum {
     WORK_SIDE   = 500, /* larger pictures are searched at this size */
 };
 
-static const float scales[] = {100, 300}; /* of the first regions */
+static const float scales[] = {50, 100, 150, 300}; /* of the first regions */
 
 typedef struct region {
     float       size; /* pixels */
@@ -31,6 +31,7 @@ typedef struct pair {
 
 typedef struct search {
     const fire_picture_t *in;
+    bool                  by_colour; /* colour counts in the likeness */
     int                  *label;
     region_t             *region;
     int                   nregion;
@@ -129,7 +130,7 @@ static float likeness(const search_t *s, const region_t *a, const region_t *b)
     fire_rect_t box   = around(a->rect, b->rect);
     float       area  = (float)(box.ymax - box.ymin) * (float)(box.xmax - box.xmin);
 
-    return common(a->colour, b->colour, COLOURS) +
+    return (s->by_colour ? common(a->colour, b->colour, COLOURS) : 0) +
            common(a->texture, b->texture, TEXTURES) + (1 - both / whole) +
            (1 - (area - both) / whole);
 }
@@ -290,22 +291,35 @@ static fire_rect_t enlarge(fire_rect_t r, const fire_picture_t *from,
                          (int)fmin(ceil(r.xmax * h), to->width)};
 }
 
+static fire_status_t collect(const search_t *s, const fire_picture_t *in, int min_side,
+                             windows_t *w)
+{
+    for (int i = s->nregion - 1; i >= 0; i--) { /* the last is all of it */
+        fire_rect_t r = enlarge(s->region[i].rect, s->in, in);
+
+        if (r.ymax - r.ymin < min_side || r.xmax - r.xmin < min_side) continue;
+        FIRE_TRY(fire_grow(&w->item, &w->cap, w->n + 1, sizeof(*w->item)));
+        w->item[w->n] = (window_t){r, w->n};
+        w->n++;
+    }
+    return FIRE_OK;
+}
+
 static fire_status_t search_scale(const fire_picture_t *small, float scale,
                                   const fire_picture_t *in, int min_side, windows_t *w)
 {
     search_t      s = {.in = small};
+    int           n = 0;
     fire_status_t st;
 
     FIRE_TRY(FIRE_NEW(&s.label, (int64_t)small->height * small->width));
     st = first_regions(&s, scale);
-    if (st >= 0) st = merge_all(&s);
-    for (int i = s.nregion - 1; i >= 0 && st >= 0; i--) { /* the last is all of it */
-        fire_rect_t r = enlarge(s.region[i].rect, small, in);
-
-        if (r.ymax - r.ymin < min_side || r.xmax - r.xmin < min_side) continue;
-        st = fire_grow(&w->item, &w->cap, w->n + 1, sizeof(*w->item));
-        if (st >= 0) w->item[w->n] = (window_t){r, w->n};
-        if (st >= 0) w->n++;
+    n  = s.nregion;
+    for (int pass = 0; pass < 2 && st >= 0; pass++) {
+        s.by_colour = pass == 0;
+        s.nregion   = n;
+        st          = merge_all(&s);
+        if (st >= 0) st = collect(&s, in, min_side, w);
     }
     fire_free(s.label);
     fire_free(s.region);
