@@ -182,6 +182,8 @@ static void set_size(fire_graph_node_t *n)
     for (int64_t i = 0; i < n->ninside; i++)
         w = fmax(w, 30 + SMALL_LETTER *
                              (letters(n->inside[i]) + letters(n->inside_type[i]) + 3));
+    for (int64_t i = 0; i < n->ntag; i++)
+        n->tag_room = fmax(n->tag_room, 6 + SMALL_LETTER * letters(n->tag[i]));
     n->w = fmax(w, 110);
     n->h = 42 + 17 * (double)n->ninside;
 }

@@ -16,6 +16,7 @@ typedef struct fire_graph_node {
     int64_t      ntag, tag_cap;
     int          rank, order; /* row from the top, place in the row */
     double       x, y, w, h;  /* middle and size, in pixels */
+    double       tag_room;    /* what tags take beside the box */
 } fire_graph_node_t;
 
 /* With the flow. Edges over several rows have been cut at bends by the layout. */

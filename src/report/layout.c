@@ -138,7 +138,7 @@ static fire_status_t order_rows(layout_t *l)
 
 static double gap_between(const fire_graph_node_t *a, const fire_graph_node_t *b)
 {
-    return (a->w + b->w) / 2 + GAP_X;
+    return (a->w + b->w) / 2 + a->tag_room + GAP_X;
 }
 
 /* Pull each node to the mean of its neighbours, then push apart what overlaps: from the
@@ -229,7 +229,7 @@ static void fit(fire_graph_t *g)
 
     for (int64_t i = 0; i < g->nnode; i++) {
         x0 = fmin(x0, g->node[i].x - g->node[i].w / 2);
-        x1 = fmax(x1, g->node[i].x + g->node[i].w / 2);
+        x1 = fmax(x1, g->node[i].x + g->node[i].w / 2 + g->node[i].tag_room);
         y1 = fmax(y1, g->node[i].y + g->node[i].h / 2);
     }
     for (int64_t i = 0; i < g->nnode; i++) {

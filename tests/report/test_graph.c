@@ -190,3 +190,18 @@ TEST(data_layers_of_both_phases_lead_to_who_takes_their_blob)
     CHECK_EQ(g->node[2].ntag, 1);
     end(g);
 }
+
+TEST(what_stands_beside_a_box_has_room)
+{
+    fire_graph_t *g =
+        make("[" LAYER("data", "Data", "", "\"x\",\"label\"", "1")
+                 LAYER("a", "Loss", "\"x\",\"label\"", "\"l\"", "1")
+                     LAYER("b", "Loss", "\"x\",\"label\"", "\"m\"", "1") "{}]");
+    const fire_graph_node_t *a = &g->node[1], *b = &g->node[2];
+
+    CHECK_OK(fire_graph_layout(g));
+    CHECK(a->tag_room > 0);
+    CHECK(fabs(b->x - a->x) >= (a->w + b->w) / 2 + a->tag_room);
+    CHECK(g->width >= fmax(a->x, b->x) + a->w / 2 + a->tag_room);
+    end(g);
+}
