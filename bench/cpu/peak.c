@@ -48,7 +48,7 @@ static fire_status_t copy_gbs(double *gbs_p)
     for (int i = 0; i < ROUNDS; i++) {
         double begin = fire_clock_now();
 
-        fire_raw_scale(FIRE_F32, STREAM, 2.0f, x, x + STREAM);
+        fire_raw_relu(FIRE_F32, STREAM, 0.5f, x, x + STREAM);
         most = best(most, 8e-9 * STREAM / (fire_clock_now() - begin));
     }
     fire_free(x);
