@@ -9,7 +9,10 @@
 #include "comm/comm_state.h"
 #include "comm/select.h"
 
-enum { PATIENCE = 20000 }; /* looks, a few milliseconds */
+enum {
+    PATIENCE      = 20000, /* looks, a few milliseconds */
+    KERNEL_ID_LEN = 40
+};
 
 int fire_comm_rank(const fire_comm_t *c)
 {
@@ -98,16 +101,34 @@ static fire_status_t learn_hosts(fire_comm_t *c)
     return fire_comm_allgather(c, mine, sizeof(mine), c->host);
 }
 
+/* What ranks on one kernel have in common; containers have hosts' names of their own.
+ * Empty where the kernel does not tell. */
+static void read_kernel_id(char id[KERNEL_ID_LEN])
+{
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
+
+    memset(id, 0, KERNEL_ID_LEN);
+    if (f == NULL) return;
+    if (fgets(id, KERNEL_ID_LEN, f) == NULL) id[0] = '\0';
+    fclose(f);
+}
+
 /* A core that is given up comes back after another program's slice of time, a thousand
  * times later than a message: where every rank has a core, it keeps it for a while. */
-static void learn_patience(fire_comm_t *c)
+static fire_status_t learn_patience(fire_comm_t *c)
 {
-    const char *mine = fire_comm_host(c, c->tp->rank);
-    int         here = 0;
+    char          mine[KERNEL_ID_LEN], *all;
+    int           here = 0;
+    fire_status_t st;
 
-    for (int r = 0; r < c->tp->size; r++)
-        here += strcmp(fire_comm_host(c, r), mine) == 0;
+    read_kernel_id(mine);
+    FIRE_TRY(FIRE_NEW(&all, c->tp->size * KERNEL_ID_LEN));
+    st = fire_comm_allgather(c, mine, sizeof(mine), all);
+    for (int r = 0; r < c->tp->size && st >= 0; r++)
+        here += memcmp(all + (size_t)r * KERNEL_ID_LEN, mine, KERNEL_ID_LEN) == 0;
     c->patience = here <= fire_parallel_threads(0) ? PATIENCE : 0;
+    fire_free(all);
+    return st;
 }
 
 static fire_status_t set_up(fire_comm_t *c, const fire_comm_options_t *o)
@@ -119,7 +140,7 @@ static fire_status_t set_up(fire_comm_t *c, const fire_comm_options_t *o)
     FIRE_TRY(FIRE_NEW(&c->flag, 1));
     FIRE_TRY(fire_collective_create(c, &meet, c->flag, 1, &c->meet));
     FIRE_TRY(learn_hosts(c));
-    learn_patience(c);
+    FIRE_TRY(learn_patience(c));
     return fire_tuning_read(c, o->tuning, &c->tuning);
 }
 
