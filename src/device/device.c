@@ -38,11 +38,10 @@ static fire_status_t cpu_add_left(float *restrict dst, const float *restrict lef
     return FIRE_OK;
 }
 
-static fire_status_t cpu_add_scaled(float *dst, float a, const float *src, int64_t n,
-                                    bool fold)
+static fire_status_t cpu_add_scaled(float *dst, float a, const float *src, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        dst[fold ? 0 : i] += a * src[i];
+        dst[i] += a * src[i];
     return FIRE_OK;
 }
 

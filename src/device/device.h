@@ -77,9 +77,8 @@ typedef struct fire_device {
     fire_status_t (*fill)(float *dst, float value, int64_t n);
     fire_status_t (*add_left)(float *dst, const float *left,
                               int64_t n); /* left + dst */
-    /* dst[i] += a * src[i]; or, if `fold`, all into dst[0], in order. */
-    fire_status_t (*add_scaled)(float *dst, float a, const float *src, int64_t n,
-                                bool fold);
+    /* dst[i] += a * src[i] */
+    fire_status_t (*add_scaled)(float *dst, float a, const float *src, int64_t n);
     /* (a GPU) Addresses for a pool. Memory behind the first `bytes` of them, where the
      * first *have_p already have some; it may be a little more. Both away. */
     fire_status_t (*reserve)(void **ptr_p, size_t *bytes_p);

@@ -96,6 +96,13 @@ fire_status_t fire_gpu_set_rate(fire_stream_t *stream, float rate, float correct
     return missing();
 }
 
+fire_status_t fire_gpu_add_terms(fire_stream_t *stream, float *dst, int64_t clear,
+                                 const fire_gpu_term_t *term, int n)
+{
+    (void)stream, (void)dst, (void)clear, (void)term, (void)n;
+    return missing();
+}
+
 fire_status_t fire_gpu_record_begin(fire_stream_t *stream)
 {
     (void)stream;
@@ -165,5 +172,35 @@ double fire_gpu_parcel_stall(const fire_gpu_parcel_t *p)
 {
     (void)p;
     return 0;
+}
+
+fire_status_t fire_gpu_post_create(fire_stream_t *stream, int64_t n,
+                                   fire_gpu_post_t **post_p)
+{
+    (void)stream, (void)n, (void)post_p;
+    return missing();
+}
+
+void fire_gpu_post_destroy(fire_gpu_post_t *p)
+{
+    (void)p;
+}
+
+fire_status_t fire_gpu_post_send(fire_gpu_post_t *p, const float *src)
+{
+    (void)p, (void)src;
+    return missing();
+}
+
+fire_status_t fire_gpu_post_take(fire_gpu_post_t *p, float *dst)
+{
+    (void)p, (void)dst;
+    return missing();
+}
+
+bool fire_gpu_post_is_pending(const fire_gpu_post_t *p)
+{
+    (void)p;
+    return false;
 }
 #endif

@@ -48,6 +48,20 @@ fire_status_t fire_gpu_judge(fire_stream_t *stream, const float *x, int64_t n);
 fire_status_t fire_gpu_set_step(fire_stream_t *stream, int64_t step);
 fire_status_t fire_gpu_set_rate(fire_stream_t *stream, float rate, float correction);
 
+/* dst[at ...] += a * src[...]; fold: dst[at] += a times its sum. All terms in one launch,
+ * or a few; the first `clear` of dst start from zero. */
+typedef struct fire_gpu_term {
+    const float *src;
+    float        a;
+    int64_t      at, n;
+    bool         fold;
+} fire_gpu_term_t;
+
+enum { FIRE_GPU_TERMS = 32 };
+
+fire_status_t fire_gpu_add_terms(fire_stream_t *stream, float *dst, int64_t clear,
+                                 const fire_gpu_term_t *term, int n);
+
 /* What a queue is asked for between begin and end is not done but recorded, to be done as
  * often as wanted. Memory must stay where it is; the queue's own scratch memory has, as
  * long as the generation is the same. */
@@ -76,5 +90,21 @@ fire_status_t fire_gpu_parcel_close(fire_gpu_parcel_t *p);
 /* Seconds that the queue stood still when the parcel was last opened; 0 if that has not
  * been yet. */
 double fire_gpu_parcel_stall(const fire_gpu_parcel_t *p);
+
+/* Letters of n floats from the GPU, which works on while they travel; up to so many are
+ * under way. */
+enum { FIRE_GPU_LETTERS = 4 };
+
+typedef struct fire_gpu_post fire_gpu_post_t;
+
+fire_status_t fire_gpu_post_create(fire_stream_t *stream, int64_t n,
+                                   fire_gpu_post_t **post_p);
+void          fire_gpu_post_destroy(fire_gpu_post_t *p); /* NULL is allowed */
+/* What lies at src when the queue comes to it. */
+fire_status_t fire_gpu_post_send(fire_gpu_post_t *p, const float *src);
+/* Wait for the oldest letter; errors of kernels before it come out here. */
+fire_status_t fire_gpu_post_take(fire_gpu_post_t *p, float *dst);
+/* Is the GPU still busy with what led to the newest letter? */
+bool fire_gpu_post_is_pending(const fire_gpu_post_t *p);
 FIRE_END_C
 #endif

@@ -33,6 +33,10 @@ fire_status_t fire_cuda_hear(fire_stream_t *s)
 
     if (who <= 0 || who > s->nname) return FIRE_OK;
     s->wrong->who = 0;
+    if (s->wrong->is_index)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "layer \"%s\": index %g; it must be from 0 to %d",
+                         s->name[who - 1], (double)s->wrong->label, classes - 1);
     return FIRE_FAIL(
         FIRE_ERR_INVALID,
         "layer \"%s\": label %g is none of the %d classes 0 ... %d; check the "

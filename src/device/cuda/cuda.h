@@ -26,29 +26,41 @@ typedef struct fire_cuda_live {
 typedef struct fire_cuda_wrong {
     int   who, classes;
     float label;
+    bool  is_index; /* of rows, not a label */
 } fire_cuda_wrong_t;
 
-typedef struct fire_cuda_blame {
+typedef struct fire_cuda_blamer {
     volatile fire_cuda_wrong_t *wrong;
     int                         who;
 } fire_cuda_blame_t;
 
+/* Memory for passing use, that grows. */
+typedef struct fire_cuda_scratch {
+    void  *memory;
+    size_t bytes;
+} fire_cuda_scratch_t;
+
+/* A queue, and what only one kernel may use at a time. */
+typedef struct fire_cuda_lane {
+    cudaStream_t        queue;
+    void               *cublas, *cublas_scratch; /* made when first asked for */
+    fire_cuda_scratch_t workspace, scratch;      /* inside of a kernel, between two */
+} fire_cuda_lane_t;
+
 struct fire_stream {
     int                   device;
     int                   multiprocessors;
+    fire_cuda_lane_t      beside; /* for a moment exchanged with the following */
+    cudaEvent_t           parted, met;
     cudaStream_t          queue;
-    cudaStream_t          sending;        /* what goes to the GPU ahead of time */
-    void                 *cudnn, *cublas; /* handles, made when first asked for */
-    void                 *cublas_scratch;
+    void                 *cublas, *cublas_scratch;
+    fire_cuda_scratch_t   workspace, scratch;
+    cudaStream_t          sending;   /* what goes to the GPU ahead of time */
+    void                 *cudnn;     /* handle, made when first asked for */
     struct fire_cudnn_op *cudnn_ops; /* operations made so far */
     struct fire_tune     *tune;      /* plans that were measured; NULL: not asked yet */
-    /* Memory for passing use, that grows: inside of a kernel, and between two. */
-    struct fire_cuda_scratch {
-        void  *memory;
-        size_t bytes;
-    } workspace, scratch;
-    int64_t          generation; /* of the two above */
-    fire_cuda_live_t live;
+    int64_t               generation; /* of scratch memory */
+    fire_cuda_live_t      live;
 
     volatile fire_cuda_wrong_t *wrong;
     const char                 *speaker; /* the layer that runs, or NULL */
@@ -76,6 +88,14 @@ fire_status_t     fire_cuda_hear(fire_stream_t *s);
 fire_status_t fire_cuda_workspace(fire_stream_t *s, size_t bytes, void **memory_p);
 fire_status_t fire_cuda_scratch(fire_stream_t *s, size_t bytes, void **memory_p);
 
+/* Kernels too small to fill the GPU: what is asked for between begin and end runs beside
+ * what comes after end, up to meet. Blobs are to be looked at before. */
+fire_status_t fire_cuda_aside_begin(fire_stream_t *s);
+fire_status_t fire_cuda_aside_end(fire_stream_t *s, fire_status_t so_far);
+fire_status_t fire_cuda_aside_meet(fire_stream_t *s);
+void          fire_cuda_aside_close(fire_stream_t *s);
+void          fire_cuda_lane_close(fire_stream_t *s); /* the one in use */
+
 static inline const fire_cuda_live_t *fire_cuda_live(const fire_stream_t *s)
 {
     return &s->live;
@@ -87,8 +107,7 @@ fire_status_t fire_cuda_convert(const fire_format_t *from, const void *src,
                                 const int64_t *dim);
 fire_status_t fire_cuda_fill(float *dst, float value, int64_t n);
 fire_status_t fire_cuda_add_left(float *dst, const float *left, int64_t n);
-fire_status_t fire_cuda_add_scaled(float *dst, float a, const float *src, int64_t n,
-                                   bool fold);
+fire_status_t fire_cuda_add_scaled(float *dst, float a, const float *src, int64_t n);
 
 /* range.c: the table's calls for pools. */
 fire_status_t fire_cuda_reserve(void **ptr_p, size_t *bytes_p);

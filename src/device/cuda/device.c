@@ -182,24 +182,30 @@ err_stream:
     return st;
 }
 
+void fire_cuda_lane_close(fire_stream_t *s)
+{
+    fire_cublas_close(s);
+    fire_cuda_give(s->workspace.memory);
+    fire_cuda_give(s->scratch.memory);
+    cudaStreamDestroy(s->queue);
+}
+
 void fire_gpu_close(fire_stream_t *s)
 {
     if (s == NULL) return;
     cudaStreamSynchronize(s->queue);
-    fire_cublas_close(s);
+    fire_cuda_aside_close(s);
 #ifdef FIRE_HAVE_CUDNN
     fire_cudnn_close(s);
 #endif
     fire_tune_close(s->tune);
-    fire_cuda_give(s->workspace.memory);
-    fire_cuda_give(s->scratch.memory);
     fire_cuda_give(s->live.step);
     cudaFreeHost((void *)s->wrong);
     for (int64_t i = 0; i < s->nname; i++)
         fire_free(s->name[i]);
     fire_free(s->name);
     cudaStreamDestroy(s->sending);
-    cudaStreamDestroy(s->queue);
+    fire_cuda_lane_close(s);
     if (mine == s) mine = NULL;
     fire_free(s);
 }
@@ -216,13 +222,13 @@ fire_status_t fire_gpu_sync(fire_stream_t *s)
     return fire_cuda_hear(s);
 }
 
-static fire_status_t fit(fire_stream_t *s, struct fire_cuda_scratch *m, size_t bytes,
+static fire_status_t fit(fire_stream_t *s, fire_cuda_scratch_t *m, size_t bytes,
                          void **memory_p)
 {
     if (bytes > m->bytes) {
         FIRE_TRY(fire_gpu_sync(s)); /* the old one may be in use */
         fire_cuda_give(m->memory);
-        *m = (struct fire_cuda_scratch){0};
+        *m = (fire_cuda_scratch_t){0};
         FIRE_TRY(fire_cuda_take(bytes, &m->memory));
         m->bytes = bytes;
         s->generation++;

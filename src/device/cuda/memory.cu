@@ -19,16 +19,6 @@ __global__ static void add_scaled(int64_t n, float a, const float *src, float *d
         dst[i] += a * src[i];
 }
 
-/* A loss is one number; the loop is for those who give weights to whole blobs. */
-__global__ static void fold_scaled(int64_t n, float a, const float *src, float *dst)
-{
-    float sum = *dst;
-
-    for (int64_t i = 0; i < n; i++)
-        sum += a * src[i];
-    *dst = sum;
-}
-
 fire_status_t fire_cuda_fill(float *dst, float value, int64_t n)
 {
     if (n == 0) return FIRE_OK;
@@ -43,14 +33,48 @@ fire_status_t fire_cuda_add_left(float *dst, const float *left, int64_t n)
                           add_left, n, left, dst);
 }
 
-fire_status_t fire_cuda_add_scaled(float *dst, float a, const float *src, int64_t n,
-                                   bool fold)
+fire_status_t fire_cuda_add_scaled(float *dst, float a, const float *src, int64_t n)
 {
     if (n == 0) return FIRE_OK;
-    if (fold)
-        return FIRE_LAUNCH_ON(fire_cuda_queue(), 1, 1, fold_scaled, n, a, src, dst);
     return FIRE_LAUNCH_ON(fire_cuda_queue(), fire_cuda_grid(NULL, n), FIRE_CUDA_BLOCK,
                           add_scaled, n, a, src, dst);
+}
+
+typedef struct terms {
+    int             n;
+    fire_gpu_term_t term[FIRE_GPU_TERMS];
+} terms_t;
+
+/* One block. What is folded is mostly one number; its loop is for those who give weights
+ * to whole blobs. */
+__global__ static void add_terms(const terms_t t, int clear, float *dst)
+{
+    for (int i = threadIdx.x; i < clear; i += blockDim.x)
+        dst[i] = 0;
+    __syncthreads();
+    for (int k = 0; k < t.n; k++) {
+        fire_gpu_term_t term = t.term[k];
+        int             step = term.fold ? 1 : blockDim.x;
+
+        if (term.fold && threadIdx.x > 0) continue;
+        for (int64_t i = threadIdx.x; i < term.n; i += step)
+            dst[term.at + (term.fold ? 0 : i)] += term.a * term.src[i];
+    }
+}
+
+fire_status_t fire_gpu_add_terms(fire_stream_t *s, float *dst, int64_t clear,
+                                 const fire_gpu_term_t *term, int n)
+{
+    terms_t t = {};
+
+    for (int at = 0; at < n || clear > 0; at += t.n, clear = 0) {
+        t.n = n - at < FIRE_GPU_TERMS ? n - at : FIRE_GPU_TERMS;
+        for (int i = 0; i < t.n; i++)
+            t.term[i] = term[at + i];
+        FIRE_TRY(
+            FIRE_LAUNCH_GRID(s, 1, FIRE_CUDA_BLOCK, add_terms, t, (int)clear, dst));
+    }
+    return FIRE_OK;
 }
 
 __global__ static void set_step(fire_cuda_live_t live, uint64_t step)

@@ -36,7 +36,7 @@ static fire_status_t parameter_backward(fire_layer_t *l)
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &dw);
     return fire_device_find(l->kernel->where)
-        ->add_scaled(dw, 1.0f, dy, fire_blob_count(l->blob[0]), false);
+        ->add_scaled(dw, 1.0f, dy, fire_blob_count(l->blob[0]));
 }
 
 static const fire_kernel_t parameter_kernels[] = {

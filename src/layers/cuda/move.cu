@@ -1,6 +1,7 @@
 #include "layers/cuda/move.h"
 
 #include "layers/cuda/each.h"
+#include "layers/cuda/labels.h"
 
 fire_status_t fire_gpu_gather(fire_stream_t *s, int64_t items, int64_t n, int64_t block,
                               const int64_t *from, const float *x, float *y)
@@ -54,10 +55,13 @@ fire_status_t fire_gpu_look_up(fire_stream_t *s, int64_t rows, int64_t width, in
                                const float *index, const float *x, const float *bias,
                                float *y)
 {
+    fire_cuda_blame_t blame = fire_cuda_blame(s);
+
     return fire_each(s, n * width, [=] __device__(int64_t i) {
         int64_t row = row_of(index[i / width], rows), c = i % width;
         float   value = row < 0 ? nanf("") : x[row * width + c];
 
+        if (row < 0 && c == 0) fire_complain(blame, true, index[i / width], rows);
         y[i] = bias != NULL ? value + bias[c] : value;
     });
 }

@@ -1,5 +1,6 @@
 /* move.h - GPU arithmetic of layers that only move values, and of their gradients. All
- * arrays are float32 in device memory; an index that is out of range gives NaN. */
+ * arrays are float32 in device memory; an index that is out of range gives NaN,
+ * and an error where the host waits next. */
 #ifndef FIRE_LAYERS_CUDA_MOVE_H
 #define FIRE_LAYERS_CUDA_MOVE_H
 #include "layers/layer.h"

@@ -83,7 +83,7 @@ fire_status_t fire_recurrent_copy(const fire_layer_t *l, int64_t n, const float 
 fire_status_t fire_recurrent_add(const fire_layer_t *l, int64_t n, const float *x,
                                  float *y)
 {
-    return device_of(l)->add_scaled(y, 1.0f, x, n, false);
+    return device_of(l)->add_scaled(y, 1.0f, x, n);
 }
 
 /* C = op(A) op(B) + beta C */

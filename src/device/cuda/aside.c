@@ -1,0 +1,56 @@
+/* aside.c - a second queue beside a worker's own, for work that the next does not need. */
+#include "device/cuda/cuda.h"
+
+static void change_lanes(fire_stream_t *s)
+{
+    fire_cuda_lane_t now = {s->queue, s->cublas, s->cublas_scratch, s->workspace,
+                            s->scratch};
+
+    s->queue          = s->beside.queue;
+    s->cublas         = s->beside.cublas;
+    s->cublas_scratch = s->beside.cublas_scratch;
+    s->workspace      = s->beside.workspace;
+    s->scratch        = s->beside.scratch;
+    s->beside         = now;
+}
+
+static fire_status_t open_queue(fire_stream_t *s)
+{
+    if (s->beside.queue != NULL) return FIRE_OK;
+    FIRE_TRY(FIRE_CUDA(cudaEventCreateWithFlags(&s->parted, cudaEventDisableTiming)));
+    FIRE_TRY(FIRE_CUDA(cudaEventCreateWithFlags(&s->met, cudaEventDisableTiming)));
+    return FIRE_CUDA(cudaStreamCreate(&s->beside.queue));
+}
+
+fire_status_t fire_cuda_aside_begin(fire_stream_t *s)
+{
+    FIRE_TRY(open_queue(s));
+    FIRE_TRY(FIRE_CUDA(cudaEventRecord(s->parted, s->queue)));
+    FIRE_TRY(FIRE_CUDA(cudaStreamWaitEvent(s->beside.queue, s->parted, 0)));
+    change_lanes(s);
+    return FIRE_OK;
+}
+
+fire_status_t fire_cuda_aside_end(fire_stream_t *s, fire_status_t so_far)
+{
+    change_lanes(s);
+    FIRE_TRY(so_far);
+    return FIRE_CUDA(cudaEventRecord(s->met, s->beside.queue));
+}
+
+fire_status_t fire_cuda_aside_meet(fire_stream_t *s)
+{
+    return FIRE_CUDA(cudaStreamWaitEvent(s->queue, s->met, 0));
+}
+
+void fire_cuda_aside_close(fire_stream_t *s)
+{
+    if (s->beside.queue == NULL) return;
+    cudaStreamSynchronize(s->beside.queue);
+    change_lanes(s);
+    fire_cuda_lane_close(s);
+    change_lanes(s);
+    s->beside = (fire_cuda_lane_t){0};
+    cudaEventDestroy(s->parted);
+    cudaEventDestroy(s->met);
+}
