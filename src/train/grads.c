@@ -48,8 +48,9 @@ static void place_params(fire_grads_t *g)
 {
     const fire_param_t *learn = g->net->learn;
 
-    g->nscalar = count_scalars(g->net);
-    g->n       = padded(g->nscalar);
+    g->nscalar    = count_scalars(g->net);
+    g->statistics = padded(g->nscalar);
+    g->n          = g->statistics;
     for (int i = 0; i < g->net->nparam; i++)
         if (learn[g->order[i]].kind == FIRE_PARAM_STATISTIC) place(g, g->order[i]);
     g->head = g->n;

@@ -27,15 +27,16 @@ typedef enum fire_scalar {
 
 typedef struct fire_grads {
     fire_net_t  *net;
-    fire_place_t place;   /* of the net */
-    fire_comm_t *comm;    /* whose memory it is, or NULL */
-    int64_t      n;       /* floats in all */
-    int64_t      nscalar; /* the first ones */
-    int64_t      head;    /* scalars and statistics, padded */
-    int         *order;   /* parameters as they lie in memory */
-    int64_t     *offset;  /* [nparam] of each parameter, by its number */
-    fire_span_t *span;    /* [nlayer] gradients that are final after its backward */
-    float       *sum;     /* for the host: what is exchanged, and the scalars */
+    fire_place_t place;      /* of the net */
+    fire_comm_t *comm;       /* whose memory it is, or NULL */
+    int64_t      n;          /* floats in all */
+    int64_t      nscalar;    /* the first ones */
+    int64_t      statistics; /* where they begin */
+    int64_t      head;       /* scalars and statistics, padded */
+    int         *order;      /* parameters as they lie in memory */
+    int64_t     *offset;     /* [nparam] of each parameter, by its number */
+    fire_span_t *span;       /* [nlayer] gradients that are final after its backward */
+    float       *sum;        /* for the host: what is exchanged, and the scalars */
     float       *here;    /* the net's gradients, on its place; `sum` itself on a CPU.
                            * After the last lane, the sum over this worker's lanes */
     float       *weights; /* laid out alike, for a sharded update; else NULL */

@@ -23,63 +23,16 @@ static float lane_share(const fire_trainer_t *t, int lane)
     return (float)n / (float)t->batch;
 }
 
-/* Add this pass's loss and outputs, weighted, to the scalars. */
-static fire_status_t add_scalars(fire_trainer_t *t, float loss)
-{
-    fire_grads_t *g     = t->grads;
-    float         share = t->net->loss_scale / (float)t->param->iter_size;
-    float        *at    = g->sum + FIRE_SCALAR_OUTPUTS;
-
-    g->sum[FIRE_SCALAR_LOSS] += share * loss;
-    for (int i = 0; i < t->net->noutput && g->nscalar > FIRE_SCALAR_OUTPUTS; i++) {
-        const float *x;
-
-        FIRE_TRY(fire_net_read_output(t->net, i, FIRE_CPU, &x));
-        for (int64_t k = 0; k < t->net->output_size[i]; k++, at++)
-            if (x != NULL) *at += share * x[k];
-    }
-    return FIRE_OK;
-}
-
-/* The same without waiting for a GPU: they are added up over there. */
-static fire_status_t add_scalars_on_gpu(fire_trainer_t *t)
-{
-    const fire_device_t *d     = fire_device_find(FIRE_GPU);
-    fire_net_t          *net   = t->net;
-    float                share = net->loss_scale / (float)t->param->iter_size;
-    float               *at    = t->grads->here + FIRE_SCALAR_OUTPUTS;
-    const float         *x;
-
-    for (int i = 0; i < net->nlayer; i++) {
-        const fire_layer_t *l = &net->layer[i].base;
-
-        for (int k = 0; k < l->ntop; k++) {
-            if (l->loss_weight[k] == 0) continue;
-            FIRE_TRY(fire_blob_read(l->top[k], FIRE_DATA, FIRE_GPU, &x));
-            FIRE_TRY(d->add_scaled(t->grads->here + FIRE_SCALAR_LOSS,
-                                   share * l->loss_weight[k], x, l->top[k]->count,
-                                   true));
-        }
-    }
-    for (int i = 0; i < net->noutput && t->grads->nscalar > FIRE_SCALAR_OUTPUTS; i++) {
-        FIRE_TRY(fire_net_read_output(net, i, FIRE_GPU, &x));
-        if (x != NULL)
-            FIRE_TRY(d->add_scaled(at, share, x, net->output_size[i], false));
-        at += net->output_size[i];
-    }
-    return FIRE_OK;
-}
-
 static fire_status_t forward(fire_trainer_t *t)
 {
     float loss;
 
     if (t->net->ctx.place == FIRE_GPU) {
         FIRE_TRY(fire_net_forward(t->net, 0, -1, NULL));
-        return add_scalars_on_gpu(t);
+        return fire_trainer_add_scalars_gpu(t, false);
     }
     FIRE_TRY(fire_net_forward(t->net, 0, -1, &loss));
-    return add_scalars(t, loss);
+    return fire_trainer_add_scalars(t, loss);
 }
 
 static fire_status_t wait_for(fire_trainer_t *t, int64_t first, int64_t n)
@@ -132,7 +85,8 @@ static fire_status_t after_backward(void *arg, int layer)
 static fire_status_t begin_update(fire_trainer_t *t)
 {
     FIRE_TRY(fire_solver_begin(t->solver));
-    if (t->exchange != NULL) FIRE_TRY(fire_exchange_begin(t->exchange, t->solver->iter));
+    if (t->exchange != NULL)
+        FIRE_TRY(fire_exchange_begin(t->exchange, t->solver->iter));
     FIRE_TRY(fire_trainer_measure(t));
     if (t->nccl != NULL) return fire_trainer_sum_head(t);
     if (t->exchange == NULL) return FIRE_OK;
@@ -255,9 +209,10 @@ static bool is_recordable(const fire_trainer_t *t)
 /* All of an iteration but its data and its settings. */
 static fire_status_t compute(fire_trainer_t *t)
 {
-    FIRE_TRY(fire_grads_clear(t->grads, 0, t->grads->head));
+    FIRE_TRY(fire_grads_clear(t->grads, t->grads->statistics,
+                              t->grads->head - t->grads->statistics));
     FIRE_TRY(fire_net_forward(t->net, count_sources(t->net), -1, NULL));
-    FIRE_TRY(add_scalars_on_gpu(t));
+    FIRE_TRY(fire_trainer_add_scalars_gpu(t, true));
     FIRE_TRY(fire_grads_settle(t->grads, 0, t->grads->head));
     FIRE_TRY(fire_net_backward(t->net, -1, 0));
     return update_alone(t);
@@ -290,6 +245,8 @@ static fire_status_t run_recorded(fire_trainer_t *t)
     FIRE_TRY(fire_solver_begin(t->solver));
     FIRE_TRY(fire_trainer_measure(t));
     FIRE_TRY(fire_net_forward(net, 0, count_sources(net) - 1, NULL));
+    if (t->post != NULL && fire_gpu_post_is_pending(t->post))
+        fire_profile_hide_data(t->profile);
     if (!fire_recording_is_good(t->recording)) FIRE_TRY(record(t));
     return t->recording != NULL ? fire_recording_run(t->recording) : compute(t);
 }
@@ -309,7 +266,25 @@ static fire_status_t run_by_hand(fire_trainer_t *t)
     return FIRE_OK;
 }
 
-fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)
+/* ---- iterations that are under way ---- */
+
+/* One worker alone needs nothing from the host but data and settings. */
+fire_status_t fire_trainer_make_post(fire_trainer_t *t)
+{
+    if (t->net->ctx.place != FIRE_GPU || t->exchange != NULL || t->nccl != NULL)
+        return FIRE_OK;
+    return fire_gpu_post_create(t->net->ctx.stream, t->grads->nscalar, &t->post);
+}
+
+/* Without a post they are here at once. */
+static fire_status_t send_scalars(fire_trainer_t *t)
+{
+    if (t->post != NULL) return fire_gpu_post_send(t->post, t->grads->here);
+    return t->exchange == NULL ? fire_grads_fetch(t->grads, 0, t->grads->nscalar)
+                               : wait_for(t, 0, t->grads->head);
+}
+
+fire_status_t fire_trainer_launch(fire_trainer_t *t)
 {
     fire_status_t st;
 
@@ -319,12 +294,33 @@ fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)
     if (st == FIRE_ERR_NOMEM && t->net->ctx.place == FIRE_GPU)
         return fire_trainer_out_of_memory(t);
     FIRE_TRY(st);
-    FIRE_TRY(t->exchange == NULL ? fire_grads_fetch(t->grads, 0, t->grads->nscalar)
-                                 : wait_for(t, 0, t->grads->head));
-    *loss_p = (double)t->grads->sum[FIRE_SCALAR_LOSS];
+    FIRE_TRY(send_scalars(t));
     fire_solver_end(t->solver);
+    t->flight[t->nflight++] = (fire_flight_t){t->solver->iter, t->solver->rate};
     fire_profile_iteration_end(t->profile);
     return FIRE_OK;
+}
+
+fire_status_t fire_trainer_land(fire_trainer_t *t, fire_flight_t *flight_p,
+                                double *loss_p)
+{
+    double began = fire_clock_now();
+
+    *flight_p = t->flight[0];
+    t->nflight--;
+    memmove(t->flight, t->flight + 1, (size_t)t->nflight * sizeof(*t->flight));
+    if (t->post != NULL) FIRE_TRY(fire_gpu_post_take(t->post, t->grads->sum));
+    *loss_p = (double)t->grads->sum[FIRE_SCALAR_LOSS];
+    if (t->profile != NULL) t->profile->times.seconds += fire_clock_now() - began;
+    return FIRE_OK;
+}
+
+fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)
+{
+    fire_flight_t f;
+
+    FIRE_TRY(fire_trainer_launch(t));
+    return fire_trainer_land(t, &f, loss_p);
 }
 
 /* What is still under way belongs to the iteration before, and so does its time. */

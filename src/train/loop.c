@@ -102,29 +102,48 @@ static fire_status_t test_all(fire_trainer_t *t)
     return FIRE_OK;
 }
 
+/* Hear of iterations until only so many are under way. */
+static fire_status_t land(fire_trainer_t *t, int ahead)
+{
+    fire_flight_t f;
+    double        loss, now;
+
+    while (t->nflight > ahead) {
+        FIRE_TRY(fire_trainer_land(t, &f, &loss));
+        smooth(t, loss);
+        now = fire_clock_now();
+        fire_trainer_emit(t, (fire_train_event_t){.kind    = FIRE_TRAIN_ITERATION,
+                                                  .iter    = f.iter,
+                                                  .loss    = loss,
+                                                  .lr      = (double)f.rate,
+                                                  .seconds = now - t->landed});
+        t->landed = now;
+    }
+    return FIRE_OK;
+}
+
 static fire_status_t one(fire_trainer_t *t)
 {
     const Caffe__SolverParameter *p     = t->param;
     int64_t                       iter  = t->solver->iter;
-    bool                          shown = is_due(iter, p->display);
-    double                        loss, began;
+    bool                          shown = is_due(iter, p->display), saved;
 
     if (is_due(iter, p->test_interval) && (iter > 0 || p->test_initialization)) {
+        FIRE_TRY(land(t, 0));
         FIRE_TRY(test_all(t));
         if (t->stopped) return FIRE_OK;
     }
     t->net->debug_info = shown && p->debug_info;
     if (t->options.action != NULL) t->wish = t->options.action(t->options.arg);
-    began = fire_clock_now();
-    FIRE_TRY(fire_trainer_iterate(t, &loss));
-    smooth(t, loss);
-    fire_trainer_emit(t, (fire_train_event_t){.kind    = FIRE_TRAIN_ITERATION,
-                                              .loss    = loss,
-                                              .lr      = (double)t->solver->rate,
-                                              .seconds = fire_clock_now() - began});
+    if (t->nflight == 0) t->landed = fire_clock_now();
+    FIRE_TRY(fire_trainer_launch(t));
+    saved = is_due(t->solver->iter, p->snapshot);
+    FIRE_TRY(land(t, shown || saved || t->wish != FIRE_GO_ON || t->post == NULL
+                         ? 0
+                         : FIRE_AHEAD));
     if (shown) FIRE_TRY(display(t, iter));
     /* What any worker's user asked for went along with the gradients: all see it. */
-    if (is_due(t->solver->iter, p->snapshot) || t->grads->sum[FIRE_SCALAR_SNAPSHOT] > 0)
+    if (saved || t->grads->sum[FIRE_SCALAR_SNAPSHOT] > 0)
         FIRE_TRY(fire_trainer_snapshot(t));
     t->stopped = t->grads->sum[FIRE_SCALAR_STOP] > 0;
     return FIRE_OK;
@@ -142,6 +161,7 @@ fire_status_t fire_trainer_step(fire_trainer_t *t, int64_t iterations)
     t->began_iter    = t->solver->iter;
     while (t->solver->iter < stop && !t->stopped)
         FIRE_TRY(one(t));
+    FIRE_TRY(land(t, 0));
     return fire_trainer_measure_end(t);
 }
 

@@ -106,7 +106,14 @@ void fire_profile_destroy(fire_profile_t *p)
 
 void fire_profile_iteration_begin(fire_profile_t *p)
 {
-    if (p != NULL) p->iteration_began = fire_clock_now();
+    if (p == NULL) return;
+    p->iteration_began = fire_clock_now();
+    p->data            = p->times.phase[FIRE_PHASE_DATA];
+}
+
+void fire_profile_hide_data(fire_profile_t *p)
+{
+    if (p != NULL) p->times.phase[FIRE_PHASE_DATA] = p->data;
 }
 
 /* A GPU that waits for data is the data's fault as well. */

@@ -50,6 +50,7 @@ typedef struct fire_profile {
     double           *forward, *backward; /* seconds per layer, whole run */
     int64_t           passes;             /* that they sum up */
     double            stalled; /* seconds that a GPU waited for data, so far */
+    double            data;    /* of times, when the iteration began */
 
     bool              recording; /* spans are kept */
     double            recording_since;
@@ -77,12 +78,14 @@ typedef struct fire_measured {
 fire_status_t fire_profile_create(fire_net_t *net, fire_profile_t **profile_p);
 void          fire_profile_destroy(fire_profile_t *p); /* NULL is allowed */
 
-/* Around an iteration, and around an update inside of it. All four do nothing for
+/* Around an iteration, and around an update inside of it. All of these do nothing for
  * NULL, so that who is measured need not care. */
 void fire_profile_iteration_begin(fire_profile_t *p);
 void fire_profile_iteration_end(fire_profile_t *p);
 void fire_profile_update_begin(fire_profile_t *p);
 void fire_profile_update_end(fire_profile_t *p);
+/* While data layers ran, a GPU was still at work on the iteration before. */
+void fire_profile_hide_data(fire_profile_t *p);
 
 /* Note a span, given by fire_clock_now(), if spans are wanted. */
 fire_status_t fire_profile_span(fire_profile_t *p, fire_work_t work, int32_t index,

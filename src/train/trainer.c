@@ -107,6 +107,7 @@ fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
     FIRE_TRY_GOTO(st, fire_trainer_agree(t, fire_trainer_make_exchange(t)),
                   err_trainer);
     FIRE_TRY_GOTO(st, fire_trainer_make_recording(t), err_trainer);
+    FIRE_TRY_GOTO(st, fire_trainer_make_post(t), err_trainer);
     FIRE_LOG(INFO, "Solver scaffolding done.");
     *trainer_p = t;
     return FIRE_OK;
@@ -119,6 +120,7 @@ err_trainer:
 void fire_trainer_destroy(fire_trainer_t *t)
 {
     if (t == NULL) return;
+    fire_gpu_post_destroy(t->post);
     fire_exchange_destroy(t->exchange);
     fire_nccl_close(t->nccl);
     fire_profile_destroy(t->profile);
@@ -155,7 +157,7 @@ fire_status_t fire_trainer_load_weights(fire_trainer_t *t, const char *paths)
 
 void fire_trainer_emit(fire_trainer_t *t, fire_train_event_t e)
 {
-    e.iter     = t->solver->iter;
+    if (e.kind != FIRE_TRAIN_ITERATION) e.iter = t->solver->iter;
     e.max_iter = t->param->max_iter;
     e.batch    = t->batch;
     if (t->options.event != NULL) t->options.event(t->options.arg, &e);

@@ -68,6 +68,15 @@ typedef struct fire_test_net {
     int         iterations;
 } fire_test_net_t;
 
+/* An iteration that was started and of whose loss nobody has heard yet. */
+typedef struct fire_flight {
+    int64_t iter; /* after it */
+    float   rate;
+} fire_flight_t;
+
+/* Iterations that a GPU may have before it; one more letter is for the one that starts. */
+enum { FIRE_AHEAD = FIRE_GPU_LETTERS - 1 };
+
 typedef struct fire_trainer {
     const Caffe__SolverParameter *param; /* the caller's */
     fire_trainer_options_t        options;
@@ -87,6 +96,10 @@ typedef struct fire_trainer {
 
     fire_recording_t *recording; /* of an iteration, on a GPU; NULL: none is possible */
     int               unrecorded; /* iterations that ran to warm up */
+    fire_gpu_post_t  *post; /* for scalars; NULL: the host takes part in iterations */
+    fire_flight_t     flight[FIRE_GPU_LETTERS];
+    int               nflight;
+    double            landed; /* when the last one did */
 
     fire_mt_t      *mt;         /* Caffe's random numbers; NULL: ours */
     fire_profile_t *profile;    /* NULL: not measured */
@@ -120,6 +133,12 @@ fire_status_t fire_trainer_test(fire_trainer_t *trainer, int test_net);
 /* One iteration without display, test or snapshot; its loss. Updates may still be
  * under way when it returns: sync() before looking at weights. */
 fire_status_t fire_trainer_iterate(fire_trainer_t *trainer, double *loss_p);
+/* The same in two steps: a GPU that works for one worker alone need not be waited for,
+ * and up to FIRE_AHEAD iterations may be left before the next is launched. Landed are
+ * they one by one, in order: what is left to do on the host, loss and all. */
+fire_status_t fire_trainer_launch(fire_trainer_t *trainer);
+fire_status_t fire_trainer_land(fire_trainer_t *trainer, fire_flight_t *flight_p,
+                                double *loss_p);
 fire_status_t fire_trainer_sync(fire_trainer_t *trainer);
 
 int fire_trainer_rank(const fire_trainer_t *trainer);
@@ -136,6 +155,11 @@ fire_status_t fire_trainer_sum_head(fire_trainer_t *trainer);
 fire_status_t fire_trainer_sum_ready(fire_trainer_t *trainer, int64_t upto);
 fire_status_t fire_trainer_sum_rest(fire_trainer_t *trainer);
 fire_status_t fire_trainer_make_recording(fire_trainer_t *trainer);
+/* This pass's loss and outputs, weighted, join the scalars; on a GPU, without waiting
+ * for it, added to those so far or afresh. */
+fire_status_t fire_trainer_add_scalars(fire_trainer_t *trainer, float loss);
+fire_status_t fire_trainer_add_scalars_gpu(fire_trainer_t *trainer, bool afresh);
+fire_status_t fire_trainer_make_post(fire_trainer_t *trainer);
 /* On a GPU: what is in use, for the log; what is needed, as an error. */
 void          fire_trainer_log_memory(const fire_trainer_t *trainer);
 fire_status_t fire_trainer_out_of_memory(const fire_trainer_t *trainer);

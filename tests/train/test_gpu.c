@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu.h"
 
@@ -44,6 +45,35 @@ TEST(a_wrong_label_is_an_error_that_names_layer_and_label)
         &(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp32", .before = nothing});
     CHECK(strstr(run_errors[0], "layer \"loss\": label ") != NULL);
     CHECK(strstr(run_errors[0], "is none of the 5 classes 0 ... 4") != NULL);
+}
+
+TEST(a_wrong_index_is_an_error_that_names_layer_and_index)
+{
+    prepare(10);
+    run_file("net.prototxt",
+             "layer { name: 'data' type: 'DummyData' top: 'data' dummy_data_param { "
+             "shape { dim: 4 } data_filler { value: 7 } } }"
+             "layer { name: 'embed' type: 'Embed' bottom: 'data' top: 'embed' "
+             "embed_param { input_dim: 5 num_output: 3 weight_filler { type: 'xavier' "
+             "} } }"
+             "layer { name: 'loss' type: 'Reduction' bottom: 'embed' top: 'loss' "
+             "loss_weight: 1 }");
+    run_train(
+        &(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp32", .before = nothing});
+    CHECK(strstr(run_errors[0], "layer \"embed\": index 7; it must be from 0 to 4") !=
+          NULL);
+}
+
+TEST(losses_are_told_one_by_one_where_the_host_runs_ahead)
+{
+    double ahead[30];
+
+    prepare(10);
+    run_train(&(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp32", .solve = true});
+    memcpy(ahead, run_losses, sizeof(ahead));
+    run_train(&(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp32"});
+    for (int i = 0; i < 30; i++)
+        CHECK(ahead[i] == run_losses[i]);
 }
 
 TEST(too_large_a_batch_is_an_error_that_says_what_would_fit)
