@@ -22,12 +22,15 @@ static inline fire_divisor_t fire_divisor(int64_t by)
     return d;
 }
 
+/* Of n < 2^31. */
+__device__ static inline unsigned fire_divide_short(unsigned n, const fire_divisor_t &d)
+{
+    return ((unsigned)(((uint64_t)n * d.factor) >> 32) + n) >> d.shift;
+}
+
 __device__ static inline uint64_t fire_divide(uint64_t n, const fire_divisor_t &d)
 {
-    unsigned low = (unsigned)n;
-
-    if (n >> 31) return n / d.by;
-    return ((unsigned)(((uint64_t)low * d.factor) >> 32) + low) >> d.shift;
+    return n >> 31 ? n / d.by : fire_divide_short((unsigned)n, d);
 }
 
 /* *n becomes the quotient; the remainder is returned. */

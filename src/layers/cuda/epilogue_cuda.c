@@ -25,19 +25,19 @@ fire_status_t fire_gpu_epilogue_backward(fire_layer_t *l, int k, fire_gpu_view_t
                                          const fire_format_t *f, bool has_bias,
                                          void **dy_p)
 {
-    bool   wanted = has_bias && l->param_gradient[1];
-    float *diff   = NULL;
+    bool   wanted = has_bias && l->param_gradient[1], add = false;
+    float *diff = NULL;
     void  *y;
 
-    if (wanted) FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &diff);
+    if (wanted) FIRE_TRY(fire_gpu_gradient(l->blob[1], &add, &diff));
     if (l->nfollower == 0) {
         FIRE_IN_AS(l->top[k], FIRE_DIFF, f, dy_p);
-        return wanted ? fire_gpu_channel_sum(l->ctx->stream, view, f->dtype, *dy_p,
-                                             true, diff)
+        return wanted ? fire_gpu_channel_sum(l->ctx->stream, view, f->dtype, *dy_p, add,
+                                             diff)
                       : FIRE_OK;
     }
     FIRE_IN_AS(l->top[k], FIRE_DATA, f, &y);
     FIRE_INOUT_AS(l->top[k], FIRE_DIFF, f, dy_p);
-    return fire_gpu_channel_relu_back(l->ctx->stream, view, f->dtype, y, *dy_p, true,
+    return fire_gpu_channel_relu_back(l->ctx->stream, view, f->dtype, y, *dy_p, add,
                                       diff);
 }

@@ -305,6 +305,28 @@ __global__ static void backward(uint64_t total, shape_t s, const T *dy, const I 
     }
 }
 
+/* Windows that fill the image side by side: each sends to its own elements. */
+template <typename T, bool LAST, int V, typename I>
+__global__ static void backward_apart(uint64_t total, shape_t s, const T *dy,
+                                      const I *index, T *dx)
+{
+    FIRE_GRID_STRIDE (i, (int64_t)total) {
+        place          p    = place_of<LAST, V>((uint64_t)i, s, s.by_out);
+        int64_t        at   = address<LAST>(p, s.channels, s.out, p.h, p.w);
+        fire_lanes<V>  d    = fire_lanes_load<V>(dy, at), out;
+        fire_raw<V, I> from = fire_raw_load<V>(index, at);
+        int            here = 0;
+
+        for (int h = p.h * s.kernel[0]; h < (p.h + 1) * s.kernel[0]; h++)
+            for (int w = p.w * s.kernel[1]; w < (p.w + 1) * s.kernel[1]; w++, here++) {
+#pragma unroll
+                for (int k = 0; k < V; k++)
+                    out.v[k] = from.v[k] == (I)here ? d.v[k] : 0.0f;
+                fire_lanes_store<V>(dx, address<LAST>(p, s.channels, s.in, h, w), out);
+            }
+    }
+}
+
 /* ---- the layer ---- */
 
 typedef struct pooling_cuda {
@@ -381,6 +403,9 @@ static fire_status_t run_forward(fire_layer_t *l, const T *x, T *y, float *mask)
     if (p->method == FIRE_POOL(MAX) && g.kernel[0] == 3 && g.kernel[1] == 3)
         return FIRE_LAUNCH(s, (int64_t)(n / V), (max_forward<T, LAST, V, I, 3>), n / V,
                            g, x, y, index, mask);
+    if (p->method == FIRE_POOL(MAX) && g.kernel[0] == 2 && g.kernel[1] == 2)
+        return FIRE_LAUNCH(s, (int64_t)(n / V), (max_forward<T, LAST, V, I, 2>), n / V,
+                           g, x, y, index, mask);
     if (p->method == FIRE_POOL(MAX))
         return FIRE_LAUNCH(s, (int64_t)(n / V), (max_forward<T, LAST, V, I, 0>), n / V,
                            g, x, y, index, mask);
@@ -391,6 +416,15 @@ static fire_status_t run_forward(fire_layer_t *l, const T *x, T *y, float *mask)
         return FIRE_LAUNCH(s, (int64_t)n, (draw_forward<T, LAST, I>), n, g, draws_of(l),
                            x, y, index);
     return FIRE_LAUNCH(s, (int64_t)n, (expect_forward<T, LAST>), n, g, x, y);
+}
+
+static bool is_apart(const shape_t &s)
+{
+    for (int i = 0; i < 2; i++)
+        if (s.kernel[i] != s.stride[i] || s.pad[i] != 0 ||
+            s.in[i] != s.out[i] * s.stride[i])
+            return false;
+    return true;
 }
 
 /* Along one axis, an element lies in at most so many windows. */
@@ -415,6 +449,11 @@ static fire_status_t run_backward(fire_layer_t *l, const T *dy, T *dx)
         return FIRE_LAUNCH(l->ctx->stream, (int64_t)n,
                            (backward<T, LAST, V, void *, 0>), n, g, dy,
                            (void *const *)NULL, dx);
+    if (is_apart(g)) {
+        n = (uint64_t)fire_blob_count(l->top[0]) / V;
+        return FIRE_LAUNCH(l->ctx->stream, (int64_t)n, (backward_apart<T, LAST, V, I>),
+                           n, g, dy, index, dx);
+    }
 #define LAUNCH(N)                                                                      \
     return FIRE_LAUNCH(l->ctx->stream, (int64_t)n, (backward<T, LAST, V, I, N>), n, g, \
                        dy, index, dx)

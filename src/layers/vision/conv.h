@@ -84,15 +84,26 @@ fire_status_t fire_conv_direct_backward(fire_layer_t *l);
 const char   *fire_conv_depthwise_declines(const fire_layer_t *l);
 fire_status_t fire_conv_depthwise_forward(fire_layer_t *l);
 fire_status_t fire_conv_depthwise_backward(fire_layer_t *l);
+/* Small images in float32, on a GPU. */
+const char   *fire_conv_small_declines(const fire_layer_t *l);
+bool          fire_conv_small_absorbs(const fire_layer_t *l, const fire_layer_t *next);
+fire_status_t fire_conv_small_forward(fire_layer_t *l);
+fire_status_t fire_conv_small_backward(fire_layer_t *l);
 #ifdef FIRE_HAVE_CUDA
-#    define FIRE_CUDA_DEPTHWISE                    \
-        {.name     = "direct",                     \
-         .where    = FIRE_GPU,                     \
-         .declines = fire_conv_depthwise_declines, \
-         .forward  = fire_conv_depthwise_forward,  \
-         .backward = fire_conv_depthwise_backward},
+#    define FIRE_CUDA_DIRECT                        \
+        {.name     = "direct",                      \
+         .where    = FIRE_GPU,                      \
+         .declines = fire_conv_depthwise_declines,  \
+         .forward  = fire_conv_depthwise_forward,   \
+         .backward = fire_conv_depthwise_backward}, \
+            {.name     = "small",                   \
+             .where    = FIRE_GPU,                  \
+             .declines = fire_conv_small_declines,  \
+             .forward  = fire_conv_small_forward,   \
+             .backward = fire_conv_small_backward,  \
+             .absorbs  = fire_conv_small_absorbs},
 #else
-#    define FIRE_CUDA_DEPTHWISE
+#    define FIRE_CUDA_DIRECT
 #endif
 
 /* The kernels of Convolution, which other names of it share. */

@@ -8,7 +8,7 @@ static fire_status_t convolution_setup(fire_layer_t *l)
 }
 
 const fire_kernel_t fire_convolution_kernels[] = {
-    FIRE_CUDA_DEPTHWISE /* where they are built in */
+    FIRE_CUDA_DIRECT /* where they are built in */
         FIRE_CUDNN_KERNEL(conv) FIRE_CUDA_KERNEL_6(conv)
             FIRE_KERNEL("simd", conv_channels_simd),
     FIRE_KERNEL("winograd", conv_winograd),
