@@ -16,7 +16,8 @@ typedef struct conv_cudnn {
     const fire_cudnn_op_t *op[FIRE_CUDNN_PASSES];
     bool                   folded;
     fire_gpu_fold_t        image, filter;
-    fire_gpu_memory_t      x, w; /* folded */
+    fire_blob_t           *x; /* folded, as long as it is needed */
+    fire_gpu_memory_t      w; /* folded */
 } conv_cudnn_t;
 
 /* Without tensor cores cuDNN's kernels take longer to start than this takes. */
@@ -55,17 +56,33 @@ void fire_conv_cudnn_release(fire_layer_t *l)
     conv_cudnn_t *s = l->kernel_state;
 
     if (s == NULL) return;
-    fire_gpu_memory_free(&s->x);
+    fire_blob_destroy(s->x);
     fire_gpu_memory_free(&s->w);
     fire_free(s);
     l->kernel_state = NULL;
+}
+
+static fire_status_t create_state(fire_layer_t *l)
+{
+    conv_cudnn_t *s;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&s, 1));
+    st = fire_blob_create(&s->x);
+    if (st < 0) {
+        fire_free(s);
+        return st;
+    }
+    if (l->ctx->lean) fire_blob_use_pool(s->x, l->ctx->pool);
+    l->kernel_state = s;
+    return FIRE_OK;
 }
 
 fire_status_t fire_conv_cudnn_prepare(fire_layer_t *l)
 {
     conv_cudnn_t *s = l->kernel_state;
 
-    if (s == NULL) return FIRE_NEW((conv_cudnn_t **)&l->kernel_state, 1);
+    if (s == NULL) return create_state(l);
     memset(s->op, 0, sizeof(s->op));
     return FIRE_OK;
 }
@@ -207,17 +224,46 @@ static fire_status_t run(fire_layer_t *l, const fire_cudnn_op_t *op,
 
 /* ---- forward ---- */
 
-static fire_status_t fold(fire_layer_t *l, fire_dtype_t dtype, const fire_gpu_fold_t *f,
-                          fire_blob_t *from, fire_gpu_memory_t *to, void **ptr_p)
+static int64_t folded_count(const fire_gpu_fold_t *f)
 {
-    size_t       places = (size_t)f->rows * (size_t)f->out[0] * (size_t)f->out[1];
-    const float *src;
+    return f->rows * f->out[0] * f->out[1] * f->pitch;
+}
 
-    FIRE_TRY(
-        fire_gpu_memory_fit(to, places * (size_t)f->pitch * fire_dtype_size(dtype)));
-    FIRE_IN(l, from, FIRE_DATA, &src);
-    *ptr_p = to->ptr;
-    return fire_gpu_fold(l->ctx->stream, dtype, f, src, to->ptr);
+static fire_status_t fold_weights(fire_layer_t *l, fire_dtype_t dtype, void **ptr_p)
+{
+    conv_cudnn_t *s = l->kernel_state;
+    const float  *src;
+
+    FIRE_TRY(fire_gpu_memory_fit(&s->w, (size_t)folded_count(&s->filter) *
+                                            fire_dtype_size(dtype)));
+    FIRE_IN(l, l->blob[0], FIRE_DATA, &src);
+    *ptr_p = s->w.ptr;
+    return fire_gpu_fold(l->ctx->stream, dtype, &s->filter, src, s->w.ptr);
+}
+
+/* Where memory is short, it is made again for backward, in one pass over the input. */
+static fire_status_t fold_image(fire_layer_t *l, fire_dtype_t dtype, bool again,
+                                void **ptr_p)
+{
+    conv_cudnn_t *s = l->kernel_state;
+    fire_format_t f = {.place = FIRE_GPU, .dtype = dtype};
+    int64_t       n = folded_count(&s->image);
+    const float  *src;
+
+    if (again && fire_storage_has(s->x->part[FIRE_DATA], &f)) {
+        FIRE_IN_AS(s->x, FIRE_DATA, &f, ptr_p);
+        return FIRE_OK;
+    }
+    FIRE_TRY(fire_blob_reshape(s->x, 1, &n));
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &src);
+    FIRE_OUT_AS(s->x, FIRE_DATA, &f, ptr_p);
+    return fire_gpu_fold(l->ctx->stream, dtype, &s->image, src, *ptr_p);
+}
+
+static void leave_image(fire_layer_t *l)
+{
+    if (fire_gpu_is_tight(l))
+        fire_storage_clear(((conv_cudnn_t *)l->kernel_state)->x->part[FIRE_DATA]);
 }
 
 static fire_status_t forward_pair(fire_layer_t *l, int k, void *bias)
@@ -230,8 +276,8 @@ static fire_status_t forward_pair(fire_layer_t *l, int k, void *bias)
     const fire_cudnn_op_t *op;
 
     if (s->folded) {
-        FIRE_TRY(fold(l, f.dtype, &s->image, l->bottom[0], &s->x, &args.x));
-        FIRE_TRY(fold(l, f.dtype, &s->filter, l->blob[0], &s->w, &args.w));
+        FIRE_TRY(fold_image(l, f.dtype, false, &args.x));
+        FIRE_TRY(fold_weights(l, f.dtype, &args.w));
     } else {
         FIRE_IN_AS(l->bottom[k], FIRE_DATA, &f, &args.x);
         FIRE_IN_AS(l->blob[0], FIRE_DATA, &w, &args.w);
@@ -239,6 +285,7 @@ static fire_status_t forward_pair(fire_layer_t *l, int k, void *bias)
     FIRE_OUT_AS(l->top[k], FIRE_DATA, &f, &args.y);
     FIRE_TRY(find(l, FIRE_CUDNN_FORWARD, &args, &op));
     FIRE_TRY(run(l, op, args));
+    leave_image(l);
     if (op->fused) return FIRE_OK;
     return fire_gpu_epilogue_forward(l, view, f.dtype, bias, args.y);
 }
@@ -270,8 +317,7 @@ static fire_status_t backward_weights(fire_layer_t *l, fire_cudnn_conv_args_t ar
     const fire_cudnn_op_t *op;
     void                  *diff;
 
-    if (s->folded)
-        room = s->filter.rows * s->filter.out[0] * s->filter.out[1] * s->filter.pitch;
+    if (s->folded) room = folded_count(&s->filter);
     FIRE_TRY(fire_cuda_scratch(l->ctx->stream, (size_t)room * sizeof(float), &args.w));
     FIRE_TRY(find(l, FIRE_CUDNN_WEIGHTS, &args, &op));
     FIRE_TRY(fire_blob_access(b, FIRE_DIFF, first ? FIRE_WRITE : FIRE_UPDATE, &plain,
@@ -301,10 +347,11 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
                                         FIRE_STATE(l, fire_conv_t)->bias, &args.y));
     if (l->param_gradient[0]) {
         if (s->folded)
-            args.x = s->x.ptr;
+            FIRE_TRY(fold_image(l, f.dtype, true, &args.x));
         else
             FIRE_IN_AS(l->bottom[k], FIRE_DATA, &f, &args.x);
         FIRE_TRY(backward_weights(l, args));
+        leave_image(l);
     }
     if (!l->propagate_down[k]) return FIRE_OK;
     FIRE_IN_AS(l->blob[0], FIRE_DATA, &w, &args.w);

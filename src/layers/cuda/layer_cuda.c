@@ -28,6 +28,24 @@ fire_gpu_view_t fire_gpu_view(const fire_blob_t *b, const fire_format_t *f)
     return v;
 }
 
+fire_status_t fire_gpu_gradient(fire_blob_t *param, bool *add_p, float **diff_p)
+{
+    fire_format_t plain = FIRE_FORMAT_PLAIN(FIRE_GPU);
+    void         *diff;
+
+    *add_p = !fire_storage_is_zero(param->part[FIRE_DIFF]);
+    FIRE_TRY(fire_blob_access(param, FIRE_DIFF, *add_p ? FIRE_UPDATE : FIRE_WRITE,
+                              &plain, &diff));
+    *diff_p = diff;
+    return FIRE_OK;
+}
+
+bool fire_gpu_is_tight(const fire_layer_t *l)
+{
+    return fire_pool_on(l->ctx->pool, FIRE_GPU) != NULL &&
+           l->ctx->precision != FIRE_F32;
+}
+
 fire_status_t fire_gpu_memory_fit(fire_gpu_memory_t *m, size_t bytes)
 {
     if (bytes <= m->bytes) return FIRE_OK;

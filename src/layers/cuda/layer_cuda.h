@@ -21,6 +21,14 @@ typedef struct fire_gpu_view {
 
 fire_gpu_view_t fire_gpu_view(const fire_blob_t *b, const fire_format_t *f);
 
+/* Where a parameter's gradient goes. *add_p: to what is there; else there is nothing yet,
+ * and it is to be written. */
+fire_status_t fire_gpu_gradient(fire_blob_t *param, bool *add_p, float **diff_p);
+
+/* Is memory to be saved where that costs a little time? It goes round, and nets in 16 bits
+ * are the large ones. */
+bool fire_gpu_is_tight(const fire_layer_t *l);
+
 /* Memory of a kernel's own on the GPU; grows, contents are lost then. */
 typedef struct fire_gpu_memory {
     void  *ptr;

@@ -114,18 +114,63 @@ static fire_status_t begin(fire_layer_t *l, const fire_norm_group_t *g, places_t
     return FIRE_OK;
 }
 
-/* Gradients of what the sum's readers got; the sum's own goes to the other branch. */
+/* What nobody will look at again makes room for what comes. */
+static void hand_over(const fire_layer_t *l, fire_storage_t *from, fire_storage_t *to)
+{
+    if (fire_gpu_is_tight(l) && from != to && !fire_storage_is_shared(from) &&
+        !fire_storage_is_shared(to))
+        fire_storage_swap(from, to);
+}
+
+/* Gradients of what the sum's readers got; the sum's own goes to the other branch, in the
+ * place of the first. */
 static fire_status_t look_at_sum(const fire_layer_t *l, const fire_norm_group_t *g,
                                  fire_gpu_norm_sum_t *sum)
 {
     const fire_format_t *f     = &((const norm_cuda_t *)l->kernel_state)->format;
-    bool                 other = g->sum->propagate_down[g->other];
+    fire_blob_t         *first = g->split != NULL ? g->split->top[0] : g->out;
+    fire_blob_t         *to    = g->out;
 
     *sum = (fire_gpu_norm_sum_t){0};
-    for (int i = 0; g->split != NULL && i < g->split->ntop; i++)
-        FIRE_IN_AS(g->split->top[i], FIRE_DIFF, f, &sum->dy[i]);
-    if (g->split == NULL) FIRE_IN_AS(g->out, FIRE_DIFF, f, &sum->dy[0]);
-    FIRE_OUT_AS(other ? g->sum->bottom[g->other] : g->out, FIRE_DIFF, f, &sum->g);
+    FIRE_IN_AS(first, FIRE_DIFF, f, &sum->dy[0]);
+    if (g->split != NULL) FIRE_IN_AS(g->split->top[1], FIRE_DIFF, f, &sum->dy[1]);
+    if (g->sum->propagate_down[g->other]) {
+        to = g->sum->bottom[g->other];
+        hand_over(l, first->part[FIRE_DIFF], to->part[FIRE_DIFF]);
+    }
+    FIRE_OUT_AS(to, FIRE_DIFF, f, &sum->g);
+    return FIRE_OK;
+}
+
+/* The gradient of x; in its place behind a residual branch, where x is nobody else's. */
+static fire_status_t look_at_input(const fire_layer_t *l, const fire_norm_group_t *g,
+                                   void **dx_p)
+{
+    fire_blob_t *b = l->bottom[0];
+
+    if (g->sum != NULL && b == l->top[0])
+        hand_over(l, b->part[FIRE_DATA], b->part[FIRE_DIFF]);
+    FIRE_OUT_AS(b, FIRE_DIFF, &((const norm_cuda_t *)l->kernel_state)->format, dx_p);
+    return FIRE_OK;
+}
+
+/* Those of gain and shift: both are written, or both are added to. */
+static fire_status_t find_gradients(const fire_norm_group_t *g, fire_gpu_norm_to_t *to)
+{
+    fire_format_t plain  = FIRE_FORMAT_PLAIN(FIRE_GPU);
+    fire_blob_t  *blob[] = {g->gain_gradient ? g->gain : NULL,
+                           g->shift_gradient ? g->shift : NULL};
+    void *diff[] = {NULL, NULL};
+
+    for (int i = 0; i < 2 && g->add; i++)
+        to->add |= blob[i] != NULL && !fire_storage_is_zero(blob[i]->part[FIRE_DIFF]);
+    for (int i = 0; i < 2; i++)
+        if (blob[i] != NULL)
+            FIRE_TRY(fire_blob_access(blob[i], FIRE_DIFF,
+                                      to->add ? FIRE_UPDATE : FIRE_WRITE, &plain,
+                                      &diff[i]));
+    to->dgain  = diff[0];
+    to->dshift = diff[1];
     return FIRE_OK;
 }
 
@@ -133,7 +178,7 @@ fire_status_t fire_norm_cuda_backward(fire_layer_t *l)
 {
     norm_cuda_t        *s  = l->kernel_state;
     fire_norm_group_t   g  = fire_norm_group(l);
-    fire_gpu_norm_to_t  to = {.add = g.add};
+    fire_gpu_norm_to_t  to = {0};
     fire_gpu_norm_sum_t sum;
     fire_gpu_norm_t     n;
     void               *x, *dy;
@@ -145,10 +190,8 @@ fire_status_t fire_norm_cuda_backward(fire_layer_t *l)
         FIRE_TRY(look_at_sum(l, &g, &sum));
     else
         FIRE_IN_AS(l->top[0], FIRE_DIFF, &s->format, &dy);
-    if (g.gain_gradient && g.add) FIRE_INOUT(l, g.gain, FIRE_DIFF, &to.dgain);
-    if (g.gain_gradient && !g.add) FIRE_OUT(l, g.gain, FIRE_DIFF, &to.dgain);
-    if (g.shift_gradient) FIRE_INOUT(l, g.shift, FIRE_DIFF, &to.dshift);
-    if (l->propagate_down[0]) FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &s->format, &to.dx);
+    FIRE_TRY(find_gradients(&g, &to));
+    if (l->propagate_down[0]) FIRE_TRY(look_at_input(l, &g, &to.dx));
     FIRE_TRY(g.sum != NULL
                  ? fire_gpu_norm_branch_backward(l->ctx->stream, &n, x, &sum, &to)
                  : fire_gpu_norm_backward(l->ctx->stream, &n, x, dy, &to));
