@@ -146,10 +146,11 @@ static fire_status_t print_memory(const fire_net_t *net, const totals_t *t)
 
     FIRE_TRY(fire_net_blob_bytes(net, train, false, &blobs));
     FIRE_TRY(fire_net_blob_bytes(net, train, true, &fewer));
-    printf("memory              %sB of blobs at most, when %s; %sB of parameters%s\n",
+    printf("%-20s%sB of blobs at most, when %s; %sB of parameters%s\n",
+           net->ctx.place == FIRE_GPU ? "memory of the GPU" : "memory",
            scaled((double)blobs, a), train ? "training" : "running", scaled(params, b),
            train ? ",\n                    gradients and history" : "");
-    if (train)
+    if (train && fewer < blobs)
         printf("                    with --recompute %sB of blobs\n",
                scaled((double)fewer, a));
     return FIRE_OK;

@@ -253,6 +253,13 @@ static bool is_there(const life_t *l, int step)
            !(l->again && step > l->forward && step < l->back);
 }
 
+/* Of an activation: a GPU holds most of them in the net's precision. */
+static size_t element_bytes(const fire_net_t *net)
+{
+    return net->ctx.place == FIRE_GPU ? fire_dtype_size(net->ctx.precision)
+                                      : sizeof(float);
+}
+
 /* Copies that kernels keep from forward to backward. */
 static size_t copy_bytes(const fire_net_t *net, int step)
 {
@@ -263,7 +270,7 @@ static size_t copy_bytes(const fire_net_t *net, int step)
 
         if (l->need_backward && i <= step && step <= 2 * net->nlayer - 1 - i &&
             (needs_of(&l->base) & FIRE_NEEDS_COPY))
-            sum += (size_t)fire_blob_count(l->base.bottom[0]) * sizeof(float);
+            sum += (size_t)fire_blob_count(l->base.bottom[0]) * element_bytes(net);
     }
     return sum;
 }
@@ -281,7 +288,7 @@ fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, bool aga
 
         for (int i = 0; i < all.n; i++)
             if (is_there(&all.life[i], step))
-                now += (size_t)fire_blob_count(all.life[i].blob) * sizeof(float);
+                now += (size_t)fire_blob_count(all.life[i].blob) * element_bytes(net);
         if (now > peak) peak = now;
     }
     fire_free(all.life);
