@@ -2,11 +2,12 @@
 """Training steps on one GPU, ours and PyTorch's, same nets, batches and precisions.
 
     run.py [--steps 20] [--out build/bench_gpu.json] [--only resnet50,lenet]
-           [--modes eager,graph,compile] [--flags=--tune] [--no-torch]
+           [--modes eager,graph,compile] [--seconds 600] [--no-torch]
 
 Prints a table of images/s and ratios, and writes all numbers as JSON. Every run is a
-process of its own; one that fails shows as "-", with its words on stderr. The column
-"wanted" is what we set out to reach on an H200."""
+process of its own; one that fails shows as "-", with its words on stderr, and so do
+those of PyTorch that would begin after --seconds. Ours run first, without and with
+--tune. The column "wanted" is what we set out to reach on an H200."""
 import argparse
 import json
 import os
@@ -26,15 +27,22 @@ ROWS = [("resnet50", 256, "bf16", 7500), ("googlenet", 1024, "bf16", 13000),
         ("lenet", 64, "fp32", 300000)]
 
 
-def json_of(command):
+OURS = {"ours": [], "with --tune": ["--tune"]}
+VERSIONS = "import torch; print(torch.__version__, torch.version.cuda, " \
+           "torch.backends.cudnn.version())"
+
+
+def json_of(command, seconds=None):
     """What the command prints, or None."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          check=False, text=True)
     try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              check=False, text=True, timeout=seconds)
         return json.loads(done.stdout.strip().splitlines()[-1])
+    except subprocess.TimeoutExpired:
+        print(f"{' '.join(command)}: no time left", file=sys.stderr)
     except (IndexError, ValueError):
         print(f"{' '.join(command)}: {done.stderr.strip()[-300:]}", file=sys.stderr)
-        return None
+    return None
 
 
 def text_of(command):
@@ -52,28 +60,38 @@ def torch_python():
     return None
 
 
-def ours(tail, batch, precision, a):
-    kind = [] if precision == "fp32" else ["--" + precision]
-    r = json_of([f"{a.build}/bench_step", *tail, "--gpu", *kind, *a.flags.split()])
+def tail_of(row, a):
+    steps = a.steps * (25 if row["net"] == "lenet" else 1)
+    return [f"{ROOT}/models/{row['net']}", str(row["batch"]), "--steps", str(steps)]
+
+
+def ours(row, a, flags):
+    kind = [] if row["precision"] == "fp32" else ["--" + row["precision"]]
+    r = json_of([f"{a.build}/bench_step", *tail_of(row, a), "--gpu", *kind, *flags])
     if r:
-        r["images_per_s"] = batch * 1e3 / statistics.median(wall for wall, _ in r["ms"])
+        r["images_per_s"] = row["batch"] * 1e3 / \
+            statistics.median(wall for wall, _ in r["ms"])
     return r
 
 
-def measure(row, a, python):
-    net, batch, precision, wanted = row
-    steps = a.steps * (25 if net == "lenet" else 1)
-    tail = [f"{ROOT}/models/{net}", str(batch), "--steps", str(steps)]
-    sides = {"ours": ours(tail, batch, precision, a)}
-    for mode in a.modes.split(",") if python else []:
-        sides[mode] = json_of([python, f"{HERE}/torch_step.py", *tail, "--precision",
-                               precision, "--mode", mode])
-    return {"net": net, "batch": batch, "precision": precision, "wanted": wanted,
-            "sides": {k: v for k, v in sides.items() if v}}
+def measure_ours(row, a):
+    for side, flags in OURS.items():
+        row["sides"][side] = ours(row, a, flags)
+    print(f"{row['net']} {row['batch']} {row['precision']}: "
+          f"{show(rate(row, 'ours'))} images/s", file=sys.stderr)
+
+
+def measure_torch(rows, a, python, began):
+    for mode in a.modes.split(","):
+        for row in rows:
+            left = began + a.seconds - time.time()
+            row["sides"][mode] = json_of(
+                [python, f"{HERE}/torch_step.py", *tail_of(row, a), "--precision",
+                 row["precision"], "--mode", mode], left) if left > 0 else None
 
 
 def rate(row, side):
-    return row["sides"].get(side, {}).get("images_per_s")
+    return (row["sides"].get(side) or {}).get("images_per_s")
 
 
 def show(number):
@@ -81,18 +99,18 @@ def show(number):
 
 
 def line(row, modes):
-    ours = rate(row, "ours")
+    ours = max(rate(row, side) or 0 for side in OURS)
     best = max((rate(row, m) or 0 for m in modes), default=0)
-    memory = row["sides"].get("ours", {}).get("gpu_peak_mb")
-    return [row["net"], str(row["batch"]), row["precision"], show(ours)] + \
-        [show(rate(row, m)) for m in modes] + \
+    memory = (row["sides"].get("ours") or {}).get("gpu_mb")
+    return [row["net"], str(row["batch"]), row["precision"]] + \
+        [show(rate(row, side)) for side in [*OURS, *modes]] + \
         [f"{ours / best:.2f}" if ours and best else "-", str(row["wanted"]),
          f"{ours / row['wanted']:.2f}" if ours else "-",
          f"{memory / 1024:.1f}" if memory else "-"]
 
 
 def print_table(rows, modes):
-    head = ["net", "batch", "precision", "ours"] + ["PyTorch " + m for m in modes] + \
+    head = ["net", "batch", "precision", *OURS] + ["PyTorch " + m for m in modes] + \
         ["ratio to best", "wanted", "of wanted", "GiB"]
     table = [head] + [line(r, modes) for r in rows]
     wide = [max(len(r[i]) for r in table) for i in range(len(head))]
@@ -110,23 +128,25 @@ def main():
     a.add_argument("--out", default=f"{ROOT}/build/bench_gpu.json")
     a.add_argument("--only", default="")
     a.add_argument("--modes", default="eager,graph,compile")
-    a.add_argument("--flags", default="--tune", help="for our side")
+    a.add_argument("--seconds", type=float, default=3600)
     a.add_argument("--no-torch", action="store_true")
     a = a.parse_args()
     python = None if a.no_torch else torch_python()
-    rows = []
-    for row in ROWS:
-        if a.only and row[0] not in a.only.split(","):
-            continue
-        rows.append(measure(row, a, python))
-        print(f"{row[0]} {row[1]} {row[2]}: {show(rate(rows[-1], 'ours'))} images/s",
-              file=sys.stderr)
+    began = time.time()
+    rows = [dict(zip(("net", "batch", "precision", "wanted"), row), sides={})
+            for row in ROWS if not a.only or row[0] in a.only.split(",")]
+    for row in rows:
+        measure_ours(row, a)
     if not any(rate(r, "ours") for r in rows):
         sys.exit("nothing was measured: is there a GPU?")
+    if python:
+        measure_torch(rows, a, python, began)
     with open(a.out, "w") as f:
         json.dump({"date": time.strftime("%Y-%m-%d"), "rows": rows,
                    "gpu": text_of(["nvidia-smi", "--format=csv,noheader",
-                                   "--query-gpu=name,driver_version"])}, f, indent=1)
+                                   "--query-gpu=name,driver_version"]),
+                   "torch": text_of([python, "-c", VERSIONS]) if python else ""},
+                  f, indent=1)
     print_table(rows, a.modes.split(",") if python else [])
 
 

@@ -95,7 +95,7 @@ static int check_file(const char *folder, const char *file, case_check_t f)
 /* Where its interpreter looks for classes, from its start. */
 __attribute__((constructor)) static void show_python_our_layers(void)
 {
-    setenv("PYTHONPATH", FIRE_SOURCE_DIR "/tests/layers", 1);
+    setenv("PYTHONPATH", test_source("tests/layers"), 1);
     setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
 }
 
