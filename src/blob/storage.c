@@ -74,12 +74,17 @@ void fire_storage_clear(fire_storage_t *s)
     }
 }
 
+static void drop_others(fire_storage_t *s, const copy_t *kept)
+{
+    for (int i = 0; i < MAX_COPIES; i++)
+        if (&s->copy[i] != kept && !s->copy[i].bound) drop(&s->copy[i]);
+}
+
 void fire_storage_trim(fire_storage_t *s)
 {
     for (int i = 0; i < MAX_COPIES; i++)
         if (s->copy[i].valid && fire_format_is_plain(&s->copy[i].format)) {
-            for (int k = 0; k < MAX_COPIES; k++)
-                if (k != i && !s->copy[k].bound) drop(&s->copy[k]);
+            drop_others(s, &s->copy[i]);
             return;
         }
 }
@@ -130,6 +135,11 @@ bool fire_storage_has(const fire_storage_t *s, const fire_format_t *format)
     const copy_t *c = find(s, format);
 
     return c != NULL && c->valid;
+}
+
+void fire_storage_keep(fire_storage_t *s, const fire_format_t *format)
+{
+    if (fire_storage_has(s, format)) drop_others(s, find(s, format));
 }
 
 void fire_storage_zero(fire_storage_t *s)

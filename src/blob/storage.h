@@ -49,8 +49,9 @@ void     fire_storage_set_marks(fire_storage_t *storage, unsigned marks);
 void fire_storage_swap(fire_storage_t *a, fire_storage_t *b);
 /* Forget the values and free memory that is not bound. */
 void fire_storage_clear(fire_storage_t *storage);
-/* Free the copies in other formats, where there is a plain one. */
+/* Free the copies in other formats, where there is a plain one, or one in this format. */
 void    fire_storage_trim(fire_storage_t *storage);
+void    fire_storage_keep(fire_storage_t *storage, const fire_format_t *format);
 int64_t fire_storage_conversions(const fire_storage_t *storage); /* so far */
 /* A number that changes whenever the values may have. */
 uint64_t fire_storage_version(const fire_storage_t *storage);
