@@ -5,7 +5,7 @@
  * 36. In bfloat16 these are products of bfloat16.
  *
  * The error of float32 is that of its sums with some ten times the rounding: 3e-6 of the
- * outputs' size on average, 2e-5 at most. Sums are taken in one order, whatever the
+ * outputs' size on average, 7e-5 at most. Sums are taken in one order, whatever the
  * number of threads. Activations have channels in blocks of 16; needs AVX-512. */
 #ifndef FIRE_DEVICE_CPU_WINOGRAD_H
 #define FIRE_DEVICE_CPU_WINOGRAD_H
