@@ -243,9 +243,9 @@ fire_status_t fire_blob_set(fire_blob_t *b, fire_part_t part, float value)
 fire_status_t fire_blob_copy(fire_blob_t *dst, fire_blob_t *src, fire_part_t part)
 {
     bool          gpu = fire_storage_is_on(src->part[part], FIRE_GPU);
-    fire_format_t f   = gpu ? fire_blob_format_at(src, part, FIRE_GPU)
-                            : fire_blob_format(src, part);
-    void         *from, *to;
+    fire_format_t f =
+        gpu ? fire_blob_format_at(src, part, FIRE_GPU) : fire_blob_format(src, part);
+    void *from, *to;
 
     if (dst->part[part] == src->part[part]) return FIRE_OK;
     FIRE_TRY(fire_blob_access(src, part, FIRE_READ, &f, &from));

@@ -7,6 +7,9 @@
 #ifndef FIRE_DEVICE_CPU_SIMD_H
 #define FIRE_DEVICE_CPU_SIMD_H
 #include <string.h>
+#if defined(__x86_64__)
+#    include <xmmintrin.h>
+#endif
 
 #include "base/vector.h"
 #include "device/device.h"
@@ -32,8 +35,10 @@ typedef uint16_t fire_vh_t __attribute__((vector_size(32)));
 
 /* Where the CPU itself converts to bfloat16, functions so marked may ask for that by
  * FIRE_BF16_CPU in the place of FIRE_BF16. Only optimised code knows that nobody else
- * does. Numbers too small for a normal float32 become zero. */
-#if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
+ * does, and clang hands no vectors to functions that are not so marked. Numbers too small
+ * for a normal float32 become zero. */
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__) && \
+    !defined(__clang__)
 #    define FIRE_CPU_ROUNDS 1
 #    define FIRE_AVX512_BF16 \
         __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
@@ -173,13 +178,9 @@ FIRE_SIMD void fire_vf_stream(void *base, fire_dtype_t t, int64_t i, fire_vf_t v
     float  lane[FIRE_LANES];
 
     fire_vf_store(lane, t, FIRE_LANES, 0, v);
-#if defined(__x86_64__) && defined(__GNUC__)
-    for (size_t k = 0; k < FIRE_LANES * size; k += 16) {
-        float part __attribute__((vector_size(16)));
-
-        memcpy(&part, (char *)lane + k, sizeof(part));
-        __builtin_ia32_movntps((float *)(y + k), part);
-    }
+#if defined(__x86_64__)
+    for (size_t k = 0; k < FIRE_LANES * size; k += 16)
+        _mm_stream_ps((float *)(y + k), _mm_loadu_ps((float *)((char *)lane + k)));
 #else
     memcpy(y, lane, FIRE_LANES * size);
 #endif
@@ -187,8 +188,8 @@ FIRE_SIMD void fire_vf_stream(void *base, fire_dtype_t t, int64_t i, fire_vf_t v
 
 FIRE_SIMD void fire_vf_fence(void)
 {
-#if defined(__x86_64__) && defined(__GNUC__)
-    __builtin_ia32_sfence();
+#if defined(__x86_64__)
+    _mm_sfence();
 #endif
 }
 

@@ -9,12 +9,11 @@ static fire_status_t deconvolution_setup(fire_layer_t *l)
 
 static const fire_kernel_t deconvolution_kernels[] = {
     FIRE_CUDA_KERNEL_6(conv) /* where they are built in */
-    FIRE_ONEDNN_KERNEL(conv)
-    {.name     = "ref",
-     .prepare  = fire_conv_ref_prepare,
-     .forward  = fire_conv_ref_forward,
-     .backward = fire_conv_ref_backward,
-     .release  = fire_conv_ref_release},
+    FIRE_ONEDNN_KERNEL(conv){.name     = "ref",
+                             .prepare  = fire_conv_ref_prepare,
+                             .forward  = fire_conv_ref_forward,
+                             .backward = fire_conv_ref_backward,
+                             .release  = fire_conv_ref_release},
     {0},
 };
 
