@@ -153,6 +153,10 @@ static fire_status_t print_memory(const fire_net_t *net, const totals_t *t)
     if (train && fewer < blobs)
         printf("                    with --recompute %sB of blobs\n",
                scaled((double)fewer, a));
+    if (train && net->ctx.place == FIRE_GPU)
+        printf("                    and inputs that BatchNorm keeps, and workspace; "
+               "the log "
+               "of a\n                    training tells what is in use\n");
     return FIRE_OK;
 }
 

@@ -215,7 +215,7 @@ void fire_transform_pack(const fire_transform_t *t, const fire_pixels_t *in,
     bool whole_lines = interleaved && in->step_c == 1 && in->step_x == C;
 
     for (int y = 0; y < w.height; y++, from += in->step_y, out += o.step_y) {
-        if (whole_lines) memcpy(out, from, (size_t)(w.width * C));
+        if (whole_lines) memcpy(out, from, (size_t)w.width * (size_t)C);
         for (int c = 0; c < C && !whole_lines; c++) {
             const uint8_t *src = from + c * in->step_c;
             uint8_t       *dst = out + c * o.step_c;
