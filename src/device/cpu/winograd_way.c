@@ -26,32 +26,14 @@ fire_way_t fire_way_make(const fire_winograd_t *c, bool back, int tile)
     return w;
 }
 
-/* n places a side, from (y, x) of image `image` on. */
-static fire_tile_part_t part_at(const int64_t *dim, int64_t image, int64_t y, int64_t x,
-                                int n)
-{
-    return (fire_tile_part_t){.width  = dim[1],
-                              .corner = (image * dim[0] + y) * dim[1] + x,
-                              .y0     = fire_within(-y, n),
-                              .y1     = fire_within(dim[0] - y, n),
-                              .x0     = fire_within(-x, n),
-                              .x1     = fire_within(dim[1] - x, n)};
-}
-
 fire_tile_part_t fire_way_input(const fire_way_t *w, int64_t t)
 {
-    int64_t y = t % w->per_image / w->across, x = t % w->across;
-
-    return part_at(w->in, t / w->per_image * w->in_blocks, y * w->side - w->pad[0],
-                   x * w->side - w->pad[1], w->tile);
+    return fire_way_input_at(w, fire_way_tile(w, t));
 }
 
 fire_tile_part_t fire_way_output(const fire_way_t *w, int64_t t)
 {
-    int64_t y = t % w->per_image / w->across, x = t % w->across;
-
-    return part_at(w->out, t / w->per_image * w->out_blocks, y * w->side, x * w->side,
-                   w->side);
+    return fire_way_output_at(w, fire_way_tile(w, t));
 }
 
 fire_taps_at_t fire_way_find_taps(const fire_way_t *w, bool back, int64_t block,

@@ -33,6 +33,55 @@ typedef struct fire_tile_part {
 fire_tile_part_t fire_way_input(const fire_way_t *w, int64_t t);
 fire_tile_part_t fire_way_output(const fire_way_t *w, int64_t t);
 
+/* Tiles in order, without a division for each. */
+typedef struct fire_tile_at {
+    int64_t image, y, x; /* y, x: in tiles */
+} fire_tile_at_t;
+
+static inline fire_tile_at_t fire_way_tile(const fire_way_t *w, int64_t t)
+{
+    return (fire_tile_at_t){t / w->per_image, t % w->per_image / w->across,
+                            t % w->across};
+}
+
+static inline fire_tile_at_t fire_way_next(const fire_way_t *w, fire_tile_at_t at)
+{
+    if (++at.x < w->across) return at;
+    at.x = 0;
+    if (++at.y < w->per_image / w->across) return at;
+    return (fire_tile_at_t){at.image + 1, 0, 0};
+}
+
+static inline int fire_within(int64_t x, int64_t high)
+{
+    return (int)(x < 0 ? 0 : x < high ? x : high);
+}
+
+/* n places a side, from (y, x) of image `image` on. */
+static inline fire_tile_part_t fire_way_part(const int64_t *dim, int64_t image,
+                                             int64_t y, int64_t x, int n)
+{
+    return (fire_tile_part_t){.width  = dim[1],
+                              .corner = (image * dim[0] + y) * dim[1] + x,
+                              .y0     = fire_within(-y, n),
+                              .y1     = fire_within(dim[0] - y, n),
+                              .x0     = fire_within(-x, n),
+                              .x1     = fire_within(dim[1] - x, n)};
+}
+
+static inline fire_tile_part_t fire_way_input_at(const fire_way_t *w, fire_tile_at_t at)
+{
+    return fire_way_part(w->in, at.image * w->in_blocks, at.y * w->side - w->pad[0],
+                         at.x * w->side - w->pad[1], w->tile);
+}
+
+static inline fire_tile_part_t fire_way_output_at(const fire_way_t *w,
+                                                  fire_tile_at_t    at)
+{
+    return fire_way_part(w->out, at.image * w->out_blocks, at.y * w->side,
+                         at.x * w->side, w->side);
+}
+
 /* Where the taps lie that lead from channel k of a group to channel 0 of a block of
  * outputs, and how far apart those of neighbours are. */
 typedef struct fire_taps_at {
@@ -63,10 +112,5 @@ FIRE_SIMD void fire_way_taps(int n, const fire_way_t *w, bool back,
 static inline int64_t fire_ceil_div(int64_t x, int64_t by)
 {
     return (x + by - 1) / by;
-}
-
-static inline int fire_within(int64_t x, int64_t high)
-{
-    return (int)(x < 0 ? 0 : x < high ? x : high);
 }
 #endif
