@@ -94,6 +94,7 @@ add_library(fire_objects OBJECT ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c ${FIRE
 set_source_files_properties(${PROTO_DIR}/caffe.pb-c.c PROPERTIES COMPILE_OPTIONS "-w;-O1")
 # Winograd is for one instruction set anyway, and its error is its own.
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/device/cpu/winograd.c
+  ${CMAKE_SOURCE_DIR}/src/device/cpu/winograd_f64.c
   PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 target_compile_options(fire_objects PRIVATE -fvisibility=hidden)
 target_link_libraries(fire_objects PUBLIC fire_flags ${FIRE_LIBS})

@@ -8,15 +8,13 @@
 /* How far from Caffe's numbers is the same? Caffe itself, run with other OpenBLAS
  * kernels and thread counts, differs by up to 1.1e-6 (layers), 1.2e-6 (nets), 1.1e-5
  * (20 solver iterations) and 5e-6 (parallel) of the largest number of an array: what
- * follows lies a factor of about ten above. That is room enough for fast kernels as
- * well, but for long trainings, where one maximum or one ReLU that falls the other way
- * makes another course: of these, losses are compared. First match counts. */
-enum { HINTED = 1, INDEPENDENT = 2, FAST = 4 };
+ * follows lies a factor of about ten above, with fast kernels as well. First match
+ * counts. */
+enum { HINTED = 1, INDEPENDENT = 2 };
 
 static const struct {
     const char *kind, *group; /* NULL: any */
-    unsigned    only; /* cases that carry a tolerance_hint; that are not Caffe's;
-                               * with fast kernels of the CPU */
+    unsigned    only; /* cases that carry a tolerance_hint; that are not Caffe's */
     double      tolerance;
     bool        absolute;
     const char *reason;
@@ -25,8 +23,6 @@ static const struct {
      "8-bit images resized or turned grey: OpenCV rounds in fixed point"},
     {"solver", NULL, 0, 1e-4, false, "20 updates let rounding errors grow"},
     {"parallel", NULL, 0, 1e-4, false, "as solver; Caffe adds ranks in another order"},
-    {"trace", NULL, FAST, 5e-3, false,
-     "100 updates of LeNet: where rounding decides, runs part (8.5e-4 seen)"},
     {"trace", NULL, 0, 1e-4, false, "50 to 100 updates of a real net"},
     {NULL, "net", 0, 1e-4, false, "several layers behind one another"},
     {NULL, NULL, INDEPENDENT, 1e-5, false,
@@ -37,11 +33,8 @@ static const struct {
 
 static unsigned traits_of(const golden_case_t *c)
 {
-    fire_ctx_t ctx = golden_ctx();
-
     return (fire_json_get(c->json, "tolerance_hint") != NULL ? HINTED : 0) |
-           (c->independent ? INDEPENDENT : 0) |
-           (ctx.kernels == NULL && ctx.place == FIRE_CPU ? FAST : 0);
+           (c->independent ? INDEPENDENT : 0);
 }
 
 void golden_set_tolerance(golden_case_t *c)

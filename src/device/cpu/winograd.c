@@ -5,8 +5,6 @@
 #include "device/cpu/winograd_small.h"
 #include "device/cpu/winograd_sums.h"
 
-/* Transformed arrays are panels: (spot, block of 16 channels, row, 16), where a row is a
- * tile or a channel. */
 bool fire_winograd_works(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -31,24 +29,18 @@ static int64_t spots_of(const fire_way_t *w)
     return w->tile * w->tile;
 }
 
-/* From spot to spot. One vector more than the panel needs: else all spots of a tile
- * would compete for the same lines of the cache. */
-static int64_t spot_step(int64_t blocks, int64_t rows)
+static size_t panel_bytes(const fire_way_t *w, size_t real, int64_t blocks,
+                          int64_t rows)
 {
-    return (blocks * rows + 1) * FIRE_LANES;
-}
-
-static size_t panel_bytes(const fire_way_t *w, int64_t blocks, int64_t rows)
-{
-    return (size_t)(spots_of(w) * spot_step(blocks, rows)) * sizeof(float);
+    return (size_t)(spots_of(w) * fire_spot_step(blocks, rows)) * real;
 }
 
 /* A chunk's inputs should stay in a core's cache, but rows should be many enough to make
  * reading the weights worth it; and threads should have about the same number. */
-static int64_t chunk_of_tiles(const fire_way_t *w)
+static int64_t chunk_of_tiles(const fire_way_t *w, size_t real)
 {
     enum { CACHE = 1 << 19, LEAST = 4 * FIRE_SUM_ROWS };
-    int64_t row     = (w->in_blocks + 1) * spots_of(w) * FIRE_LANES * 4;
+    int64_t row     = (w->in_blocks + 1) * spots_of(w) * FIRE_LANES * (int64_t)real;
     int64_t most    = CACHE / row > LEAST ? CACHE / row : LEAST;
     int64_t threads = fire_threads(), turns = fire_ceil_div(w->tiles, most * threads);
 
@@ -125,7 +117,7 @@ FIRE_SIMD void read_channels(fire_dtype_t type, const fire_way_t *w, tile_kind_t
 {
     const int64_t   *dim    = kind == INPUTS ? w->in : w->out;
     int64_t          blocks = kind == INPUTS ? w->in_blocks : w->out_blocks;
-    int64_t          plane = dim[0] * dim[1], step = spot_step(blocks, rows);
+    int64_t          plane = dim[0] * dim[1], step = fire_spot_step(blocks, rows);
     fire_tile_part_t p = kind == INPUTS ? fire_way_input(w, t) : fire_way_output(w, t);
 
     for (int64_t b = 0; b < blocks; b++, p.corner += plane) {
@@ -140,7 +132,7 @@ FIRE_SIMD void read_channels(fire_dtype_t type, const fire_way_t *w, tile_kind_t
 
 #define TILE_PARAMS                                                            \
     (const fire_way_t *w, int64_t t, const void *x, int64_t row, int64_t rows, \
-     float *panel)
+     void *panel)
 
 FIRE_SIMD void input_step(fire_dtype_t type, int lanes, const fire_way_t *w, int64_t t,
                           const void *x, int64_t row, int64_t rows, float *panel)
@@ -163,7 +155,7 @@ FIRE_SIMD_KERNEL(read_gradients, gradient_step, w->dtype, FIRE_LANES, TILE_PARAM
 
 /* A block of channels of tile t. */
 FIRE_SIMD void output_step(fire_dtype_t type, int lanes, const fire_way_t *w, int64_t t,
-                           int64_t block, const float *src, const float *bias,
+                           int64_t block, const void *src, const float *bias,
                            float slope, void *y)
 {
     fire_tile_part_t p    = fire_way_output(w, t);
@@ -172,7 +164,7 @@ FIRE_SIMD void output_step(fire_dtype_t type, int lanes, const fire_way_t *w, in
 
     (void)lanes;
     p.corner += block * w->out[0] * w->out[1];
-    output_tile(w->tile, w->side, src, spot_step(1, w->chunk), out);
+    output_tile(w->tile, w->side, src, fire_spot_step(1, w->chunk), out);
     for (int i = 0; i < p.y1; i++)
         for (int j = 0; j < p.x1; j++) {
             fire_vf_t v = out[i][j] + more;
@@ -183,15 +175,14 @@ FIRE_SIMD void output_step(fire_dtype_t type, int lanes, const fire_way_t *w, in
         }
 }
 FIRE_SIMD_KERNEL(write_output, output_step, w->dtype, FIRE_LANES,
-                 (const fire_way_t *w, int64_t t, int64_t block, const float *src,
+                 (const fire_way_t *w, int64_t t, int64_t block, const void *src,
                   const float *bias, float slope, void *y),
                  w, t, block, src, bias, slope, y)
 
 /* ---- weights ---- */
 
-/* Panel (spot, block of outputs, channel of the group, 16). */
 FIRE_AVX512 static void read_taps(const fire_way_t *w, bool back, const float *weights,
-                                  int64_t block, int64_t k, float *panel)
+                                  int64_t block, int64_t k, void *panel)
 {
     fire_tile_part_t all = {.width = w->taps, .y1 = w->taps, .x1 = w->taps};
     float            taps[5 * 5 * FIRE_LANES];
@@ -201,15 +192,8 @@ FIRE_AVX512 static void read_taps(const fire_way_t *w, bool back, const float *w
     else
         fire_way_taps(5, w, back, weights, block, k, taps);
     taps_tile(FIRE_F32, w->tile, w->taps, &all, taps,
-              panel + (block * w->depth + k) * FIRE_LANES,
-              spot_step(w->out_blocks, w->depth));
-}
-
-static void read_weights(const fire_way_t *w, bool back, const float *weights,
-                         float *panel)
-{
-    FIRE_PARALLEL(i, w->out_blocks * w->depth, true)
-    read_taps(w, back, weights, i / w->depth, i % w->depth, panel);
+              (float *)panel + (block * w->depth + k) * FIRE_LANES,
+              fire_spot_step(w->out_blocks, w->depth));
 }
 
 /* Add what the sums say to the gradient of the weights. */
@@ -221,7 +205,7 @@ FIRE_AVX512 static void add_taps(const fire_way_t *w, const float *panel, int64_
     fire_vf_t      y[FIRE_SIDE][FIRE_SIDE];
 
     output_tile(w->tile, w->taps, panel + (block * rows + k) * FIRE_LANES,
-                spot_step(w->out_blocks, rows), y);
+                fire_spot_step(w->out_blocks, rows), y);
     for (int j = 0; j < lanes; j++)
         for (int i = 0; i < w->taps * w->taps; i++)
             dweights[at.first + j * at.lane + i] += y[i / w->taps][i % w->taps][j];
@@ -234,70 +218,100 @@ static bool uses_bf16(const fire_winograd_t *c)
     return c->taps == 3 && c->dtype == FIRE_BF16;
 }
 
+static void multiply(int64_t rows, int64_t depth, const void *a, int64_t a_block,
+                     const void *b, void *c)
+{
+    fire_sum_panel(rows, depth, a, a_block, b, c);
+}
+
+static const fire_way_steps_t way_f32 = {
+    .real         = sizeof(float),
+    .read_input   = read_inputs,
+    .read_taps    = read_taps,
+    .multiply     = multiply,
+    .write_output = write_output,
+};
+
+static const fire_way_steps_t *steps_of(const fire_winograd_t *c, bool back)
+{
+    return c->wide && c->taps == 5 && c->dtype == FIRE_F32 && !back ? &fire_way_f64
+                                                                    : &way_f32;
+}
+
 typedef struct job {
-    fire_way_t   way;
-    const void  *x;
-    void        *y;
-    const float *weights, *bias; /* weights' panel; bias filled up to whole blocks */
-    float        slope;
+    const fire_way_steps_t *steps;
+    fire_way_t              way;
+    const void             *x;
+    void                   *y;
+    const char             *weights; /* their panel */
+    const float            *bias;    /* filled up to whole blocks */
+    float                   slope;
 } job_t;
 
-static void run_chunk(const job_t *job, int64_t first, float *in, float *out)
+static void run_chunk(const job_t *job, int64_t first, char *in, char *out)
 {
-    const fire_way_t *w    = &job->way;
-    int64_t           many = fire_within(w->tiles - first, w->chunk);
-    int64_t           wide = w->depth * FIRE_LANES, tall = w->chunk * FIRE_LANES;
+    const fire_way_steps_t *steps = job->steps;
+    const fire_way_t       *w     = &job->way;
+    int64_t                 many  = fire_within(w->tiles - first, w->chunk);
+    size_t real = steps->real, row = FIRE_LANES * real, tall = (size_t)w->chunk * row;
+    size_t a_step = (size_t)fire_spot_step(w->in_blocks, w->chunk) * real;
+    size_t b_step = (size_t)fire_spot_step(w->out_blocks, w->depth) * real;
+    size_t c_step = (size_t)fire_spot_step(1, w->chunk) * real;
 
     for (int64_t t = 0; t < many; t++)
-        read_inputs(w, first + t, job->x, t, w->chunk, in);
+        steps->read_input(w, first + t, job->x, t, w->chunk, in);
     for (int64_t k = 0; k < w->out_blocks; k++) {
-        const float *a = in + k / w->out_step * w->in_step * tall;
+        const char *a = in + (size_t)(k / w->out_step * w->in_step) * tall;
+        const char *b = job->weights + (size_t)(k * w->depth) * row;
 
-        for (int64_t s = 0; s < spots_of(w); s++)
-            fire_sum_panel(
-                many, w->depth, a + s * spot_step(w->in_blocks, w->chunk), tall,
-                job->weights + s * spot_step(w->out_blocks, w->depth) + k * wide,
-                out + s * spot_step(1, w->chunk));
+        for (int64_t s = 0; s < spots_of(w); s++, a += a_step, b += b_step)
+            steps->multiply(many, w->depth, a, w->chunk * FIRE_LANES, b,
+                            out + (size_t)s * c_step);
         for (int64_t t = 0; t < many; t++)
-            write_output(w, first + t, k, out + t * FIRE_LANES, job->bias, job->slope,
-                         job->y);
+            steps->write_output(w, first + t, k, out + (size_t)t * row, job->bias,
+                                job->slope, job->y);
     }
 }
 
 /* scratch: of all threads */
-static void run_chunks(const job_t *job, int64_t threads, float *scratch)
+static void run_chunks(const job_t *job, int64_t threads, char *scratch)
 {
-    const fire_way_t *w = &job->way;
-    int64_t in  = (int64_t)(panel_bytes(w, w->in_blocks, w->chunk) / sizeof(float));
-    int64_t out = (int64_t)(panel_bytes(w, 1, w->chunk) / sizeof(float));
+    const fire_way_t *w   = &job->way;
+    size_t            in  = panel_bytes(w, job->steps->real, w->in_blocks, w->chunk);
+    size_t            out = panel_bytes(w, job->steps->real, 1, w->chunk);
 
     FIRE_PARALLEL(i, threads, true)
     for (int64_t t = i * w->chunk; t < w->tiles; t += threads * w->chunk)
-        run_chunk(job, t, scratch + i * (in + out), scratch + i * (in + out) + in);
+        run_chunk(job, t, scratch + (size_t)i * (in + out),
+                  scratch + (size_t)i * (in + out) + in);
 }
 
 static fire_status_t run(const fire_winograd_t *c, bool back, const float *weights,
                          const float *bias, job_t *job, fire_pool_t *pool)
 {
-    fire_way_t *w       = &job->way;
-    int64_t     threads = fire_threads();
-    size_t      fixed, moving, ends;
-    float      *panel;
+    const fire_way_steps_t *steps   = steps_of(c, back);
+    fire_way_t             *w       = &job->way;
+    int64_t                 threads = fire_threads();
+    size_t                  fixed, moving, ends;
+    char                   *panel;
 
     *w       = fire_way_make(c, back, tile_of(c));
-    w->chunk = chunk_of_tiles(w);
-    fixed    = panel_bytes(w, w->out_blocks, w->depth);
+    w->chunk = chunk_of_tiles(w, steps->real);
+    fixed    = panel_bytes(w, steps->real, w->out_blocks, w->depth);
     ends     = (size_t)(w->out_blocks * FIRE_LANES) * sizeof(float);
-    moving   = panel_bytes(w, w->in_blocks, w->chunk) + panel_bytes(w, 1, w->chunk);
+    moving   = panel_bytes(w, steps->real, w->in_blocks, w->chunk) +
+             panel_bytes(w, steps->real, 1, w->chunk);
     FIRE_TRY(
         fire_pool_take(pool, fixed + ends + (size_t)threads * moving, (void **)&panel));
+    job->steps   = steps;
     job->weights = panel;
-    job->bias    = (float *)((char *)panel + fixed);
-    memset((char *)panel + fixed, 0, ends);
+    job->bias    = (float *)(panel + fixed);
+    memset(panel + fixed, 0, ends);
     if (bias != NULL)
-        memcpy((char *)panel + fixed, bias, (size_t)w->out_channels * sizeof(*bias));
-    read_weights(w, back, weights, panel);
-    run_chunks(job, threads, (float *)((char *)panel + fixed + ends));
+        memcpy(panel + fixed, bias, (size_t)w->out_channels * sizeof(*bias));
+    FIRE_PARALLEL(i, w->out_blocks * w->depth, true)
+    steps->read_taps(w, back, weights, i / w->depth, i % w->depth, panel);
+    run_chunks(job, threads, panel + fixed + ends);
     fire_pool_give(pool, panel);
     return FIRE_OK;
 }
@@ -352,9 +366,9 @@ static void sum_chunk(const fire_way_t *w, int64_t first, const void *x, const v
         read_gradients(w, first + t, dy, t, w->chunk, out);
     }
     FIRE_PARALLEL(s, spots_of(w), true)
-    sum_spot(w, many, rows, in + s * spot_step(w->in_blocks, w->chunk),
-             out + s * spot_step(w->out_blocks, w->chunk),
-             sums + s * spot_step(w->out_blocks, rows));
+    sum_spot(w, many, rows, in + s * fire_spot_step(w->in_blocks, w->chunk),
+             out + s * fire_spot_step(w->out_blocks, w->chunk),
+             sums + s * fire_spot_step(w->out_blocks, rows));
 }
 
 /* Sums are read and written again for each chunk. */
@@ -378,10 +392,11 @@ fire_status_t fire_winograd_backward_weights(const fire_winograd_t *c, const voi
 
     if (uses_bf16(c)) return fire_winograd_bf16_weights(c, x, dy, dweights, pool);
     w.chunk = chunk_of_sums(&w);
-    sums    = panel_bytes(&w, w.out_blocks, rows);
-    in      = panel_bytes(&w, w.in_blocks, w.chunk);
-    FIRE_TRY(fire_pool_take(pool, sums + in + panel_bytes(&w, w.out_blocks, w.chunk),
-                            (void **)&panel));
+    sums    = panel_bytes(&w, sizeof(float), w.out_blocks, rows);
+    in      = panel_bytes(&w, sizeof(float), w.in_blocks, w.chunk);
+    FIRE_TRY(fire_pool_take(
+        pool, sums + in + panel_bytes(&w, sizeof(float), w.out_blocks, w.chunk),
+        (void **)&panel));
     memset(panel, 0, sums);
     for (int64_t t = 0; t < w.tiles; t += w.chunk)
         sum_chunk(&w, t, x, dy, (float *)(panel + sums), (float *)(panel + sums + in),

@@ -5,8 +5,9 @@
  * 36. In bfloat16 these are products of bfloat16.
  *
  * The error of float32 is that of its sums with some ten times the rounding: 3e-6 of the
- * outputs' size on average, 7e-5 at most. Sums are taken in one order, whatever the
- * number of threads. Activations have channels in blocks of 16; needs AVX-512. */
+ * outputs' size on average, 7e-5 at most; in float64 only the result is rounded. Sums
+ * are taken in one order, whatever the number of threads. Activations have channels in
+ * blocks of 16; needs AVX-512. */
 #ifndef FIRE_DEVICE_CPU_WINOGRAD_H
 #define FIRE_DEVICE_CPU_WINOGRAD_H
 #include "device/device.h"
@@ -14,6 +15,7 @@
 typedef struct fire_winograd {
     fire_dtype_t dtype; /* of activations; sums are float32 */
     int          taps;  /* 3 or 5, both ways */
+    bool         wide;  /* count 5x5 taps of float32 forward in float64 */
     int64_t      group; /* more than 1: channels of a group fill blocks */
     int64_t      num, in_channels, out_channels;
     int64_t      in[2], out[2], pad[2]; /* pad < taps */

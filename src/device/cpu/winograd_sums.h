@@ -1,5 +1,5 @@
 /* winograd_sums.h - the products between Winograd's transforms: small matrices, one
- * vector of 16 columns wide. Each sum is one chain of multiply-adds in order, so that
+ * vector of columns wide, in arrays of 16. Each sum is one chain of multiply-adds in order, so that
  * bits do not depend on how rows are cut. */
 #ifndef FIRE_DEVICE_CPU_WINOGRAD_SUMS_H
 #define FIRE_DEVICE_CPU_WINOGRAD_SUMS_H
@@ -8,16 +8,16 @@
 enum { FIRE_SUM_ROWS = 12 }; /* as many sums as registers hold beside the factors */
 
 /* n rows of c = a b: a has `depth` columns in blocks of 16, a_block elements apart. */
-FIRE_SIMD void fire_sum_rows(int n, int64_t depth, const float *a, int64_t a_block,
-                             const float *b, float *c)
+FIRE_SIMD void fire_sum_rows(int n, int64_t depth, const fire_real_t *a,
+                             int64_t a_block, const fire_real_t *b, fire_real_t *c)
 {
-    fire_vf_t sum[FIRE_SUM_ROWS] = {{0}};
+    fire_reals_t sum[FIRE_SUM_ROWS] = {{0}};
 
     for (int64_t k0 = 0; k0 < depth; k0 += FIRE_LANES, a += a_block) {
         int many = depth - k0 < FIRE_LANES ? (int)(depth - k0) : FIRE_LANES;
 
         for (int k = 0; k < many; k++, b += FIRE_LANES) {
-            fire_vf_t v = fire_tile_load(b);
+            fire_reals_t v = fire_tile_load(b);
 
 #pragma GCC unroll 12
             for (int i = 0; i < n; i++)
@@ -33,8 +33,9 @@ case n:                                        \
     fire_sum_rows(n, depth, a, a_block, b, c); \
     break
 
-FIRE_AVX512 static void fire_sum_panel(int64_t rows, int64_t depth, const float *a,
-                                       int64_t a_block, const float *b, float *c)
+FIRE_AVX512 static void fire_sum_panel(int64_t rows, int64_t depth,
+                                       const fire_real_t *a, int64_t a_block,
+                                       const fire_real_t *b, fire_real_t *c)
 {
     for (; rows > 0; rows -= FIRE_SUM_ROWS) {
         switch (rows) {
@@ -58,15 +59,15 @@ FIRE_AVX512 static void fire_sum_panel(int64_t rows, int64_t depth, const float 
 }
 
 /* n rows of c += a' b, for a and b of one block of columns and `depth` rows. */
-FIRE_SIMD void fire_sum_products(int n, int64_t depth, const float *a, const float *b,
-                                 float *c)
+FIRE_SIMD void fire_sum_products(int n, int64_t depth, const fire_real_t *a,
+                                 const fire_real_t *b, fire_real_t *c)
 {
-    fire_vf_t sum[FIRE_LANES];
+    fire_reals_t sum[FIRE_LANES];
 
     for (int i = 0; i < n; i++)
         sum[i] = fire_tile_load(c + i * FIRE_LANES);
     for (int64_t k = 0; k < depth; k++, a += FIRE_LANES, b += FIRE_LANES) {
-        fire_vf_t v = fire_tile_load(b);
+        fire_reals_t v = fire_tile_load(b);
 
 #pragma GCC unroll 16
         for (int i = 0; i < n; i++)
@@ -77,8 +78,9 @@ FIRE_SIMD void fire_sum_products(int n, int64_t depth, const float *a, const flo
 }
 
 /* Where channels end, the padding is zero: some rows too many do no harm. */
-FIRE_AVX512 static void fire_sum_block(int64_t rows, int64_t depth, const float *a,
-                                       const float *b, float *c)
+FIRE_AVX512 static inline void fire_sum_block(int64_t rows, int64_t depth,
+                                              const fire_real_t *a,
+                                              const fire_real_t *b, fire_real_t *c)
 {
     if (rows > 8)
         fire_sum_products(16, depth, a, b, c);

@@ -109,6 +109,33 @@ FIRE_SIMD void fire_way_taps(int n, const fire_way_t *w, bool back,
                 weights[at.first + j * at.lane + i];
 }
 
+/* Transformed arrays are panels: (spot, block of 16 channels, row, 16), where a row is a
+ * tile or a channel. From spot to spot there is one vector more than the panel needs:
+ * else all spots of a tile would compete for the same lines of the cache. */
+static inline int64_t fire_spot_step(int64_t blocks, int64_t rows)
+{
+    return (blocks * rows + 1) * FIRE_LANES;
+}
+
+/* The steps of one direction, on panels of numbers of one kind. */
+typedef struct fire_way_steps {
+    size_t real; /* bytes of a number */
+    /* tile t of all channels into row `row` of a panel of `rows` */
+    void (*read_input)(const fire_way_t *w, int64_t t, const void *x, int64_t row,
+                       int64_t rows, void *panel);
+    /* taps into panel (spot, block of outputs, channel of the group, 16) */
+    void (*read_taps)(const fire_way_t *w, bool back, const float *weights,
+                      int64_t block, int64_t k, void *panel);
+    /* c = a b, of one spot; a has `depth` columns in blocks of 16, a_block apart */
+    void (*multiply)(int64_t rows, int64_t depth, const void *a, int64_t a_block,
+                     const void *b, void *c);
+    /* a block of channels of tile t */
+    void (*write_output)(const fire_way_t *w, int64_t t, int64_t block, const void *src,
+                         const float *bias, float slope, void *y);
+} fire_way_steps_t;
+
+extern const fire_way_steps_t fire_way_f64; /* of 5x5 taps in float32 */
+
 static inline int64_t fire_ceil_div(int64_t x, int64_t by)
 {
     return (x + by - 1) / by;

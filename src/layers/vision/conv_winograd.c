@@ -93,11 +93,15 @@ unsigned fire_conv_winograd_needs(const fire_layer_t *l)
     return fire_conv_relu_needs(l);
 }
 
+/* Where a maximum or a ReLU follows, errors of values that are close decide which of them
+ * has a gradient, and training takes another course than Caffe's from there on. So in
+ * TRAIN windows of 5x5 are `wide`; errors of gradients have no such effect. */
 static fire_winograd_t describe(const fire_layer_t *l)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
     fire_winograd_t    w = {.dtype        = l->ctx->precision,
                             .taps         = (int)c->window.kernel[0],
+                            .wide         = l->phase == CAFFE__PHASE__TRAIN,
                             .group        = c->group,
                             .num          = c->images,
                             .in_channels  = c->image.channels,

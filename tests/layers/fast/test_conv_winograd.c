@@ -35,6 +35,20 @@ TEST(five_by_five_agrees_with_ref_in_all_directions)
     check("1 16 8 8", "num_output: 16 kernel_size: 5 bias_term: false");
 }
 
+/* There nothing is counted in float64. */
+TEST(five_by_five_agrees_with_ref_in_a_test_net)
+{
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+    twins_t    t;
+
+    if (!fire_winograd_works()) return;
+    t = twins_make("2 37 9 14", CONV("num_output: 19 kernel_size: 5 pad: 2") RELU("0"),
+                   CAFFE__PHASE__TEST, &ctx);
+    twins_kernel_is(&t, "it", "winograd");
+    twins_agree(&t, WINOGRAD);
+    twins_end(&t);
+}
+
 /* In large tiles and in small ones. */
 TEST(three_by_three_agrees_with_ref_in_all_directions)
 {
@@ -128,7 +142,7 @@ static void store(float v, fire_dtype_t dtype, int64_t i, void *array)
 }
 
 /* Threads share the work, not the sums. */
-static void check_threads(fire_dtype_t dtype, int taps)
+static void check_threads(fire_dtype_t dtype, int taps, bool wide)
 {
     enum { N = 2 * 32 * 13 * 13, W = 32 * 32 * 25 };
     static float    w[W], dw[2][W];
@@ -137,6 +151,7 @@ static void check_threads(fire_dtype_t dtype, int taps)
     size_t          bytes = N * fire_dtype_size(dtype);
     fire_winograd_t c     = {.dtype        = dtype,
                              .taps         = taps,
+                             .wide         = wide,
                              .group        = 1,
                              .num          = 2,
                              .in_channels  = 32,
@@ -166,9 +181,53 @@ static void check_threads(fire_dtype_t dtype, int taps)
 
 TEST(the_number_of_threads_does_not_change_a_bit)
 {
-    if (fire_winograd_works()) check_threads(FIRE_F32, 5);
-    if (fire_winograd_works()) check_threads(FIRE_F32, 3);
-    if (fire_winograd_works_bf16()) check_threads(FIRE_BF16, 3);
+    if (fire_winograd_works()) check_threads(FIRE_F32, 5, false);
+    if (fire_winograd_works()) check_threads(FIRE_F32, 5, true);
+    if (fire_winograd_works()) check_threads(FIRE_F32, 3, false);
+    if (fire_winograd_works_bf16()) check_threads(FIRE_BF16, 3, false);
+}
+
+/* Output (k, i, j) of one image of 16 channels, side x side places, no padding. */
+static double sum_of(const float *x, const float *w, int side, int k, int i, int j)
+{
+    double sum = 0;
+
+    for (int c = 0; c < 16; c++)
+        for (int a = 0; a < 25; a++)
+            sum += (double)w[(k * 16 + c) * 25 + a] *
+                   x[((i + a / 5) * side + j + a % 5) * 16 + c];
+    return sum;
+}
+
+TEST(wide_sums_are_rounded_once)
+{
+    enum { SIDE = 11, OUT = SIDE - 4 };
+    static float    x[16 * SIDE * SIDE], y[16 * OUT * OUT], w[16 * 16 * 25];
+    fire_winograd_t c = {.dtype        = FIRE_F32,
+                         .taps         = 5,
+                         .wide         = true,
+                         .group        = 1,
+                         .num          = 1,
+                         .in_channels  = 16,
+                         .out_channels = 16,
+                         .in           = {SIDE, SIDE},
+                         .out          = {OUT, OUT}};
+    fire_pool_t    *pool;
+
+    if (!fire_winograd_works()) return;
+    CHECK_OK(fire_pool_create(&pool));
+    for (int i = 0; i < 16 * SIDE * SIDE; i++)
+        x[i] = (float)(i * 37 % 101) / 7 - 5;
+    for (int i = 0; i < 16 * 16 * 25; i++)
+        w[i] = (float)(i * 53 % 97) / 13 - 4;
+    CHECK_OK(fire_winograd_forward(&c, x, w, NULL, 1, y, pool));
+    for (int i = 0; i < 16 * OUT * OUT; i++) {
+        int    place = i / 16;
+        double sum   = sum_of(x, w, SIDE, i % 16, place / OUT, place % OUT);
+
+        CHECK_NEAR(y[i], sum, 6e-8 * fabs(sum) + 1e-11);
+    }
+    fire_pool_release(pool);
 }
 
 /* Small whole numbers are exact in bf16, and so are their sums here. */
