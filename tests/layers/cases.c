@@ -238,7 +238,7 @@ fire_net_t *case_net(const layer_case_t *c, const Caffe__NetParameter *param,
 
 /* ---- gradients ---- */
 
-void case_backward(fire_net_t *net)
+void case_backward_more(fire_net_t *net)
 {
     const case_input_t some = {.kind = "uniform", .value = {-1, 1}};
 
@@ -253,8 +253,13 @@ void case_backward(fire_net_t *net)
             CHECK_OK(fire_blob_set(b->blob, FIRE_DIFF,
                                    fire_net_loss_weight(net, net->output[i])));
     }
-    CHECK_OK(fire_net_clear_diffs(net));
     CHECK_OK(fire_net_backward(net, -1, 0));
+}
+
+void case_backward(fire_net_t *net)
+{
+    CHECK_OK(fire_net_clear_diffs(net));
+    case_backward_more(net);
 }
 
 double case_objective(fire_net_t *net)

@@ -59,8 +59,9 @@ fire_net_t *case_net(const layer_case_t *c, const Caffe__NetParameter *param,
 void        case_fill_inputs(const layer_case_t *c, fire_net_t *net);
 
 /* Give the net's outputs random gradients (losses: their weight), clear those of
- * parameters, run backward. */
+ * parameters, run backward. The second adds to those of parameters. */
 void case_backward(fire_net_t *net);
+void case_backward_more(fire_net_t *net);
 /* What that makes the net's objective: sum of outputs times their gradients. */
 double case_objective(fire_net_t *net);
 

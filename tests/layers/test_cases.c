@@ -192,6 +192,71 @@ TEST(every_kernel_agrees_with_ref)
     cases_each(kernels_agree);
 }
 
+/* ---- several passes ---- */
+
+/* a += b */
+static void add_diffs(fire_blob_t *a, fire_blob_t *b)
+{
+    const float *y;
+    float       *x;
+
+    CHECK_OK(fire_blob_read(b, FIRE_DIFF, FIRE_CPU, &y));
+    CHECK_OK(fire_blob_update(a, FIRE_DIFF, FIRE_CPU, &x));
+    for (int64_t i = 0; i < a->count; i++)
+        x[i] += y[i];
+}
+
+static void pass(fire_net_t *net, void (*backward)(fire_net_t *))
+{
+    CHECK_OK(fire_net_forward(net, 0, -1, NULL));
+    backward(net);
+}
+
+/* Two passes in a row leave the sum of what two passes leave one by one; gradients of
+ * blobs are those of the last. */
+static void check_two_passes(const layer_case_t *c, const char *kernel)
+{
+    fire_net_t *together = case_net(c, c->param, kernel, 1);
+    fire_net_t *last     = case_net(c, c->param, kernel, 1);
+    fire_net_t *before   = case_net(c, c->param, kernel, 1);
+    double      d        = 0;
+
+    pass(together, case_backward);
+    pass(together, case_backward_more);
+    pass(before, case_backward);
+    pass(last, case_backward);
+    pass(last, case_backward);
+    for (int i = 0; i < last->nblob; i++)
+        if (has_gradient(last, i))
+            d = fmax(d, case_difference(together->blob[i].blob, last->blob[i].blob,
+                                        FIRE_DIFF));
+    for (int i = 0; i < last->nparam; i++) {
+        if (last->learn[i].kind != FIRE_PARAM_WEIGHT) continue;
+        add_diffs(last->learn[i].blob, before->learn[i].blob);
+        d = fmax(d, case_difference(together->learn[i].blob, last->learn[i].blob,
+                                    FIRE_DIFF));
+    }
+    if (!(d <= test_tolerance(1e-5)))
+        snprintf(wrong, sizeof(wrong), "%s: gradients of two passes differ by %g",
+                 kernel, d);
+    fire_net_destroy(together);
+    fire_net_destroy(last);
+    fire_net_destroy(before);
+}
+
+static const char *gradients_add_up(const layer_case_t *c)
+{
+    wrong[0] = '\0';
+    for (int i = 0; kernel_name(c, i) != NULL && !c->forward_only; i++)
+        if (takes(c, kernel_name(c, i))) check_two_passes(c, kernel_name(c, i));
+    return wrong[0] != '\0' ? wrong : NULL;
+}
+
+TEST(gradients_of_parameters_add_up_over_two_passes)
+{
+    cases_each(gradients_add_up);
+}
+
 /* The case with its layer's first top being the first bottom, NULL if that is no
  * question: the layer cannot, or the case is so already. */
 static Caffe__NetParameter *in_place_variant(const layer_case_t *c)

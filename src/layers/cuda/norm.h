@@ -46,11 +46,11 @@ fire_status_t fire_gpu_norm_forward(fire_stream_t *s, const fire_gpu_norm_t *n,
                                     const void *x, const void *other,
                                     const fire_gpu_norm_t *by, void *y);
 
-/* Where gradients go. dgain, dshift: NULL if not wanted, else added to, or overwritten
- * without `add`. dx: NULL, or dy itself. */
+/* Where gradients go. dgain, dshift: NULL if not wanted, else overwritten, or added to
+ * where `add` says so. dx: NULL, or dy itself. */
 typedef struct fire_gpu_norm_to {
-    bool   add;
     float *dgain, *dshift;
+    bool   add_gain, add_shift;
     void  *dx;
 } fire_gpu_norm_to_t;
 

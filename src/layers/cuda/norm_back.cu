@@ -93,7 +93,7 @@ template <typename T, bool TWO, bool RELU> struct branch_sums {
 };
 
 __global__ static void finish_sums(fire_gpu_norm_t n, int parts, const float *partial,
-                                   bool add, float *dgain, float *dshift)
+                                   fire_gpu_norm_to_t to)
 {
     int64_t channels = n.view.channels, c;
     float   total[2];
@@ -102,8 +102,8 @@ __global__ static void finish_sums(fire_gpu_norm_t n, int parts, const float *pa
     if (n.inverse != NULL) total[0] *= n.inverse[c];
     n.sums[c]            = total[0];
     n.sums[channels + c] = total[1];
-    if (dgain != NULL) dgain[c] = add ? dgain[c] + total[0] : total[0];
-    if (dshift != NULL) dshift[c] = add ? dshift[c] + total[1] : total[1];
+    if (to.dgain != NULL) to.dgain[c] = (to.add_gain ? to.dgain[c] : 0) + total[0];
+    if (to.dshift != NULL) to.dshift[c] = (to.add_shift ? to.dshift[c] : 0) + total[1];
 }
 
 template <typename T, typename F>
@@ -115,7 +115,7 @@ static fire_status_t sum_up(fire_stream_t *s, F f, const fire_gpu_norm_to_t *to)
 
     FIRE_TRY((fire_channel_sums<V, 2>(s, p, f, &partial)));
     return FIRE_LAUNCH_TOTALS(s, f.n.view.channels, finish_sums, f.n, p.parts, partial,
-                              to->add, to->dgain, to->dshift);
+                              *to);
 }
 
 /* ---- dx ---- */

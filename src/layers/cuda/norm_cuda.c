@@ -154,23 +154,16 @@ static fire_status_t look_at_input(const fire_layer_t *l, const fire_norm_group_
     return FIRE_OK;
 }
 
-/* Those of gain and shift: both are written, or both are added to. */
-static fire_status_t find_gradients(const fire_norm_group_t *g, fire_gpu_norm_to_t *to)
+/* Those of parameters add up; that of a gain which is a bottom is overwritten. */
+static fire_status_t find_gradients(const fire_layer_t *l, const fire_norm_group_t *g,
+                                    fire_gpu_norm_to_t *to)
 {
-    fire_format_t plain  = FIRE_FORMAT_PLAIN(FIRE_GPU);
-    fire_blob_t  *blob[] = {g->gain_gradient ? g->gain : NULL,
-                           g->shift_gradient ? g->shift : NULL};
-    void *diff[] = {NULL, NULL};
-
-    for (int i = 0; i < 2 && g->add; i++)
-        to->add |= blob[i] != NULL && !fire_storage_is_zero(blob[i]->part[FIRE_DIFF]);
-    for (int i = 0; i < 2; i++)
-        if (blob[i] != NULL)
-            FIRE_TRY(fire_blob_access(blob[i], FIRE_DIFF,
-                                      to->add ? FIRE_UPDATE : FIRE_WRITE, &plain,
-                                      &diff[i]));
-    to->dgain  = diff[0];
-    to->dshift = diff[1];
+    if (g->gain_gradient && g->gain_is_bottom)
+        FIRE_OUT(l, g->gain, FIRE_DIFF, &to->dgain);
+    else if (g->gain_gradient)
+        FIRE_TRY(fire_gpu_gradient(g->gain, &to->add_gain, &to->dgain));
+    if (g->shift_gradient)
+        FIRE_TRY(fire_gpu_gradient(g->shift, &to->add_shift, &to->dshift));
     return FIRE_OK;
 }
 
@@ -190,7 +183,7 @@ fire_status_t fire_norm_cuda_backward(fire_layer_t *l)
         FIRE_TRY(look_at_sum(l, &g, &sum));
     else
         FIRE_IN_AS(l->top[0], FIRE_DIFF, &s->format, &dy);
-    FIRE_TRY(find_gradients(&g, &to));
+    FIRE_TRY(find_gradients(l, &g, &to));
     if (l->propagate_down[0]) FIRE_TRY(look_at_input(l, &g, &to.dx));
     FIRE_TRY(g.sum != NULL
                  ? fire_gpu_norm_branch_backward(l->ctx->stream, &n, x, &sum, &to)

@@ -14,8 +14,8 @@ typedef struct fire_norm_group {
     /* The blobs that hold gain and shift, and whether gradients are wanted. */
     fire_blob_t *gain, *shift; /* NULL: none */
     bool         gain_gradient, shift_gradient;
-    bool         add; /* parameters: gradients add up; a bottom's is overwritten */
-    bool         per_channel; /* a Scale may be along other axes, or along several */
+    bool         gain_is_bottom; /* and no parameter */
+    bool         per_channel;    /* a Scale may be along other axes, or along several */
 
     const fire_layer_t *relu, *sum, *split; /* NULL: none */
     int                 other;              /* bottom of the sum that is not ours */

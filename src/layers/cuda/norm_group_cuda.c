@@ -17,10 +17,10 @@ static void use_scale(const fire_layer_t *l, fire_norm_group_t *g)
 {
     int bias = FIRE_STATE(l, fire_scale_t)->bias;
 
-    g->add           = l->nbottom == 1;
-    g->gain          = g->add ? l->blob[0] : l->bottom[1];
-    g->gain_gradient = g->add ? l->param_gradient[0] : l->propagate_down[1];
-    g->per_channel   = FIRE_STATE(l, fire_scale_t)->axis == 1 && g->gain->ndim == 1;
+    g->gain_is_bottom = l->nbottom > 1;
+    g->gain           = g->gain_is_bottom ? l->bottom[1] : l->blob[0];
+    g->gain_gradient  = g->gain_is_bottom ? l->propagate_down[1] : l->param_gradient[0];
+    g->per_channel    = FIRE_STATE(l, fire_scale_t)->axis == 1 && g->gain->ndim == 1;
     if (bias < 0) return;
     g->shift          = l->blob[bias];
     g->shift_gradient = l->param_gradient[bias];
@@ -28,7 +28,7 @@ static void use_scale(const fire_layer_t *l, fire_norm_group_t *g)
 
 static void use_norm(const fire_layer_t *l, fire_norm_group_t *g)
 {
-    g->add = g->per_channel = true;
+    g->per_channel = true;
     if (!FIRE_STATE(l, fire_batch_norm_t)->scale_bias) return;
     g->gain           = l->blob[FIRE_BATCH_NORM_GAIN];
     g->shift          = l->blob[FIRE_BATCH_NORM_SHIFT];
