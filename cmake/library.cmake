@@ -80,10 +80,11 @@ if(FIRE_HAVE_CUDA)
     string(REPLACE "/" "_" name ${name})
     set(object ${CMAKE_BINARY_DIR}/cuda/${name}.o)
     add_custom_command(OUTPUT ${object}
-      COMMAND ${FIRE_CU_COMPILER} -DFIRE_HAVE_CUDA=1 -I${CMAKE_SOURCE_DIR}/include
-              -I${CMAKE_SOURCE_DIR}/src -I${PROTO_DIR} -I${PROTOBUF_C_INCLUDE}
+      COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${FIRE_CU_COMPILER} -DFIRE_HAVE_CUDA=1
+              -I${CMAKE_SOURCE_DIR}/include -I${CMAKE_SOURCE_DIR}/src
+              -I${PROTO_DIR} -I${PROTOBUF_C_INCLUDE}
               -MD -MF ${object}.d -c ${f} -o ${object}
-      DEPENDS ${f} ${PROTO_DIR}/caffe.pb-c.h DEPFILE ${object}.d VERBATIM)
+      DEPENDS ${f} fire_proto DEPFILE ${object}.d VERBATIM)
     list(APPEND FIRE_CUDA_OBJECTS ${object})
   endforeach()
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cuda)

@@ -19,7 +19,7 @@
 #include "layers/cuda/block.h"
 #include "layers/cuda/divide.h"
 #include "layers/cuda/lanes.h"
-#include "layers/cuda/layer_cuda.h"
+#include "layers/cuda/view.h"
 
 enum { FIRE_CHANNEL_THREADS = 256, FIRE_CHANNEL_PARTS = 1024 };
 

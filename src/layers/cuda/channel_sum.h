@@ -1,7 +1,7 @@
 /* channel_sum.h - sums and offsets per channel, for layers that have a bias. */
 #ifndef FIRE_LAYERS_CUDA_CHANNEL_SUM_H
 #define FIRE_LAYERS_CUDA_CHANNEL_SUM_H
-#include "layers/cuda/layer_cuda.h"
+#include "layers/cuda/view.h"
 
 FIRE_BEGIN_C
 /* sum[c] = (add ? sum[c] : 0) + sums of x over all but the channels. */

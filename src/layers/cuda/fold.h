@@ -7,7 +7,7 @@
  * the convolution of what is folded has stride 1. */
 #ifndef FIRE_LAYERS_CUDA_FOLD_H
 #define FIRE_LAYERS_CUDA_FOLD_H
-#include "layers/cuda/layer_cuda.h"
+#include "device/cuda/cuda.h"
 
 typedef struct fire_gpu_fold {
     int64_t rows;

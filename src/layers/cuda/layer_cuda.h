@@ -5,7 +5,7 @@
  * that treat all elements alike take them as they lie. */
 #ifndef FIRE_LAYERS_CUDA_LAYER_CUDA_H
 #define FIRE_LAYERS_CUDA_LAYER_CUDA_H
-#include "device/cuda/cuda.h"
+#include "layers/cuda/view.h"
 #include "layers/layer.h"
 
 FIRE_BEGIN_C
@@ -14,11 +14,7 @@ fire_format_t fire_gpu_format(const fire_layer_t *l, const fire_blob_t *b);
 /* As the values lie on the GPU now, plain float32 if they are elsewhere. */
 fire_format_t fire_gpu_format_of(const fire_blob_t *b, fire_part_t part);
 
-/* A blob seen as outer x channels x inner for a format: channels last has inner 1. */
-typedef struct fire_gpu_view {
-    int64_t outer, channels, inner;
-} fire_gpu_view_t;
-
+/* The blob as it lies in this format. */
 fire_gpu_view_t fire_gpu_view(const fire_blob_t *b, const fire_format_t *f);
 
 /* Where a parameter's gradient goes. *add_p: to what is there; else there is nothing yet,

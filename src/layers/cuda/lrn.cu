@@ -7,6 +7,7 @@
 
 #include "layers/cuda/channel.h"
 #include "layers/cuda/kernels.h"
+#include "layers/cuda/layer_cuda.h"
 
 typedef struct lrn {
     int   channels, half;

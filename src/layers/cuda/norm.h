@@ -4,7 +4,7 @@
  * end of a residual branch act is of a sum: y = act(... + other). */
 #ifndef FIRE_LAYERS_CUDA_NORM_H
 #define FIRE_LAYERS_CUDA_NORM_H
-#include "layers/cuda/layer_cuda.h"
+#include "layers/cuda/view.h"
 
 typedef struct fire_gpu_norm {
     fire_gpu_view_t view;

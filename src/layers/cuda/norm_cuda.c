@@ -5,6 +5,7 @@
 
 #include "layers/cuda/channel_sum.h"
 #include "layers/cuda/kernels.h"
+#include "layers/cuda/layer_cuda.h"
 #include "layers/cuda/norm.h"
 #include "layers/cuda/norm_group.h"
 #include "layers/neuron/relu.h"

@@ -5,7 +5,7 @@
  * result add in a fixed order. */
 #ifndef FIRE_LAYERS_CUDA_SMALL_H
 #define FIRE_LAYERS_CUDA_SMALL_H
-#include "layers/cuda/layer_cuda.h"
+#include "device/cuda/cuda.h"
 
 FIRE_BEGIN_C
 /* A convolution from `in` to `out` channels of planes, windows of kernel x kernel. */

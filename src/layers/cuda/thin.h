@@ -3,7 +3,7 @@
  * are (outputs, inputs); sums are float32. */
 #ifndef FIRE_LAYERS_CUDA_THIN_H
 #define FIRE_LAYERS_CUDA_THIN_H
-#include "layers/cuda/layer_cuda.h"
+#include "device/cuda/cuda.h"
 
 FIRE_BEGIN_C
 typedef struct fire_gpu_thin {

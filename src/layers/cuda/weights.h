@@ -1,7 +1,7 @@
 /* weights.h - gradients of weights as libraries leave them. */
 #ifndef FIRE_LAYERS_CUDA_WEIGHTS_H
 #define FIRE_LAYERS_CUDA_WEIGHTS_H
-#include "layers/cuda/layer_cuda.h"
+#include "device/cuda/cuda.h"
 
 FIRE_BEGIN_C
 /* dst (rows, channels, taps) = (add ? dst : 0) + src (rows, taps, channels) */
