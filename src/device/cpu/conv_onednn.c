@@ -17,9 +17,9 @@ static fire_onednn_array_t image(const fire_onednn_conv_t *c, int64_t channels,
                                  const int64_t *dim)
 {
     fire_onednn_array_t a = {
-        .ndim = 2 + c->axes, .dim = {c->num, channels}, .dtype = c->dtype};
+        .ndim = 2 + c->window->axes, .dim = {c->num, channels}, .dtype = c->dtype};
 
-    for (int i = 0; i < c->axes; i++)
+    for (int i = 0; i < c->window->axes; i++)
         a.dim[2 + i] = dim[i];
     return a;
 }
@@ -30,30 +30,32 @@ static fire_onednn_array_t filter(const fire_onednn_conv_t *c, fire_onednn_pass_
     fire_onednn_array_t a    = {.dtype = sum ? FIRE_F32 : c->dtype};
     int                 head = c->group > 1;
 
-    a.ndim          = head + 2 + c->axes;
+    a.ndim          = head + 2 + c->window->axes;
     a.dim[0]        = c->group;
     a.dim[head]     = c->out_channels / c->group;
     a.dim[head + 1] = c->in_channels / c->group;
-    for (int i = 0; i < c->axes; i++)
-        a.dim[head + 2 + i] = c->kernel[i];
+    for (int i = 0; i < c->window->axes; i++)
+        a.dim[head + 2 + i] = c->window->kernel[i];
     return a;
 }
 
 static fire_status_t make_arrays(const fire_onednn_conv_t *c, fire_onednn_pass_t pass,
                                  arrays_t *a)
 {
+    const fire_window_t *w = c->window;
+
     a->x         = image(c, c->in_channels, c->in);
     a->y         = image(c, c->out_channels, c->out);
     a->weights   = filter(c, pass);
     a->bias      = (fire_onednn_array_t){.ndim = 1, .dim = {c->out_channels}};
     a->bias_used = c->bias;
-    for (int i = 0; i < c->axes; i++) {
-        int64_t reach = c->dilation[i] * (c->kernel[i] - 1) + 1;
+    for (int i = 0; i < w->axes; i++) {
+        int64_t reach = w->dilation[i] * (w->kernel[i] - 1) + 1;
 
-        a->stride[i]   = c->stride[i];
-        a->dilation[i] = c->dilation[i] - 1;
-        a->pad[i]      = c->pad[i];
-        a->pad_end[i]  = (c->out[i] - 1) * c->stride[i] + reach - c->in[i] - c->pad[i];
+        a->stride[i]   = w->stride[i];
+        a->dilation[i] = w->dilation[i] - 1;
+        a->pad[i]      = w->pad[i];
+        a->pad_end[i]  = (c->out[i] - 1) * w->stride[i] + reach - c->in[i] - w->pad[i];
     }
     FIRE_TRY(fire_onednn_md_make(&a->x, dnnl_format_tag_any, &a->x_md));
     FIRE_TRY(fire_onednn_md_make(&a->weights, dnnl_format_tag_any, &a->weights_md));
@@ -129,11 +131,12 @@ static dnnl_status_t describe(const arrays_t *a, fire_onednn_pass_t pass,
  * tiles want at least one full block of channels on both sides. */
 static bool wants_winograd(const fire_onednn_conv_t *c)
 {
-    bool fits = !c->exact && c->axes == 2 && c->group == 1 && c->dtype == FIRE_F32 &&
-                c->in_channels >= 32 && c->out_channels >= 32;
+    bool fits = !c->exact && c->window->axes == 2 && c->group == 1 &&
+                c->dtype == FIRE_F32 && c->in_channels >= 32 && c->out_channels >= 32;
 
-    for (int i = 0; fits && i < c->axes; i++)
-        fits = c->kernel[i] == 3 && c->stride[i] == 1 && c->dilation[i] == 1;
+    for (int i = 0; fits && i < c->window->axes; i++)
+        fits = c->window->kernel[i] == 3 && c->window->stride[i] == 1 &&
+               c->window->dilation[i] == 1;
     return fits;
 }
 

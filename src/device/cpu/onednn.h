@@ -3,6 +3,7 @@
 #ifndef FIRE_DEVICE_CPU_ONEDNN_H
 #define FIRE_DEVICE_CPU_ONEDNN_H
 #include "device/device.h"
+#include "device/window.h"
 
 enum { FIRE_ONEDNN_AXES = 12, FIRE_ONEDNN_SPATIAL = 3, FIRE_ONEDNN_ARGS = 4 };
 
@@ -41,16 +42,14 @@ typedef enum fire_onednn_pass {
 } fire_onednn_pass_t;
 
 typedef struct fire_onednn_conv {
-    int          axes; /* spatial: 1 ... FIRE_ONEDNN_SPATIAL */
-    int64_t      num, group, in_channels, out_channels;
-    int64_t      in[FIRE_ONEDNN_SPATIAL], out[FIRE_ONEDNN_SPATIAL];
-    int64_t      kernel[FIRE_ONEDNN_SPATIAL], stride[FIRE_ONEDNN_SPATIAL];
-    int64_t      dilation[FIRE_ONEDNN_SPATIAL], pad[FIRE_ONEDNN_SPATIAL];
-    fire_dtype_t dtype; /* of all but the bias and the gradient of weights */
-    bool         bias;
-    bool         exact; /* no Winograd */
-    bool         relu;  /* y = max(y, 0) + relu_slope * min(y, 0) */
-    float        relu_slope;
+    const fire_window_t *window; /* of 1 ... FIRE_ONEDNN_SPATIAL axes */
+    int64_t              num, group, in_channels, out_channels;
+    const int64_t       *in, *out; /* sizes along the axes */
+    fire_dtype_t         dtype;    /* of all but the bias and the gradient of weights */
+    bool                 bias;
+    bool                 exact; /* no Winograd */
+    bool                 relu;  /* y = max(y, 0) + relu_slope * min(y, 0) */
+    float                relu_slope;
 } fire_onednn_conv_t;
 
 fire_status_t fire_onednn_conv_op(const fire_onednn_conv_t *conv,

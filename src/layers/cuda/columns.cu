@@ -17,13 +17,14 @@ __global__ static void im2col(int64_t n, int64_t places, int64_t taps, int64_t p
                               float *columns)
 {
     FIRE_GRID_STRIDE (i, n) {
-        int64_t place[FIRE_GPU_SPATIAL], tap[FIRE_GPU_SPATIAL], at = 0;
+        int64_t place[FIRE_MAX_SPATIAL], tap[FIRE_MAX_SPATIAL], at = 0;
         bool    inside = true;
 
-        unravel(i % places, c.axes, c.out, place);
-        unravel(i / places % taps, c.axes, c.kernel, tap);
-        for (int a = 0; a < c.axes; a++) {
-            int64_t x = place[a] * c.stride[a] - c.pad[a] + tap[a] * c.dilation[a];
+        unravel(i % places, c.window.axes, c.out, place);
+        unravel(i / places % taps, c.window.axes, c.window.kernel, tap);
+        for (int a = 0; a < c.window.axes; a++) {
+            int64_t x = place[a] * c.window.stride[a] - c.window.pad[a] +
+                        tap[a] * c.window.dilation[a];
 
             inside = inside && x >= 0 && x < c.in[a];
             at     = at * c.in[a] + x;
@@ -38,21 +39,21 @@ __global__ static void col2im(int64_t n, int64_t places, int64_t taps, int64_t p
                               float *image)
 {
     FIRE_GRID_STRIDE (i, n) {
-        int64_t at[FIRE_GPU_SPATIAL], tap[FIRE_GPU_SPATIAL];
+        int64_t at[FIRE_MAX_SPATIAL], tap[FIRE_MAX_SPATIAL];
         float   sum = 0;
 
-        unravel(i % plane, c.axes, c.in, at);
+        unravel(i % plane, c.window.axes, c.in, at);
         for (int64_t t = 0; t < taps; t++) {
             int64_t place = 0;
             bool    fits  = true;
 
-            unravel(t, c.axes, c.kernel, tap);
-            for (int a = 0; a < c.axes; a++) {
-                int64_t x = at[a] + c.pad[a] - tap[a] * c.dilation[a];
+            unravel(t, c.window.axes, c.window.kernel, tap);
+            for (int a = 0; a < c.window.axes; a++) {
+                int64_t x = at[a] + c.window.pad[a] - tap[a] * c.window.dilation[a];
 
-                fits = fits && x >= 0 && x % c.stride[a] == 0 &&
-                       x / c.stride[a] < c.out[a];
-                place = place * c.out[a] + x / c.stride[a];
+                fits = fits && x >= 0 && x % c.window.stride[a] == 0 &&
+                       x / c.window.stride[a] < c.out[a];
+                place = place * c.out[a] + x / c.window.stride[a];
             }
             if (fits) sum += columns[(i / plane * taps + t) * places + place];
         }
@@ -131,21 +132,21 @@ static flat_t flat_of(const fire_gpu_columns_t *c)
     for (int i = 0; i < 2; i++) {
         f.in[i]        = (int)c->in[i];
         f.out[i]       = (int)c->out[i];
-        f.kernel[i]    = (int)c->kernel[i];
-        f.stride[i]    = (int)c->stride[i];
-        f.pad[i]       = (int)c->pad[i];
-        f.dilation[i]  = (int)c->dilation[i];
+        f.kernel[i]    = (int)c->window.kernel[i];
+        f.stride[i]    = (int)c->window.stride[i];
+        f.pad[i]       = (int)c->window.pad[i];
+        f.dilation[i]  = (int)c->window.dilation[i];
         f.by_in[i]     = fire_divisor(c->in[i]);
         f.by_out[i]    = fire_divisor(c->out[i]);
-        f.by_kernel[i] = fire_divisor(c->kernel[i]);
-        f.by_stride[i] = fire_divisor(c->stride[i]);
+        f.by_kernel[i] = fire_divisor(c->window.kernel[i]);
+        f.by_stride[i] = fire_divisor(c->window.stride[i]);
     }
     return f;
 }
 
 static bool is_flat(const fire_gpu_columns_t *c, int64_t columns, int64_t image)
 {
-    return c->axes == 2 && columns <= INT32_MAX && image <= INT32_MAX;
+    return c->window.axes == 2 && columns <= INT32_MAX && image <= INT32_MAX;
 }
 
 static int64_t product(int n, const int64_t *dim)
@@ -160,9 +161,10 @@ static int64_t product(int n, const int64_t *dim)
 fire_status_t fire_gpu_im2col(fire_stream_t *s, const fire_gpu_columns_t *c,
                               const float *image, float *columns)
 {
-    int64_t places = product(c->axes, c->out), taps = product(c->axes, c->kernel);
-    int64_t n     = c->images * c->channels * taps * places;
-    int64_t plane = product(c->axes, c->in);
+    int64_t places = product(c->window.axes, c->out),
+            taps   = product(c->window.axes, c->window.kernel);
+    int64_t n      = c->images * c->channels * taps * places;
+    int64_t plane  = product(c->window.axes, c->in);
 
     if (is_flat(c, n, c->images * c->channels * plane))
         return FIRE_LAUNCH(s, n, im2col_flat, (unsigned)n, flat_of(c), image, columns);
@@ -172,11 +174,12 @@ fire_status_t fire_gpu_im2col(fire_stream_t *s, const fire_gpu_columns_t *c,
 fire_status_t fire_gpu_col2im(fire_stream_t *s, const fire_gpu_columns_t *c,
                               const float *columns, float *image)
 {
-    int64_t plane = product(c->axes, c->in), n = c->images * c->channels * plane;
-    int64_t places = product(c->axes, c->out), taps = product(c->axes, c->kernel);
+    int64_t plane = product(c->window.axes, c->in), n = c->images * c->channels * plane;
+    int64_t places = product(c->window.axes, c->out),
+            taps   = product(c->window.axes, c->window.kernel);
 
     if (is_flat(c, c->images * c->channels * taps * places, n))
-        return c->stride[0] == 1 && c->stride[1] == 1
+        return c->window.stride[0] == 1 && c->window.stride[1] == 1
                    ? FIRE_LAUNCH(s, n, col2im_flat<true>, (unsigned)n, flat_of(c),
                                  columns, image)
                    : FIRE_LAUNCH(s, n, col2im_flat<false>, (unsigned)n, flat_of(c),

@@ -55,18 +55,8 @@ fire_status_t fire_conv_cuda_prepare(fire_layer_t *l)
 
 static fire_gpu_columns_t geometry(const fire_conv_t *c, int64_t images)
 {
-    fire_gpu_columns_t g = {
-        .axes = c->window.axes, .images = images, .channels = c->image.channels};
-
-    for (int i = 0; i < g.axes; i++) {
-        g.in[i]       = c->image.dim[i];
-        g.out[i]      = c->map.dim[i];
-        g.kernel[i]   = c->window.kernel[i];
-        g.stride[i]   = c->window.stride[i];
-        g.pad[i]      = c->window.pad[i];
-        g.dilation[i] = c->window.dilation[i];
-    }
-    return g;
+    return fire_gpu_columns(&c->window, images, c->image.channels, c->image.dim,
+                            c->map.dim);
 }
 
 static fire_status_t columns_of(fire_layer_t *l, int64_t images, const float *image,

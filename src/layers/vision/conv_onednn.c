@@ -58,25 +58,19 @@ static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
                              fire_onednn_op_t *op)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
-    fire_onednn_conv_t d = {.axes         = c->window.axes,
+    fire_onednn_conv_t d = {.window       = &c->window,
                             .num          = c->images,
                             .group        = c->group,
                             .in_channels  = c->image.channels,
                             .out_channels = c->map.channels,
+                            .in           = c->image.dim,
+                            .out          = c->map.dim,
                             .dtype        = l->ctx->precision,
                             .bias  = (c->bias && !c->reverse) || fire_conv_is_folded(l),
                             .exact = l->ctx->exact};
 
     if (op->primitive != NULL) return FIRE_OK;
     d.relu = fire_conv_has_relu(l, &d.relu_slope);
-    for (int i = 0; i < d.axes; i++) {
-        d.in[i]       = c->image.dim[i];
-        d.out[i]      = c->map.dim[i];
-        d.kernel[i]   = c->window.kernel[i];
-        d.stride[i]   = c->window.stride[i];
-        d.dilation[i] = c->window.dilation[i];
-        d.pad[i]      = c->window.pad[i];
-    }
     return fire_onednn_conv_op(&d, pass, op);
 }
 

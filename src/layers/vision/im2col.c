@@ -52,18 +52,7 @@ static fire_status_t im2col_reshape(fire_layer_t *l)
 
 static fire_gpu_columns_t gpu_view(const im2col_t *s)
 {
-    fire_gpu_columns_t c = {
-        .axes = s->window.axes, .images = s->images, .channels = s->channels};
-
-    for (int i = 0; i < c.axes; i++) {
-        c.in[i]       = s->in[i];
-        c.out[i]      = s->out[i];
-        c.kernel[i]   = s->window.kernel[i];
-        c.stride[i]   = s->window.stride[i];
-        c.pad[i]      = s->window.pad[i];
-        c.dilation[i] = s->window.dilation[i];
-    }
-    return c;
+    return fire_gpu_columns(&s->window, s->images, s->channels, s->in, s->out);
 }
 
 static fire_status_t im2col_forward(fire_layer_t *l)

@@ -3,17 +3,10 @@
  * convolution into a matrix product. Any number of axes. */
 #ifndef FIRE_LAYERS_VISION_WINDOW_H
 #define FIRE_LAYERS_VISION_WINDOW_H
+#include "device/window.h"
 #include "layers/layer.h"
 
 FIRE_BEGIN_C
-enum { FIRE_MAX_SPATIAL = 8 };
-
-typedef struct fire_window {
-    int     axes; /* spatial axes */
-    int64_t kernel[FIRE_MAX_SPATIAL], stride[FIRE_MAX_SPATIAL];
-    int64_t pad[FIRE_MAX_SPATIAL], dilation[FIRE_MAX_SPATIAL];
-} fire_window_t;
-
 /* Kernel, stride, pad and dilation as the prototxt gives them: one value for all
  * axes, one each, or the _h/_w fields. */
 fire_status_t fire_window_read(const Caffe__ConvolutionParameter *p, int axes,
