@@ -154,9 +154,8 @@ static fire_status_t print_memory(const fire_net_t *net, const totals_t *t)
         printf("                    with --recompute %sB of blobs\n",
                scaled((double)fewer, a));
     if (train && net->ctx.place == FIRE_GPU)
-        printf("                    and inputs that BatchNorm keeps, and workspace; "
-               "the log "
-               "of a\n                    training tells what is in use\n");
+        printf("                    and workspace; the log of a training tells what "
+               "is in use\n");
     return FIRE_OK;
 }
 
@@ -237,6 +236,7 @@ static fire_status_t run(int narg, const char *const *arg)
     if (flags.batch < 0 || flags.batch > INT32_MAX)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--batch must be positive");
     if (narg > 0) net_flags.model = arg[0];
+    net_flags.lean = true; /* as it will be trained or tested */
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, shapes_apply, &shapes, &net));
     st = print_table(net);
     if (st >= 0 && flags.explain) st = explain(net);

@@ -11,8 +11,8 @@ typedef struct needs {
     double activations;                 /* and their gradients: grow with it */
 } needs_t;
 
-/* Blobs that share memory count once. */
-static double activation_bytes(const fire_net_t *net)
+/* Each blob has memory of its own; those that share it count once. */
+static double sum_of_blobs(const fire_net_t *net)
 {
     double                 sum = 0, size = (double)fire_dtype_size(net->ctx.precision);
     const fire_storage_t **seen;
@@ -32,6 +32,17 @@ static double activation_bytes(const fire_net_t *net)
         }
     fire_free(seen);
     return sum;
+}
+
+static double activation_bytes(const fire_net_t *net)
+{
+    bool   goes_round = fire_pool_on(net->ctx.pool, net->ctx.place) != NULL;
+    size_t most;
+
+    if (net->ctx.lean && goes_round &&
+        fire_net_blob_bytes(net, true, net->ctx.recompute, &most) >= 0)
+        return (double)most;
+    return sum_of_blobs(net);
 }
 
 static needs_t find_needs(const fire_trainer_t *t)

@@ -149,3 +149,21 @@ TEST(batch_norm_does_the_sum_of_a_residual_branch_on_a_gpu)
     CHECK(!fire_net_find_layer(net, "a")->absorbed);
     fire_net_destroy(net);
 }
+
+/* Kernels of a CPU have their scratch memory in the same pool; in other precisions inputs
+ * are there twice, which is much of so small a net. */
+TEST(a_lean_net_takes_the_memory_that_it_counts_on_a_gpu)
+{
+    fire_ctx_t  ctx = test_ctx();
+    size_t      counted, taken;
+    fire_net_t *net;
+
+    if (!test_on_gpu() || ctx.precision != FIRE_F32 || ctx.tf32) return;
+    ctx.lean = true;
+    net      = make(ctx);
+    step(net);
+    taken = fire_pool_peak(fire_pool_on(net->ctx.pool, ctx.place));
+    CHECK_OK(fire_net_blob_bytes(net, true, false, &counted));
+    CHECK_NEAR((double)counted, (double)taken, 0.05 * (double)taken);
+    fire_net_destroy(net);
+}

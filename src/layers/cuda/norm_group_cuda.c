@@ -117,5 +117,5 @@ bool fire_scale_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 /* Where y takes x's place, x is kept. */
 unsigned fire_norm_cuda_needs(const fire_layer_t *l)
 {
-    return fire_norm_group(l).moves ? 0 : FIRE_NEEDS_BOTTOM;
+    return fire_norm_group(l).moves ? FIRE_NEEDS_COPY : FIRE_NEEDS_BOTTOM;
 }
