@@ -155,6 +155,14 @@ static bool can_lend(const fire_exec_t *x, int peer)
     return x->s.tp->ops->reaches(x->s.tp, peer, x->s.codec != NULL ? NULL : x->s.buf);
 }
 
+static fire_status_t get_inbox(fire_exec_t *x, size_t bytes)
+{
+    fire_transport_t *tp = x->s.tp;
+
+    if (tp->ops->inbox != NULL) return tp->ops->inbox(tp, bytes, (void **)&x->memory);
+    return FIRE_NEW(&x->memory, bytes);
+}
+
 static fire_status_t take_memory(fire_exec_t *x)
 {
     size_t bytes = 0;
@@ -168,7 +176,7 @@ static fire_status_t take_memory(fire_exec_t *x)
         bytes += ch->stride * (size_t)ch->window;
         x->requests += ch->window;
     }
-    FIRE_TRY(FIRE_NEW(&x->memory, bytes));
+    FIRE_TRY(get_inbox(x, bytes));
     bytes = 0;
     for (int64_t k = 0; k < x->nchannel; k++) {
         x->channel[k].memory = x->memory + bytes;

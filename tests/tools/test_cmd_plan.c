@@ -30,18 +30,20 @@ static void check_speedup(const char *net, int workers, double published, double
                   workers, got, published);
 }
 
-/* Calibrated on one GPU and on GoogLeNet's computing time at 8 images a GPU. */
+/* Calibrated on one GPU and on GoogLeNet's computing time at 8 images a GPU. GoogLeNet's
+ * 20 on 32 GPUs are the final paper's as remembered; an early version had 16. */
 TEST(speedups_on_titan_are_the_published_ones)
 {
     check_speedup("nin_imagenet", 32, 23, 0.15);
     check_speedup("nin_imagenet", 128, 39, 0.15);
+    check_speedup("googlenet", 32, 20, 0.15);
     check_speedup("googlenet", 128, 47, 0.15);
 }
 
 TEST(one_gpu_of_titan_trains_at_its_known_rate)
 {
     SH_OK(PLAN PAPER "--workers 1", "googlenet", "titan_k20x");
-    CHECK_NEAR(number("samples_per_s"), 43.5, 1);
+    CHECK_NEAR(number("samples_per_s"), 48, 0.5);
     SH_OK(PLAN PAPER "--workers 1", "nin_imagenet", "titan_k20x");
     CHECK_NEAR(number("samples_per_s"), 116, 2);
 }

@@ -42,6 +42,9 @@ void          fire_share_free(fire_job_t *job, void *memory);
 /* The share that holds this address and is reachable by others, or NULL. */
 const fire_share_t *fire_share_find(const fire_job_t *job, const void *memory);
 const fire_share_t *fire_share_number(const fire_job_t *job, int number);
+#ifdef SMPI_H /* the same memory for all workers: nobody looks at gradients there */
+fire_status_t fire_share_fold(size_t bytes, void **memory_p);
+#endif
 
 /* For a transport on top of the two-sided one. */
 fire_status_t fire_p2p_open_for(int threads, fire_transport_t **tp_p);

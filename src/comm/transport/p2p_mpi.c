@@ -305,6 +305,14 @@ static fire_status_t p2p_wait(fire_transport_t *tp)
 
 /* ---- opening and closing ---- */
 
+#ifdef SMPI_H
+static fire_status_t p2p_inbox(fire_transport_t *tp, size_t bytes, void **memory_p)
+{
+    (void)tp;
+    return fire_share_fold(bytes, memory_p);
+}
+#endif
+
 static fire_status_t p2p_alloc(fire_transport_t *tp, size_t bytes, void **memory_p)
 {
     return fire_share_alloc(&p2p_of(tp)->job, bytes, memory_p);
@@ -353,7 +361,8 @@ static const fire_transport_ops_t p2p_ops = {
     .allreduce_now = p2p_allreduce_now,
     .poll          = p2p_poll,
 #ifdef SMPI_H
-    .wait = p2p_wait,
+    .wait  = p2p_wait,
+    .inbox = p2p_inbox,
 #endif
     .test    = p2p_test,
     .release = p2p_release,

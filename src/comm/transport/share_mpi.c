@@ -47,11 +47,21 @@ static fire_status_t try_window(const fire_job_t *job, fire_share_t *s)
     return FIRE_OK;
 }
 
+#ifdef SMPI_H
+fire_status_t fire_share_fold(size_t bytes, void **memory_p)
+{
+    void *memory = SMPI_SHARED_MALLOC(bytes > 0 ? bytes : 1);
+
+    if (memory == NULL) return FIRE_FAIL(FIRE_ERR_NOMEM, "no memory to fold");
+    *memory_p = memory;
+    return FIRE_OK;
+}
+#endif
+
 static fire_status_t get_own(fire_share_t *s)
 {
-#ifdef SMPI_H /* all workers get the same: nobody looks at gradients there */
-    s->base = SMPI_SHARED_MALLOC(s->bytes);
-    return s->base != NULL ? FIRE_OK : FIRE_FAIL(FIRE_ERR_NOMEM, "no memory to fold");
+#ifdef SMPI_H
+    return fire_share_fold(s->bytes, (void **)&s->base);
 #else
     return fire_alloc(s->bytes, 1, "exchange buffer", (void **)&s->base);
 #endif

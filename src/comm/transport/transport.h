@@ -60,6 +60,9 @@ typedef struct fire_transport_ops {
     /* Tell all ranks, as far as they can be told, that this one gives up. */
     void (*fail)(fire_transport_t *tp, const char *cause);
 
+    /* (optional) Memory for messages that come in, for fire_free(); else any will do. */
+    fire_status_t (*inbox)(fire_transport_t *tp, size_t bytes, void **memory_p);
+
     /* Memory that peers can reach; all ranks call it with the same size. */
     fire_status_t (*alloc)(fire_transport_t *tp, size_t bytes, void **memory_p);
     void (*dealloc)(fire_transport_t *tp, void *memory);
