@@ -204,6 +204,19 @@ FIRE_SIMD fire_vf_t fire_vf_where(fire_vi_t mask, fire_vf_t v)
     return (fire_vf_t)(mask & (fire_vi_t)v);
 }
 
+/* 16 lanes from lane n on, a constant, of the 32 in low and high. One instruction of
+ * AVX-512, many elsewhere. */
+#define FIRE_LANES_FROM(n)                                                            \
+    n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11, \
+        n + 12, n + 13, n + 14, n + 15
+#if defined(__clang__)
+#    define FIRE_VF_SLIDE(low, high, n) \
+        __builtin_shufflevector(low, high, FIRE_LANES_FROM(n))
+#else
+#    define FIRE_VF_SLIDE(low, high, n) \
+        __builtin_shuffle(low, high, (fire_vi_t){FIRE_LANES_FROM(n)})
+#endif
+
 /* Call `function` with number format and lanes as constants, so that a copy of it is
  * made for each of the four. */
 #define FIRE_SIMD_DISPATCH(function, dtype, lanes, ...) \

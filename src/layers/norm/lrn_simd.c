@@ -24,6 +24,13 @@ const char *fire_lrn_simd_declines(const fire_layer_t *l)
 /* Channels of one place, with room for a window's half on both sides. */
 typedef float place_t[MAX_CHANNELS + MAX_SIZE + FIRE_LANES];
 
+/* Zeros wherever a window around one of the channels reaches. */
+static void clear(const fire_lrn_t *s, const fire_blocked_t *b, float *place)
+{
+    memset(place, 0,
+           (size_t)(b->blocks * b->block + s->size + FIRE_LANES) * sizeof(*place));
+}
+
 /* Sum over the window around each of 16 channels; `first` is where the window of the
  * first begins. */
 FIRE_SIMD fire_vf_t window_sum(int64_t size, const float *first)
@@ -94,6 +101,84 @@ FIRE_SIMD void fill_squares(fire_dtype_t t, int lanes, const fire_lrn_t *s,
     }
 }
 
+/* ---- the usual window in bf16: neighbours come from registers ---- */
+
+enum { USUAL_SIZE = 5 };
+
+FIRE_SIMD fire_vf_t usual_sum(fire_vf_t before, fire_vf_t v, fire_vf_t after)
+{
+    return FIRE_VF_SLIDE(before, v, 14) + FIRE_VF_SLIDE(before, v, 15) + v +
+           FIRE_VF_SLIDE(v, after, 1) + FIRE_VF_SLIDE(v, after, 2);
+}
+
+/* 16 channels on their way through one place. */
+typedef struct channels {
+    fire_vf_t x, square, direct, ratio;
+} channels_t;
+
+FIRE_SIMD channels_t next_channels(const fire_blocked_t *b, const void *x,
+                                   int64_t block, int64_t at)
+{
+    channels_t c = {{0}};
+
+    if (block == b->blocks) return c;
+    c.x      = fire_vf_load(x, FIRE_BF16_CPU, FIRE_LANES, at);
+    c.square = c.x * c.x;
+    return c;
+}
+
+FIRE_SIMD void forward_usual(const fire_lrn_t *s, const fire_blocked_t *b, int64_t at,
+                             const void *x, void *y)
+{
+    int64_t    step   = b->plane * FIRE_LANES;
+    channels_t before = {{0}}, c = next_channels(b, x, 0, at);
+
+    for (int64_t i = 0; i < b->blocks; i++, at += step) {
+        channels_t after = next_channels(b, x, i + 1, at + step);
+        fire_vf_t  scale = s->k + s->alpha / (float)s->size *
+                                     usual_sum(before.square, c.square, after.square);
+
+        fire_vf_store(y, FIRE_BF16_CPU, FIRE_LANES, at,
+                      c.x * power(FIRE_BF16_CPU, scale, s->beta));
+        before = c;
+        c      = after;
+    }
+}
+
+/* Ratios are ready one block after squares: `late` waits for those of c. */
+FIRE_SIMD void backward_usual(const fire_lrn_t *s, const fire_blocked_t *b, int64_t at,
+                              const void *x, const void *dy, void *dx)
+{
+    float      weight = (float)(2.0 * s->alpha * s->beta / (double)s->size);
+    int64_t    step   = b->plane * FIRE_LANES;
+    channels_t late = {{0}}, later = {{0}}, c = next_channels(b, x, 0, at);
+
+    for (int64_t i = 0; i <= b->blocks; i++, at += step) {
+        channels_t after = {{0}};
+
+        if (i < b->blocks) {
+            fire_vf_t scale;
+
+            after = next_channels(b, x, i + 1, at + step);
+            scale = s->k + s->alpha / (float)s->size *
+                               usual_sum(late.square, c.square, after.square);
+            c.direct = fire_vf_load(dy, FIRE_BF16_CPU, FIRE_LANES, at) *
+                       power(FIRE_BF16_CPU, scale, s->beta);
+            c.ratio = divide(FIRE_BF16_CPU, c.direct * c.x, scale);
+        }
+        if (i > 0)
+            fire_vf_store(dx, FIRE_BF16_CPU, FIRE_LANES, at - step,
+                          late.direct -
+                              weight * late.x *
+                                  usual_sum(later.ratio, late.ratio, c.ratio));
+        later = late;
+        late  = c;
+        c     = after;
+    }
+}
+
+/* ---- any window ---- */
+
 /* Places [p, end) of the image that begins at element `image`. */
 FIRE_SIMD void forward_places(fire_dtype_t t, int lanes, const fire_lrn_t *s,
                               const fire_blocked_t *b, int64_t image, int64_t p,
@@ -101,7 +186,7 @@ FIRE_SIMD void forward_places(fire_dtype_t t, int lanes, const fire_lrn_t *s,
 {
     place_t squares;
 
-    memset(squares, 0, sizeof(squares));
+    clear(s, b, squares);
     for (; p < end; p++) {
         int64_t at = image + p * lanes;
 
@@ -121,8 +206,8 @@ FIRE_SIMD void backward_places(fire_dtype_t t, int lanes, const fire_lrn_t *s,
     float   weight = (float)(2.0 * s->alpha * s->beta / (double)s->size);
     place_t squares, ratio, direct;
 
-    memset(squares, 0, sizeof(squares));
-    memset(ratio, 0, sizeof(ratio));
+    clear(s, b, squares);
+    clear(s, b, ratio);
     for (; p < end; p++) {
         int64_t at = image + p * lanes;
 
@@ -164,7 +249,11 @@ FIRE_SIMD void forward_step(fire_dtype_t t, int lanes, const fire_lrn_t *s,
 {
     piece_t p = piece_of(b, k);
 
-    forward_places(t, lanes, s, b, p.image, p.begin, p.end, x, y);
+    if (t == FIRE_BF16_CPU && s->size == USUAL_SIZE)
+        for (int64_t i = p.begin; i < p.end; i++)
+            forward_usual(s, b, p.image + i * FIRE_LANES, x, y);
+    else
+        forward_places(t, lanes, s, b, p.image, p.begin, p.end, x, y);
 }
 FIRE_SIMD_KERNEL(forward_piece, forward_step, b->dtype, b->block,
                  (const fire_lrn_t *s, const fire_blocked_t *b, int64_t k,
@@ -177,7 +266,11 @@ FIRE_SIMD void backward_step(fire_dtype_t t, int lanes, const fire_lrn_t *s,
 {
     piece_t p = piece_of(b, k);
 
-    backward_places(t, lanes, s, b, p.image, p.begin, p.end, x, dy, dx);
+    if (t == FIRE_BF16_CPU && s->size == USUAL_SIZE)
+        for (int64_t i = p.begin; i < p.end; i++)
+            backward_usual(s, b, p.image + i * FIRE_LANES, x, dy, dx);
+    else
+        backward_places(t, lanes, s, b, p.image, p.begin, p.end, x, dy, dx);
 }
 FIRE_SIMD_KERNEL(backward_piece, backward_step, b->dtype, b->block,
                  (const fire_lrn_t *s, const fire_blocked_t *b, int64_t k,

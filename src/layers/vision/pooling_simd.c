@@ -93,6 +93,26 @@ FIRE_SIMD side_t side_at(const fire_pool_t *p, int axis, int64_t output)
                      n_ = (columns).end - (columns).begin;                    \
              n_ > 0; n_--, i++, at += (lanes))
 
+/* The usual window, all of it inside: a loop that compilers unroll. */
+FIRE_SIMD bool is_whole_3x3(const fire_pool_t *p, const side_t *rows,
+                            const side_t *columns)
+{
+    return p->kernel[0] == 3 && p->kernel[1] == 3 && rows->end - rows->begin == 3 &&
+           columns->end - columns->begin == 3;
+}
+
+#define EACH_OF_3X3(p, rows, columns, lanes, i, at)                                   \
+    for (int64_t i = 0, at = ((rows).begin * (p)->in[1] + (columns).begin) * (lanes); \
+         i < 9; i++, at += i % 3 == 0 ? ((p)->in[1] - 2) * (lanes) : (lanes))
+
+FIRE_SIMD void try_place(fire_vf_t v, int i, fire_vf_t *best, fire_vi_t *from)
+{
+    fire_vi_t above = v > *best;
+
+    *best = fire_vf_select(above, v, *best);
+    *from = (above & fire_vi_all(i)) | (~above & *from);
+}
+
 /* One block of one image. */
 FIRE_SIMD void max_block(fire_dtype_t t, int lanes, const fire_pool_t *p, const void *x,
                          void *y, uint8_t *place)
@@ -105,14 +125,11 @@ FIRE_SIMD void max_block(fire_dtype_t t, int lanes, const fire_pool_t *p, const 
             fire_vf_t best    = fire_vf_all(-FLT_MAX);
             fire_vi_t from    = fire_vi_all(MAX_WINDOW);
 
-            EACH_PLACE(p, rows, columns, lanes, i, at)
-            {
-                fire_vf_t v     = fire_vf_load(x, t, lanes, at);
-                fire_vi_t above = v > best;
-
-                best = fire_vf_select(above, v, best);
-                from = (above & fire_vi_all((int32_t)i)) | (~above & from);
-            }
+            if (is_whole_3x3(p, &rows, &columns))
+                EACH_OF_3X3(p, rows, columns, lanes, i, at)
+            try_place(fire_vf_load(x, t, lanes, at), (int)i, &best, &from);
+            else EACH_PLACE(p, rows, columns, lanes, i, at)
+                try_place(fire_vf_load(x, t, lanes, at), (int)i, &best, &from);
             fire_vf_store(y, t, lanes, o, best);
             if (place != NULL) store_places(lanes, from, place + o);
         }
@@ -128,10 +145,22 @@ FIRE_SIMD bits_t in_order(bits_t b)
     return b ^ ((b >> 15) & 0x7fff);
 }
 
+FIRE_SIMD void try_bits(const uint16_t *x, int i, bits_t *best, bits_t *from)
+{
+    const int16_t infinity = 0x7f80;
+    bits_t        v, above;
+
+    memcpy(&v, x, sizeof(v));
+    v     = in_order(v);
+    above = (v > *best) & (v <= infinity);
+    *best = (above & v) | (~above & *best);
+    *from = (above & (int16_t)i) | (~above & *from);
+}
+
 FIRE_SIMD void max_bits(const fire_pool_t *p, const uint16_t *x, uint16_t *y,
                         uint8_t *place)
 {
-    const int16_t infinity = 0x7f80, lowest = -0x7f80; /* in order: -FLT_MAX */
+    const int16_t lowest = -0x7f80; /* in order: -FLT_MAX */
 
     for (int64_t row = 0, o = 0; row < p->out[0]; row++) {
         side_t rows = side_at(p, 0, row);
@@ -142,16 +171,11 @@ FIRE_SIMD void max_bits(const fire_pool_t *p, const uint16_t *x, uint16_t *y,
 
             best += lowest;
             from += MAX_WINDOW;
-            EACH_PLACE(p, rows, columns, FIRE_LANES, i, at)
-            {
-                bits_t above;
-
-                memcpy(&v, x + at, sizeof(v));
-                v     = in_order(v);
-                above = (v > best) & (v <= infinity);
-                best  = (above & v) | (~above & best);
-                from  = (above & (int16_t)i) | (~above & from);
-            }
+            if (is_whole_3x3(p, &rows, &columns))
+                EACH_OF_3X3(p, rows, columns, FIRE_LANES, i, at)
+            try_bits(x + at, (int)i, &best, &from);
+            else EACH_PLACE(p, rows, columns, FIRE_LANES, i, at)
+                try_bits(x + at, (int)i, &best, &from);
             v = in_order(best);
             memcpy(y + o, &v, sizeof(v));
             for (int i = 0; i < FIRE_LANES && place != NULL; i++)
@@ -178,94 +202,109 @@ FIRE_SIMD void ave_block(fire_dtype_t t, int lanes, const fire_pool_t *p, const 
     }
 }
 
-/* What backward sums up in: gradients of a row of outputs, and of the whole image. */
-typedef struct sums {
-    float *row, *image;
-} sums_t;
-
-/* The gradients of one row of outputs; AVE shares them out evenly. */
-FIRE_SIMD void read_row(fire_dtype_t t, int lanes, const fire_pool_t *p, bool max,
-                        int64_t row, const void *dy, float *d)
+/* AVE shares the gradient of an output out evenly. */
+FIRE_SIMD void share_block(fire_dtype_t t, int lanes, const fire_pool_t *p,
+                           const void *dy, float *share)
 {
-    int64_t length = side_at(p, 0, row).length;
+    for (int64_t row = 0, o = 0; row < p->out[0]; row++) {
+        int64_t length = side_at(p, 0, row).length;
 
-    for (int64_t c = 0; c < p->out[1]; c++) {
-        fire_vf_t v = fire_vf_load(dy, t, lanes, (row * p->out[1] + c) * lanes);
+        for (int64_t column = 0; column < p->out[1]; column++, o += lanes) {
+            float area = (float)(length * side_at(p, 1, column).length);
 
-        if (!max) v /= fire_vf_all((float)(length * side_at(p, 1, c).length));
-        fire_vf_store(d, FIRE_F32, lanes, c * lanes, v);
+            fire_vf_store(share, FIRE_F32, lanes, o,
+                          fire_vf_load(dy, t, lanes, o) / fire_vf_all(area));
+        }
     }
 }
 
-/* Windows of one row give their places number `tap` what is due; of these the first and
- * the window's step are `to` and `step` elements into the image. */
-FIRE_SIMD void give_tap(int lanes, int64_t n, const float *d, const uint8_t *place,
-                        int64_t tap, float *to, int64_t step)
-{
-    for (int64_t i = 0; i < n * lanes; i += lanes, to += step) {
-        fire_vf_t v = fire_vf_load(d, FIRE_F32, lanes, i);
+/* Along one axis, the windows over place `at`. */
+typedef struct windows {
+    int64_t begin, end;
+} windows_t;
 
-        if (place != NULL)
-            v = fire_vf_where(
-                load_places(lanes, place + i) == fire_vi_all((int32_t)tap), v);
-        fire_vf_store(to, FIRE_F32, lanes, 0, fire_vf_load(to, FIRE_F32, lanes, 0) + v);
+FIRE_SIMD windows_t windows_over(const fire_pool_t *p, int axis, int64_t at)
+{
+    int64_t   place = at + p->pad[axis], before = place - p->kernel[axis];
+    windows_t w = {.begin = before < 0 ? 0 : before / p->stride[axis] + 1,
+                   .end   = place / p->stride[axis] + 1};
+
+    if (w.end > p->out[axis]) w.end = p->out[axis];
+    return w;
+}
+
+/* Sums for places `first` ... first + n - 1 of row h += the shares that windows in
+ * column c have for them; of MAX, those which chose them. */
+FIRE_SIMD void add_shares(bool max, fire_dtype_t from, int lanes, const fire_pool_t *p,
+                          int64_t h, windows_t rows, int64_t c, int64_t first, int n,
+                          const void *dy, const uint8_t *place, fire_vf_t *sum)
+{
+    for (int64_t r = rows.begin; r < rows.end; r++) {
+        int64_t o   = (r * p->out[1] + c) * lanes;
+        int64_t tap = (h + p->pad[0] - r * p->stride[0]) * p->kernel[1] + first +
+                      p->pad[1] - c * p->stride[1];
+        fire_vi_t chosen = {0};
+        fire_vf_t v      = fire_vf_load(dy, from, lanes, o);
+
+        if (max) chosen = load_places(lanes, place + o);
+        for (int i = 0; i < n; i++)
+            sum[i] +=
+                max ? fire_vf_where(chosen == fire_vi_all((int32_t)tap + i), v) : v;
     }
 }
 
-/* The same for all taps in row h of the image; the last tap first, so that each place
- * gets its shares in the windows' order. */
-FIRE_SIMD void give_row(int lanes, const fire_pool_t *p, int64_t row, int64_t h,
-                        const uint8_t *place, const sums_t *s)
+/* Row h of the image, place by place. from, t: number formats of dy and dx */
+FIRE_SIMD void back_row(bool max, fire_dtype_t from, fire_dtype_t t, int lanes,
+                        const fire_pool_t *p, int64_t h, const void *dy,
+                        const uint8_t *place, void *dx)
 {
-    int64_t stride = p->stride[1], tap0 = (h + p->pad[0] - row * p->stride[0]);
+    windows_t rows = windows_over(p, 0, h);
 
-    for (int64_t w = p->kernel[1] - 1; w >= 0; w--) {
-        int64_t shift = w - p->pad[1]; /* of window 0's place */
-        int64_t first = shift >= 0 ? 0 : (stride - 1 - shift) / stride;
-        int64_t end   = (p->in[1] - shift + stride - 1) / stride;
+    for (int64_t w = 0; w < p->in[1]; w++) {
+        windows_t columns = windows_over(p, 1, w);
+        fire_vf_t sum     = {0};
 
-        if (end > p->out[1]) end = p->out[1];
-        give_tap(lanes, end - first, s->row + first * lanes,
-                 place != NULL ? place + (row * p->out[1] + first) * lanes : NULL,
-                 tap0 * p->kernel[1] + w,
-                 s->image + (h * p->in[1] + shift + first * stride) * lanes,
-                 stride * lanes);
+        for (int64_t c = columns.begin; c < columns.end; c++)
+            add_shares(max, from, lanes, p, h, rows, c, w, 1, dy, place, &sum);
+        fire_vf_store(dx, t, lanes, (h * p->in[1] + w) * lanes, sum);
     }
 }
 
-/* Rows begin ... end - 1 of the image are complete. */
-FIRE_SIMD void write_rows(fire_dtype_t t, int lanes, const fire_pool_t *p,
-                          int64_t begin, int64_t end, const float *image, void *dx)
+/* The same, window by window: each is read once for all its places. width, stride: of
+ * windows along the row, as constants; width >= stride */
+FIRE_SIMD void sweep_row(int width, int stride, bool max, fire_dtype_t from,
+                         fire_dtype_t t, int lanes, const fire_pool_t *p, int64_t h,
+                         const void *dy, const uint8_t *place, void *dx)
 {
-    for (int64_t i = begin * p->in[1] * lanes; i < end * p->in[1] * lanes; i += lanes)
-        fire_vf_store(dx, t, lanes, i, fire_vf_load(image, FIRE_F32, lanes, i));
+    windows_t rows   = windows_over(p, 0, h);
+    fire_vf_t sum[4] = {{0}};
+
+    for (int64_t c = 0, w = -p->pad[1]; w < p->in[1]; c++, w += stride) {
+        if (c < p->out[1])
+            add_shares(max, from, lanes, p, h, rows, c, w, width, dy, place, sum);
+        for (int i = 0; i < stride; i++)
+            if (w + i >= 0 && w + i < p->in[1])
+                fire_vf_store(dx, t, lanes, (h * p->in[1] + w + i) * lanes, sum[i]);
+        for (int i = 0; i < width; i++)
+            sum[i] = i + stride < width ? sum[i + stride] : (fire_vf_t){0};
+    }
 }
 
-/* Sums stay float32; a row is cleared before its first window and written behind its
- * last, while it is in the cache. */
-FIRE_SIMD void back_block(fire_dtype_t t, int lanes, const fire_pool_t *p,
-                          const void *dy, const uint8_t *place, const sums_t *s,
+FIRE_SIMD void back_block(bool max, fire_dtype_t from, fire_dtype_t t, int lanes,
+                          const fire_pool_t *p, const void *dy, const uint8_t *place,
                           void *dx)
 {
-    int64_t clear = 0, done = 0;
+    int64_t width = p->kernel[1], stride = p->stride[1];
 
-    for (int64_t row = 0; row <= p->out[0]; row++) {
-        side_t  rows = side_at(p, 0, row);
-        int64_t end  = row < p->out[0] ? rows.end : p->in[0];
-
-        if (end > clear)
-            memset(s->image + clear * p->in[1] * lanes, 0,
-                   (size_t)((end - clear) * p->in[1] * lanes) * sizeof(float));
-        if (end > clear) clear = end;
-        if (row < p->out[0]) read_row(t, lanes, p, place != NULL, row, dy, s->row);
-        for (int64_t h = rows.begin; row < p->out[0] && h < rows.end; h++)
-            give_row(lanes, p, row, h, place, s);
-        end = row < p->out[0] ? (row + 1) * p->stride[0] - p->pad[0] : p->in[0];
-        if (end > clear) end = clear;
-        if (end <= done) continue;
-        if (dx != s->image) write_rows(t, lanes, p, done, end, s->image, dx);
-        done = end;
-    }
+    for (int64_t h = 0; h < p->in[0]; h++)
+        if (width == 3 && stride == 1)
+            sweep_row(3, 1, max, from, t, lanes, p, h, dy, place, dx);
+        else if (width == 3 && stride == 2)
+            sweep_row(3, 2, max, from, t, lanes, p, h, dy, place, dx);
+        else if (width == 2 && stride == 2)
+            sweep_row(2, 2, max, from, t, lanes, p, h, dy, place, dx);
+        else
+            back_row(max, from, t, lanes, p, h, dy, place, dx);
 }
 
 /* What all blocks of one pass have in common. */
@@ -290,17 +329,19 @@ FIRE_SIMD_KERNEL(forward_block, forward_step, s->in->dtype, s->in->block,
                  place)
 
 FIRE_SIMD void backward_step(fire_dtype_t t, int lanes, const pass_t *s, const void *dy,
-                             const uint8_t *place, const sums_t *sums, void *dx)
+                             const uint8_t *place, float *share, void *dx)
 {
-    if (s->max)
-        back_block(t, lanes, s->shape, dy, place, sums, dx);
-    else
-        back_block(t, lanes, s->shape, dy, NULL, sums, dx);
+    if (s->max) {
+        back_block(true, t, t, lanes, s->shape, dy, place, dx);
+    } else {
+        share_block(t, lanes, s->shape, dy, share);
+        back_block(false, FIRE_F32, t, lanes, s->shape, share, NULL, dx);
+    }
 }
 FIRE_SIMD_KERNEL(backward_block, backward_step, s->in->dtype, s->in->block,
-                 (const pass_t *s, const void *dy, const uint8_t *place,
-                  const sums_t *sums, void *dx),
-                 s, dy, place, sums, dx)
+                 (const pass_t *s, const void *dy, const uint8_t *place, float *share,
+                  void *dx),
+                 s, dy, place, share, dx)
 
 static fire_status_t begin(const fire_layer_t *l, const fire_format_t *in,
                            fire_format_t *out_p, pass_t *pass_p)
@@ -344,22 +385,17 @@ fire_status_t fire_pooling_simd_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* Every thread has sums of its own. In float32, the image's are dx itself. */
+/* share: for AVE, room of each thread's own */
 static void backward_blocks(const pass_t *s, const char *dy, const uint8_t *place,
-                            int64_t threads, float *scratch, char *dx)
+                            int64_t threads, float *share, char *dx)
 {
-    int64_t row = s->shape->out[1] * s->out->block, image = s->in->plane * s->in->block;
+    int64_t image = s->out->plane * s->out->block;
 
     FIRE_PARALLEL(i, threads, true)
-    for (int64_t k = i; k < s->in->num * s->in->blocks; k += threads) {
-        char  *to   = dx + (size_t)k * step(s->in);
-        sums_t sums = {.row = scratch + i * (row + image)};
-
-        sums.image = s->in->dtype == FIRE_F32 ? (float *)to : sums.row + row;
+    for (int64_t k = i; k < s->in->num * s->in->blocks; k += threads)
         backward_block(s, dy + (size_t)k * step(s->out),
-                       s->max ? place + k * s->out->plane * s->out->block : NULL, &sums,
-                       to);
-    }
+                       s->max ? place + k * image : NULL,
+                       s->max ? NULL : share + i * image, dx + (size_t)k * step(s->in));
 }
 
 fire_status_t fire_pooling_simd_backward(fire_layer_t *l)
@@ -369,17 +405,16 @@ fire_status_t fire_pooling_simd_backward(fire_layer_t *l)
     fire_format_t         out;
     pass_t                pass;
     char                 *dy, *dx;
-    float                *scratch;
+    float                *share = NULL;
     size_t                bytes;
 
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_TRY(begin(l, &r->in, &out, &pass));
     FIRE_IN_AS(l->top[0], FIRE_DIFF, &out, &dy);
     FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &r->in, &dx);
-    bytes = (size_t)((pass.shape->out[1] + pass.in->plane) * pass.in->block) *
-            sizeof(float);
-    FIRE_TRY(fire_pool_take(l->ctx->pool, (size_t)threads * bytes, (void **)&scratch));
-    backward_blocks(&pass, dy, r->place, threads, scratch, dx);
-    fire_pool_give(l->ctx->pool, scratch);
+    bytes = (size_t)(threads * pass.out->plane * pass.out->block) * sizeof(float);
+    if (!pass.max) FIRE_TRY(fire_pool_take(l->ctx->pool, bytes, (void **)&share));
+    backward_blocks(&pass, dy, r->place, threads, share, dx);
+    fire_pool_give(l->ctx->pool, share);
     return FIRE_OK;
 }
