@@ -21,6 +21,7 @@ typedef struct flags {
     const char *model;
     int         batch, steps;
     bool        infer, layers;
+    bool        turns; /* each step waits for a line of stdin */
     fire_ctx_t  ctx;
 } flags_t;
 
@@ -281,6 +282,14 @@ static int in_a_row(const flags_t *f)
                                                                      : 1;
 }
 
+static bool is_my_turn(const flags_t *f)
+{
+    char line[8];
+
+    fflush(stdout);
+    return !f->turns || fgets(line, sizeof(line), stdin) != NULL;
+}
+
 static fire_status_t measure(const flags_t *f)
 {
     work_t           w    = {0};
@@ -302,7 +311,7 @@ static fire_status_t measure(const flags_t *f)
            "\"params\": %lld, \"gflop\": %.4f, \"ms\": [",
            f->model, f->batch, f->infer ? "infer" : "train", f->ctx.threads,
            (long long)params, gflop);
-    for (int i = 0; i < f->steps; i += many) {
+    for (int i = 0; i < f->steps && is_my_turn(f); i += many) {
         double wall = fire_clock_now(), cpu = cpu_now();
 
         for (int k = 0; k < many; k++)
@@ -310,7 +319,6 @@ static fire_status_t measure(const flags_t *f)
         FIRE_TRY(finish(&w));
         printf("%s[%.4f, %.4f]", i > 0 ? ", " : "",
                (fire_clock_now() - wall) * 1e3 / many, (cpu_now() - cpu) * 1e3 / many);
-        fflush(stdout);
     }
     getrusage(RUSAGE_SELF, &usage);
     if (w.net->ctx.place == FIRE_GPU) usage_gpu = fire_gpu_usage(w.net->ctx.stream);
@@ -328,7 +336,7 @@ static fire_status_t measure(const flags_t *f)
 static const char usage[] =
     "usage: bench_step MODEL_DIR BATCH [--infer] [--steps N] [--threads N]\n"
     "       [--kernel LIST] [--exact] [--bf16] [--keep] [--recompute] [--layers]\n"
-    "       [--gpu] [--tf32] [--fp16] [--tune] [--any]\n";
+    "       [--gpu] [--tf32] [--fp16] [--tune] [--any] [--turns]\n";
 
 int main(int argc, char **argv)
 {
@@ -360,6 +368,8 @@ int main(int argc, char **argv)
             f.ctx.tune = true;
         else if (strcmp(argv[i], "--any") == 0)
             f.ctx.deterministic = false;
+        else if (strcmp(argv[i], "--turns") == 0)
+            f.turns = true;
         else if (strcmp(argv[i], "--gpu") == 0)
             f.ctx.place = FIRE_GPU;
         else if (i + 1 == argc)

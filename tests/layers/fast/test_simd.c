@@ -1,4 +1,5 @@
 #include "device/cpu/blocked.h"
+#include "device/cpu/precision.h"
 #include "twins.h"
 
 /* A 1x1 convolution before a layer hands it channels in blocks, and one behind it hands
@@ -59,6 +60,34 @@ TEST(lrn_of_blocks_agrees_with_ref)
     check("2 40 3 3", "LRN", "lrn_param { local_size: 3 alpha: 1 beta: 0.6 k: 2 }",
           1e-5);
     check("1 9 20 20", "LRN", "lrn_param { local_size: 7 alpha: 2 }", 1e-5);
+}
+
+/* MAX is not here: rounding decides which of two near places gets the gradient. */
+TEST(bf16_agrees_within_its_rounding)
+{
+    static const char *const layers[] = {
+        LAYER("LRN", "bottom: \"a\"",
+              "lrn_param { local_size: 5 alpha: 0.3 beta: 0.75 }"),
+        LAYER("LRN", "bottom: \"a\"", "lrn_param { local_size: 3 alpha: 0.3 }"),
+        LAYER("Pooling", "bottom: \"a\"",
+              "pooling_param { kernel_size: 3 pad: 1 pool: AVE }"),
+        LAYER("Pooling", "bottom: \"a\"",
+              "pooling_param { kernel_size: 3 stride: 2 pool: AVE }")};
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+    char       net[2048];
+
+    if (fire_cpu_check_precision(FIRE_BF16) < 0) test_skip("the CPU has no bf16");
+    ctx.precision = FIRE_BF16;
+    for (int i = 0; i < 4; i++) {
+        twins_t t;
+
+        snprintf(net, sizeof(net), CONV("a", "in", "40") "%s" CONV("after", "it", "16"),
+                 layers[i]);
+        t = twins_make("2 16 9 9", net, CAFFE__PHASE__TRAIN, &ctx);
+        twins_kernel_is(&t, "it", "simd");
+        twins_agree(&t, 2e-2);
+        twins_end(&t);
+    }
 }
 
 TEST(relu_of_blocks_agrees_with_ref)
