@@ -84,7 +84,7 @@ static fire_status_t pass(fire_net_t *net, stopwatch_t *w, float *loss_p)
     t1 = fire_clock_now();
     w->forward += t1 - t0;
     w->begin = 0;
-    FIRE_TRY(fire_net_backward(net, -1, 0));
+    if (!net->ctx.inference) FIRE_TRY(fire_net_backward(net, -1, 0));
     w->backward += fire_clock_now() - t1;
     net->moment.step++;
     return FIRE_OK;
@@ -303,9 +303,11 @@ const command_t command_time = {
         "Runs the net --iterations times forward and backward, after one pass that is\n"
         "not counted, and gives the mean time of every layer. The phase is TRAIN "
         "unless\n"
-        "--phase=TEST. A net without a loss has no backward pass. Several workers do "
-        "so\n"
-        "at the same time. Where data are not there, --shape or crop_size stands in.\n"
+        "--phase=TEST, which is inference and has no backward pass on a CPU; nor has a "
+        "net\n"
+        "without a loss. Several workers do so at the same time. Where data are not "
+        "there,\n"
+        "--shape or crop_size stands in.\n"
         "\n"
         "Examples:\n"
         "  firecaffe time --model models/alexnet/deploy.prototxt --iterations 10\n"

@@ -157,10 +157,10 @@ const char *fire_blob_shape_string(const fire_blob_t *b, char *buf, size_t size)
     return buf;
 }
 
-void fire_blob_use_pool(fire_blob_t *b, fire_pool_t *pool)
+void fire_blob_use_pool(fire_blob_t *b, fire_pool_t *pool, bool lasting)
 {
-    fire_storage_use_pool(b->part[FIRE_DATA], pool);
-    fire_storage_use_pool(b->part[FIRE_DIFF], pool);
+    fire_storage_use_pool(b->part[FIRE_DATA], pool, lasting);
+    fire_storage_use_pool(b->part[FIRE_DIFF], pool, lasting);
 }
 
 void fire_blob_share(fire_blob_t *dst, const fire_blob_t *src, fire_part_t part)

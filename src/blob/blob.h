@@ -24,8 +24,8 @@ bool    fire_blob_same_shape(const fire_blob_t *a, const fire_blob_t *b);
 const char *fire_blob_shape_string(const fire_blob_t *blob, char *buf, size_t size);
 enum { FIRE_SHAPE_TEXT = 128 };
 
-/* Take memory from this pool from now on. */
-void fire_blob_use_pool(fire_blob_t *blob, fire_pool_t *pool);
+/* Take memory from this pool from now on; lasting: to keep it. */
+void fire_blob_use_pool(fire_blob_t *blob, fire_pool_t *pool, bool lasting);
 /* Let dst's part be src's: same memory, from now on. */
 void fire_blob_share(fire_blob_t *dst, const fire_blob_t *src, fire_part_t part);
 

@@ -24,6 +24,7 @@ struct fire_storage {
     int64_t      conversions;
     uint64_t     version;
     fire_pool_t *pool; /* for new memory, or NULL */
+    bool         lasting;
     copy_t      *copy; /* [MAX_COPIES]; ptr NULL: free slot. Slots never move. */
 };
 
@@ -59,10 +60,11 @@ static void drop(copy_t *c)
     memset(c, 0, sizeof(*c));
 }
 
-void fire_storage_use_pool(fire_storage_t *s, fire_pool_t *pool)
+void fire_storage_use_pool(fire_storage_t *s, fire_pool_t *pool, bool lasting)
 {
     fire_pool_release(s->pool);
-    s->pool = fire_pool_retain(pool);
+    s->pool    = fire_pool_retain(pool);
+    s->lasting = lasting;
 }
 
 void fire_storage_clear(fire_storage_t *s)
@@ -74,19 +76,15 @@ void fire_storage_clear(fire_storage_t *s)
     }
 }
 
-static void drop_others(fire_storage_t *s, const copy_t *kept)
-{
-    for (int i = 0; i < MAX_COPIES; i++)
-        if (&s->copy[i] != kept && !s->copy[i].bound) drop(&s->copy[i]);
-}
-
 void fire_storage_trim(fire_storage_t *s)
 {
-    for (int i = 0; i < MAX_COPIES; i++)
-        if (s->copy[i].valid && fire_format_is_plain(&s->copy[i].format)) {
-            drop_others(s, &s->copy[i]);
-            return;
-        }
+    const copy_t *kept = NULL;
+
+    for (int i = 0; i < MAX_COPIES && kept == NULL; i++)
+        if (s->copy[i].valid && fire_format_is_plain(&s->copy[i].format))
+            kept = &s->copy[i];
+    for (int i = 0; i < MAX_COPIES && kept != NULL; i++)
+        if (&s->copy[i] != kept && !s->copy[i].bound) drop(&s->copy[i]);
 }
 
 void fire_storage_release(fire_storage_t *s)
@@ -135,11 +133,6 @@ bool fire_storage_has(const fire_storage_t *s, const fire_format_t *format)
     const copy_t *c = find(s, format);
 
     return c != NULL && c->valid;
-}
-
-void fire_storage_keep(fire_storage_t *s, const fire_format_t *format)
-{
-    if (fire_storage_has(s, format)) drop_others(s, find(s, format));
 }
 
 void fire_storage_zero(fire_storage_t *s)
@@ -234,7 +227,8 @@ static fire_status_t get_memory(const fire_storage_t *s, const fire_format_t *fo
     if (pool == NULL)
         return fire_device_find(format->place)->alloc(bytes > 0 ? bytes : 1, &c->ptr);
     c->used = true;
-    FIRE_TRY(fire_pool_take(pool, bytes, &c->ptr));
+    FIRE_TRY(
+        (s->lasting ? fire_pool_take_lasting : fire_pool_take)(pool, bytes, &c->ptr));
     c->pool = fire_pool_retain(pool);
     return FIRE_OK;
 }

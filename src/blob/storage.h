@@ -25,8 +25,9 @@ fire_status_t fire_storage_access(fire_storage_t *storage, fire_access_t access,
 fire_status_t fire_storage_bind(fire_storage_t *storage, fire_place_t place,
                                 void *memory, size_t bytes);
 
-/* Take memory from this pool from now on, on the GPU from the one beside it. */
-void fire_storage_use_pool(fire_storage_t *storage, fire_pool_t *pool);
+/* Take memory from this pool from now on, on the GPU from the one beside it; lasting: to
+ * keep it. */
+void fire_storage_use_pool(fire_storage_t *storage, fire_pool_t *pool, bool lasting);
 
 /* Is there a valid copy in this format, so that reading it costs nothing? */
 bool fire_storage_has(const fire_storage_t *storage, const fire_format_t *format);
@@ -49,9 +50,8 @@ void     fire_storage_set_marks(fire_storage_t *storage, unsigned marks);
 void fire_storage_swap(fire_storage_t *a, fire_storage_t *b);
 /* Forget the values and free memory that is not bound. */
 void fire_storage_clear(fire_storage_t *storage);
-/* Free the copies in other formats, where there is a plain one, or one in this format. */
+/* Free the copies in other formats, where there is a plain one. */
 void    fire_storage_trim(fire_storage_t *storage);
-void    fire_storage_keep(fire_storage_t *storage, const fire_format_t *format);
 int64_t fire_storage_conversions(const fire_storage_t *storage); /* so far */
 /* A number that changes whenever the values may have. */
 uint64_t fire_storage_version(const fire_storage_t *storage);

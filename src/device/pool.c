@@ -1,7 +1,8 @@
 /* pool.c - one range of addresses per pool, whose memory the system provides where it is
  * first touched, or the GPU's driver when more of it is in use than ever. Requests get
  * the lowest gap that holds them and neighbouring gaps become one, so that the part in
- * use stays dense: a net allocates forward and frees backward, much like a stack. */
+ * use stays dense: a net allocates forward and frees backward, much like a stack. What
+ * lasts comes from the other end of the range. */
 #include "device/pool.h"
 
 #include <stdatomic.h>
@@ -23,8 +24,9 @@ struct fire_pool {
     const fire_device_t *gpu;    /* whose memory it is; NULL: the CPU's */
     fire_pool_t         *on_gpu; /* the pool beside it, or NULL */
     char                *memory;
-    size_t               bytes, peak;
-    size_t               have; /* on a GPU: so many have memory behind them */
+    size_t               bytes;
+    size_t               peak, lasting; /* in use at most, from each end */
+    size_t               have;          /* on a GPU: so many have memory behind them */
     span_t              *span;
     int64_t              n, cap;
 };
@@ -102,16 +104,24 @@ static void erase(fire_pool_t *p, int64_t i)
     memmove(p->span + i, p->span + i + 1, (size_t)(p->n - i) * sizeof(*p->span));
 }
 
+static bool has_room(const span_t *s, size_t bytes)
+{
+    return !s->taken && s->bytes >= bytes;
+}
+
+static fire_status_t out_of_memory(size_t bytes)
+{
+    return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory: %zu bytes for activations", bytes);
+}
+
 fire_status_t fire_pool_take(fire_pool_t *p, size_t bytes, void **ptr_p)
 {
     int64_t i = 0;
 
     bytes = (bytes / ALIGN + 1) * ALIGN;
-    while (i < p->n && (p->span[i].taken || p->span[i].bytes < bytes))
+    while (i < p->n && !has_room(&p->span[i], bytes))
         i++;
-    if (i == p->n)
-        return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory: %zu bytes for activations",
-                         bytes);
+    if (i == p->n) return out_of_memory(bytes);
     if (p->gpu != NULL && p->span[i].first + bytes > p->have)
         FIRE_TRY(p->gpu->provide(p->memory, p->span[i].first + bytes, &p->have));
     if (p->span[i].bytes > bytes) {
@@ -121,6 +131,28 @@ fire_status_t fire_pool_take(fire_pool_t *p, size_t bytes, void **ptr_p)
     }
     p->span[i] = (span_t){p->span[i].first, bytes, true};
     if (p->span[i].first + bytes > p->peak) p->peak = p->span[i].first + bytes;
+    *ptr_p = p->memory + p->span[i].first;
+    return FIRE_OK;
+}
+
+fire_status_t fire_pool_take_lasting(fire_pool_t *p, size_t bytes, void **ptr_p)
+{
+    int64_t i = p->n - 1;
+
+    if (p->gpu != NULL) return fire_pool_take(p, bytes, ptr_p);
+    bytes = (bytes / ALIGN + 1) * ALIGN;
+    while (i >= 0 && !has_room(&p->span[i], bytes))
+        i--;
+    if (i < 0) return out_of_memory(bytes);
+    if (p->span[i].bytes > bytes) {
+        FIRE_TRY(insert(p, i));
+        p->span[i].bytes -= bytes;
+        p->span[i + 1].first += p->span[i].bytes;
+        i++;
+    }
+    p->span[i] = (span_t){p->span[i].first, bytes, true};
+    if (p->bytes - p->span[i].first > p->lasting)
+        p->lasting = p->bytes - p->span[i].first;
     *ptr_p = p->memory + p->span[i].first;
     return FIRE_OK;
 }
@@ -160,5 +192,5 @@ void fire_pool_give(fire_pool_t *p, void *ptr)
 
 size_t fire_pool_peak(const fire_pool_t *p)
 {
-    return p != NULL ? p->peak : 0;
+    return p != NULL ? p->peak + p->lasting : 0;
 }

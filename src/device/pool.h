@@ -21,6 +21,9 @@ void         fire_pool_release(fire_pool_t *pool);
 
 /* At least `bytes`, aligned for vectors, with any contents. */
 fire_status_t fire_pool_take(fire_pool_t *pool, size_t bytes, void **ptr_p);
+/* The same for what stays: it lies apart, so as not to part what others leave. A GPU has
+ * no such place. */
+fire_status_t fire_pool_take_lasting(fire_pool_t *pool, size_t bytes, void **ptr_p);
 void          fire_pool_give(fire_pool_t *pool, void *ptr); /* NULL is allowed */
 
 size_t fire_pool_peak(const fire_pool_t *pool); /* bytes in use, at most; NULL: 0 */

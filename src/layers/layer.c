@@ -12,7 +12,7 @@ fire_status_t fire_layer_add_blob(fire_layer_t *l, int ndim, const int64_t *dim,
     FIRE_TRY(fire_grow(&l->blob, &cap, l->nblob + 1, sizeof(*l->blob)));
     FIRE_TRY(fire_blob_create(&b));
     /* On a GPU they would lie between blobs that come and go, and part what these leave. */
-    if (l->ctx->lean && l->ctx->place == FIRE_CPU) fire_blob_use_pool(b, l->ctx->pool);
+    if (l->ctx->lean && l->ctx->place == FIRE_CPU) fire_blob_use_pool(b, l->ctx->pool, true);
     FIRE_TRY_GOTO(st, fire_blob_reshape(b, ndim, dim), err_blob);
     if (filler != NULL)
         FIRE_TRY_GOTO(st,

@@ -46,6 +46,8 @@ typedef struct fire_kernel {
      * change nothing else. For kernels that do so quickly; most name forward, which will
      * do unless it works in place. */
     fire_status_t (*again)(fire_layer_t *l);
+    /* (optional) Does forward write its top into the memory of l->spare, if there is? */
+    bool reuses;
 } fire_kernel_t;
 
 /* Data of the bottoms, of the tops, or a copy of its own of the first bottom. */
@@ -119,6 +121,7 @@ struct fire_layer {
     bool          absorbed; /* is one of these: it does not run by itself */
     fire_layer_t *borrower; /* whose kernel makes this one's values, or NULL */
     fire_layer_t *lender;   /* whose values this one's kernel makes, or NULL */
+    fire_blob_t  *spare;    /* a bottom that nobody needs behind forward, or NULL */
 };
 
 static inline fire_param_kind_t fire_layer_param_kind(const fire_layer_t *l, int i)

@@ -22,7 +22,8 @@ static int find_blob(const fire_net_t *net, const char *name)
 static fire_status_t add_blob(fire_net_t *net, const char *name, int *id_p)
 {
     FIRE_TRY(fire_blob_create(&net->blob[net->nblob].blob));
-    if (net->ctx.lean) fire_blob_use_pool(net->blob[net->nblob].blob, net->ctx.pool);
+    if (net->ctx.lean)
+        fire_blob_use_pool(net->blob[net->nblob].blob, net->ctx.pool, false);
     net->blob[net->nblob].name = name;
     *id_p                      = net->nblob++;
     return FIRE_OK;

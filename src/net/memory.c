@@ -2,7 +2,8 @@
  * that needs its values, forward or backward. The net's pool hands it to the next.
  *
  * With ctx.recompute, what a cheap layer made (BatchNorm, pooling, LRN, Concat, ReLU) is
- * given back after forward and made again before backward needs it.
+ * given back after forward and made again before backward needs it. In inference, a sum
+ * is written into the memory of a bottom that nobody else needs.
  *
  * Kept are the net's outputs, losses, what sources gave (nobody may give it again),
  * gradients of inputs, and parameters. Blobs that share memory live as long as the last
@@ -21,6 +22,7 @@ typedef struct life {
     int             forward, back; /* last step of forward, first of backward */
     int             writer;        /* the last layer that makes the values, or -1 */
     bool            again;         /* is not there between forward and back */
+    bool            spare; /* its memory is another's in the last step already */
 } life_t;
 
 enum { KEPT = 1 << 30 };
@@ -142,6 +144,22 @@ static void plan_again(const fire_net_t *net, lives_t *all)
     }
 }
 
+/* Bottoms whose memory can be their layer's top's. */
+static void plan_spares(const fire_net_t *net, lives_t *all)
+{
+    for (int i = 0; i < net->nlayer; i++) {
+        const fire_layer_t *l     = &net->layer[i].base;
+        bool                found = !l->kernel->reuses;
+
+        for (int k = 0; k < l->nbottom && !found; k++) {
+            life_t *bottom = life_of(all, l->bottom[k], FIRE_DATA);
+
+            found         = bottom->last == i;
+            bottom->spare = found;
+        }
+    }
+}
+
 static void trace(const fire_net_t *net, bool backward, bool again, lives_t *all)
 {
     all->nlayer = net->nlayer;
@@ -154,6 +172,7 @@ static void trace(const fire_net_t *net, bool backward, bool again, lives_t *all
     for (int i = 0; i < net->noutput; i++)
         use(all, net->blob[net->output[i]].blob, FIRE_DATA, KEPT);
     if (backward && again) plan_again(net, all);
+    if (!backward) plan_spares(net, all);
 }
 
 static int most_lives(const fire_net_t *net)
@@ -183,6 +202,7 @@ static void list_drops(fire_net_t *net, const lives_t *all)
         const life_t *l = &all->life[i];
 
         if (l->last >= KEPT) continue;
+        if (l->spare) net->layer[l->last].base.spare = l->blob;
         net->drop[net->ndrop++] = (fire_drop_t){l->last, l->blob, l->part};
         if (!l->again) continue;
         net->drop[net->ndrop++]   = (fire_drop_t){l->forward, l->blob, l->part};
@@ -198,6 +218,8 @@ fire_status_t fire_net_plan_memory(fire_net_t *net)
     fire_status_t st;
 
     net->ndrop = net->nagain = 0;
+    for (int i = 0; i < net->nlayer; i++)
+        net->layer[i].base.spare = NULL;
     /* Without a pool, giving memory back would wait for the GPU. */
     if (!net->ctx.lean || fire_pool_on(net->ctx.pool, net->ctx.place) == NULL)
         return FIRE_OK;
@@ -206,7 +228,8 @@ fire_status_t fire_net_plan_memory(fire_net_t *net)
     net->drop  = NULL;
     net->again = NULL;
     FIRE_TRY(FIRE_NEW(&all.life, most_lives(net)));
-    trace(net, true, net->ctx.recompute && net->phase == CAFFE__PHASE__TRAIN, &all);
+    trace(net, !net->ctx.inference,
+          net->ctx.recompute && net->phase == CAFFE__PHASE__TRAIN, &all);
     FIRE_TRY_GOTO(st, FIRE_NEW(&net->drop, 2 * all.n), done);
     FIRE_TRY_GOTO(st, FIRE_NEW(&net->again, all.n), done);
     list_drops(net, &all);
@@ -249,7 +272,7 @@ void fire_net_drop(fire_net_t *net, int step)
 
 static bool is_there(const life_t *l, int step)
 {
-    return l->first <= step && step <= l->last &&
+    return l->first <= step && step <= l->last - l->spare &&
            !(l->again && step > l->forward && step < l->back);
 }
 

@@ -161,6 +161,10 @@ static fire_status_t seed_losses(fire_net_t *net, const fire_layer_t *l)
 
 fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
 {
+    if (net->ctx.inference)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "the net is for inference: nothing is kept for backward; say "
+                         "force_backward: true in its prototxt");
     if (net->ctx.threads > 0) fire_threads_set(net->ctx.threads);
     for (int i = first < 0 ? net->nlayer - 1 : first; i >= last; i--) {
         fire_layer_t *l = &net->layer[i].base;

@@ -45,6 +45,42 @@ TEST(gaps_of_a_pool_grow_together)
     fire_pool_release(p);
 }
 
+static char *take_lasting(fire_pool_t *p, size_t bytes)
+{
+    void *ptr;
+
+    CHECK_OK(fire_pool_take_lasting(p, bytes, &ptr));
+    CHECK_EQ((uintptr_t)ptr % 64, 0);
+    memset(ptr, 0xcd, bytes);
+    return ptr;
+}
+
+TEST(what_lasts_lies_apart)
+{
+    fire_pool_t *p;
+    char        *a, *b, *c, *d;
+    size_t       peak;
+
+    CHECK_OK(fire_pool_create(&p));
+    a = take(p, 1000);
+    b = take_lasting(p, 3000);
+    c = take_lasting(p, 1000);
+    CHECK(a < c && c < b);
+    peak = fire_pool_peak(p);
+    CHECK(peak >= 5000 && peak < 6000);
+    fire_pool_give(p, a);
+    CHECK(take(p, 1000) == a);
+    fire_pool_give(p, b);
+    d = take_lasting(p, 1000);
+    CHECK(d > b && d < b + 3000);
+    fire_pool_give(p, d);
+    CHECK(take_lasting(p, 3000) == b);
+    CHECK_EQ(fire_pool_peak(p), peak);
+    CHECK_FAILS(fire_pool_take_lasting(p, SIZE_MAX / 2, (void **)&d), FIRE_ERR_NOMEM,
+                "out of memory");
+    fire_pool_release(p);
+}
+
 TEST(a_pool_lives_as_long_as_its_last_holder)
 {
     fire_pool_t *p;

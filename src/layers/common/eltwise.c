@@ -169,6 +169,8 @@ static fire_status_t eltwise_simd_forward(fire_layer_t *l)
 
     for (int b = 0; b < l->nbottom; b++)
         FIRE_IN_AS(l->bottom[b], FIRE_DATA, &f, &x[b]);
+    if (l->spare != NULL)
+        fire_storage_swap(l->top[0]->part[FIRE_DATA], l->spare->part[FIRE_DATA]);
     FIRE_OUT_AS(l->top[0], FIRE_DATA, &f, &y);
     fire_raw_sum(f.dtype, fire_blob_raw_count(l->top[0], &f), l->nbottom, c, x,
                  fire_relu_behind(l), y);
@@ -209,7 +211,8 @@ static const fire_kernel_t eltwise_kernels[] = {
                                                     .forward  = eltwise_simd_forward,
                                                     .backward = eltwise_simd_backward,
                                                     .absorbs  = eltwise_simd_absorbs,
-                                                    .needs    = eltwise_simd_needs},
+                                                    .needs    = eltwise_simd_needs,
+                                                    .reuses   = true},
     {.name = "ref", .forward = eltwise_forward, .backward = eltwise_backward},
     {0},
 };

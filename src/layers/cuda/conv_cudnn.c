@@ -73,7 +73,7 @@ static fire_status_t create_state(fire_layer_t *l)
         fire_free(s);
         return st;
     }
-    if (l->ctx->lean) fire_blob_use_pool(s->x, l->ctx->pool);
+    if (l->ctx->lean) fire_blob_use_pool(s->x, l->ctx->pool, false);
     l->kernel_state = s;
     return FIRE_OK;
 }

@@ -34,7 +34,7 @@ fire_status_t fire_norm_simd_prepare(fire_layer_t *l)
     if (l->kernel_state != NULL) return FIRE_OK;
     FIRE_TRY(FIRE_NEW(&s, 1));
     FIRE_TRY_GOTO(st, fire_blob_create(&s->kept), err_state);
-    fire_storage_use_pool(s->kept->part[FIRE_DATA], l->ctx->pool);
+    fire_storage_use_pool(s->kept->part[FIRE_DATA], l->ctx->pool, false);
     l->kernel_state = s;
     return FIRE_OK;
 

@@ -68,12 +68,13 @@ unsigned      fire_conv_relu_needs(const fire_layer_t *l);
 bool          fire_conv_has_relu(const fire_layer_t *l, float *slope_p);
 fire_status_t fire_conv_relu_backward(fire_layer_t *l);
 
-/* In inference, BatchNorm and Scale become part of the weights and the bias, made again
- * when parameters have changed. *bias_p is NULL where there is none. */
+/* Weights in this format, and the bias, NULL where there is none. In inference, BatchNorm
+ * and Scale are part of them, made again when parameters have changed or another format
+ * is asked for. */
 bool          fire_conv_folds(const fire_layer_t *l, const fire_layer_t *next);
 bool          fire_conv_is_folded(const fire_layer_t *l);
-fire_status_t fire_conv_weights(fire_layer_t *l, fire_blob_t **weights_p,
-                                fire_blob_t **bias_p);
+fire_status_t fire_conv_weights(fire_layer_t *l, const fire_format_t *format,
+                                const void **weights_p, const float **bias_p);
 
 /* Convolution where every group has one input channel, without columns. */
 const char   *fire_conv_direct_declines(const fire_layer_t *l);

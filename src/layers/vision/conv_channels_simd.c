@@ -248,12 +248,12 @@ FIRE_SIMD_KERNEL(backward_block, backward_step, j->in->dtype, j->in->block,
 /* weights: (block, tap, lane) from the layer's (channel, tap). */
 static fire_status_t pack_weights(fire_layer_t *l, const fire_blocked_t *b, float *to)
 {
-    const float *weights, *bias = NULL;
-    fire_blob_t *w_blob, *b_blob;
+    fire_format_t plain = FIRE_FORMAT_PLAIN(FIRE_CPU);
+    const void   *from;
+    const float  *weights, *bias;
 
-    FIRE_TRY(fire_conv_weights(l, &w_blob, &b_blob));
-    FIRE_IN(l, w_blob, FIRE_DATA, &weights);
-    if (b_blob != NULL) FIRE_IN(l, b_blob, FIRE_DATA, &bias);
+    FIRE_TRY(fire_conv_weights(l, &plain, &from, &bias));
+    weights = from;
     memset(to, 0, (size_t)(b->blocks * b->block * SUMS) * sizeof(*to));
     for (int64_t c = 0; c < b->channels; c++) {
         float *at = to + c / b->block * b->block * SUMS + c % b->block;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "device/cpu/parallel.h"
 #include "layers/norm/batch_norm.h"
 #include "layers/norm/scale.h"
 #include "layers/vision/conv.h"
@@ -97,15 +98,15 @@ static fire_status_t gather(fire_layer_t *l, int64_t n, float *scratch, float *f
     return FIRE_OK;
 }
 
-static fire_status_t fold(fire_layer_t *l, fire_conv_fold_t *f, float *scratch)
+/* Weights in plain order to w, the bias to shift. scratch: 3 n */
+static fire_status_t fold(fire_layer_t *l, int64_t n, float *scratch, float *w,
+                          float *shift)
 {
-    int64_t      n = fire_blob_count(f->bias), each = fire_blob_count(f->weights) / n;
-    float       *factor = scratch + 2 * n, *w, *shift;
+    int64_t      each   = fire_blob_count(l->blob[0]) / n;
+    float       *factor = scratch + 2 * n;
     const float *weights, *bias;
 
     FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
-    FIRE_OUT(l, f->weights, FIRE_DATA, &w);
-    FIRE_OUT(l, f->bias, FIRE_DATA, &shift);
     memset(shift, 0, (size_t)n * sizeof(*shift));
     if (l->nblob > 1) {
         FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
@@ -114,9 +115,9 @@ static fire_status_t fold(fire_layer_t *l, fire_conv_fold_t *f, float *scratch)
     for (int64_t c = 0; c < n; c++)
         factor[c] = 1.0f;
     FIRE_TRY(gather(l, n, scratch, factor, shift));
-    for (int64_t c = 0; c < n; c++)
-        for (int64_t i = 0; i < each; i++)
-            w[c * each + i] = weights[c * each + i] * factor[c];
+    FIRE_PARALLEL(c, n, n * each > FIRE_GRAIN)
+    for (int64_t i = 0; i < each; i++)
+        w[c * each + i] = weights[c * each + i] * factor[c];
     return FIRE_OK;
 }
 
@@ -124,32 +125,71 @@ static fire_status_t fit(fire_layer_t *l, fire_conv_fold_t *f)
 {
     if (f->weights == NULL) FIRE_TRY(fire_blob_create(&f->weights));
     if (f->bias == NULL) FIRE_TRY(fire_blob_create(&f->bias));
+    fire_blob_use_pool(f->weights, l->ctx->pool, true);
     FIRE_TRY(fire_blob_reshape_like(f->weights, l->blob[0]));
     return fire_blob_reshape(f->bias, 1, &l->blob[0]->dim[0]);
 }
 
-fire_status_t fire_conv_weights(fire_layer_t *l, fire_blob_t **weights_p,
-                                fire_blob_t **bias_p)
+/* Nothing but the weights in this format stays. scratch: 3 n, and all weights */
+static fire_status_t fold_as(fire_layer_t *l, const fire_format_t *format,
+                             float *scratch)
+{
+    fire_blob_t  *to    = FIRE_STATE(l, fire_conv_t)->fold.weights;
+    fire_blob_t  *bias  = FIRE_STATE(l, fire_conv_t)->fold.bias;
+    fire_format_t plain = FIRE_FORMAT_PLAIN(FIRE_CPU);
+    int64_t       n     = fire_blob_count(bias);
+    float        *shift;
+    void         *w;
+
+    FIRE_OUT(l, bias, FIRE_DATA, &shift);
+    FIRE_TRY(fold(l, n, scratch, scratch + 3 * n, shift));
+    fire_storage_clear(to->part[FIRE_DATA]);
+    FIRE_OUT_AS(to, FIRE_DATA, format, &w);
+    return fire_device_find(FIRE_CPU)->convert(&plain, scratch + 3 * n, format, w,
+                                               to->ndim, to->dim);
+}
+
+static uint64_t version_of_all(const fire_layer_t *l)
+{
+    uint64_t h = version_of(1469598103934665603u, l);
+
+    for (int i = 0; i < l->nfollower; i++)
+        h = version_of(h, l->follower[i]);
+    return h;
+}
+
+static fire_status_t make_folded(fire_layer_t *l, const fire_format_t *format)
 {
     fire_conv_fold_t *f   = &FIRE_STATE(l, fire_conv_t)->fold;
-    uint64_t          now = version_of(1469598103934665603u, l);
-    float            *scratch;
-    fire_status_t     st = FIRE_OK;
+    uint64_t          now = version_of_all(l);
+    size_t            floats;
+    void             *scratch;
+    fire_status_t     st;
 
-    *weights_p = l->blob[0];
-    *bias_p    = l->nblob > 1 ? l->blob[1] : NULL;
-    if (!fire_conv_is_folded(l)) return FIRE_OK;
-    for (int i = 0; i < l->nfollower; i++)
-        now = version_of(now, l->follower[i]);
-    if (f->weights == NULL || f->made_of != now) {
-        FIRE_TRY(fit(l, f));
-        FIRE_TRY(FIRE_NEW(&scratch, 3 * fire_blob_count(f->bias)));
-        st = fold(l, f, scratch);
-        fire_free(scratch);
-        FIRE_TRY(st);
-        f->made_of = now;
+    if (f->weights != NULL && f->made_of == now &&
+        fire_storage_has(f->weights->part[FIRE_DATA], format))
+        return FIRE_OK;
+    FIRE_TRY(fit(l, f));
+    floats = (size_t)(3 * fire_blob_count(f->bias) + fire_blob_count(f->weights));
+    FIRE_TRY(fire_pool_take(l->ctx->pool, floats * sizeof(float), &scratch));
+    st = fold_as(l, format, scratch);
+    fire_pool_give(l->ctx->pool, scratch);
+    if (st == FIRE_OK) f->made_of = now;
+    return st;
+}
+
+fire_status_t fire_conv_weights(fire_layer_t *l, const fire_format_t *format,
+                                const void **weights_p, const float **bias_p)
+{
+    fire_blob_t *weights = l->blob[0], *bias = l->nblob > 1 ? l->blob[1] : NULL;
+
+    if (fire_conv_is_folded(l)) {
+        FIRE_TRY(make_folded(l, format));
+        weights = FIRE_STATE(l, fire_conv_t)->fold.weights;
+        bias    = FIRE_STATE(l, fire_conv_t)->fold.bias;
     }
-    *weights_p = f->weights;
-    *bias_p    = f->bias;
+    *bias_p = NULL;
+    if (bias != NULL) FIRE_IN(l, bias, FIRE_DATA, bias_p);
+    FIRE_IN_AS(weights, FIRE_DATA, format, weights_p);
     return FIRE_OK;
 }

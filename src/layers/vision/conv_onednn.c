@@ -97,15 +97,13 @@ static fire_status_t to_map(fire_layer_t *l, int k, fire_part_t part)
     fire_onednn_op_t *op  = &((conv_onednn_t *)l->kernel_state)->to_map;
     fire_blob_t      *map = l->nfollower > 0 ? fire_layer_result(l) : map_of(l, k);
     void             *arg[FIRE_ONEDNN_ARGS];
-    fire_blob_t      *weights, *bias;
+    const void       *weights;
+    const float      *bias;
 
     FIRE_TRY(make_op(l, FIRE_ONEDNN_FORWARD, op));
-    FIRE_TRY(fire_conv_weights(l, &weights, &bias));
-    FIRE_IN_AS(weights, FIRE_DATA, &op->format[1], &arg[1]);
-    /* Nobody else reads what has been folded. */
-    if (fire_conv_is_folded(l))
-        fire_storage_keep(weights->part[FIRE_DATA], &op->format[1]);
-    if (op->narg > 3) FIRE_IN_AS(bias, FIRE_DATA, &op->format[3], &arg[3]);
+    FIRE_TRY(fire_conv_weights(l, &op->format[1], &weights, &bias));
+    arg[1] = (void *)weights;
+    arg[3] = (void *)bias;
     FIRE_IN_AS(image_of(l, k), part, &op->format[0], &arg[0]);
     FIRE_OUT_AS(map, part, &op->format[2], &arg[2]);
     return fire_onednn_op_run(op, arg, l->ctx->pool);

@@ -30,9 +30,6 @@ fire_status_t fire_conv_relu_backward(fire_layer_t *l)
     float         slope;
     void         *y, *dy;
 
-    if (fire_conv_is_folded(l))
-        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
-                         "the net is for inference: BatchNorm is part of the weights");
     if (!fire_conv_has_relu(l, &slope)) return FIRE_OK;
     FIRE_IN_AS(l->top[0], FIRE_DATA, &f, &y);
     FIRE_INOUT_AS(l->top[0], FIRE_DIFF, &f, &dy);

@@ -125,15 +125,13 @@ fire_status_t fire_conv_winograd_forward(fire_layer_t *l)
 {
     fire_winograd_t w     = describe(l);
     float           slope = 1.0f;
-    const float    *weights, *bias = NULL;
-    fire_blob_t    *w_blob, *b_blob;
+    const void     *weights;
+    const float    *bias;
     void           *x, *y;
-    fire_format_t   in, out;
+    fire_format_t   in, out, plain = FIRE_FORMAT_PLAIN(FIRE_CPU);
 
     fire_conv_has_relu(l, &slope);
-    FIRE_TRY(fire_conv_weights(l, &w_blob, &b_blob));
-    FIRE_IN(l, w_blob, FIRE_DATA, &weights);
-    if (b_blob != NULL) FIRE_IN(l, b_blob, FIRE_DATA, &bias);
+    FIRE_TRY(fire_conv_weights(l, &plain, &weights, &bias));
     FIRE_TRY(blocked(l, l->bottom[0], &in));
     FIRE_TRY(blocked(l, l->top[0], &out));
     for (int k = 0; k < l->nbottom; k++) {
