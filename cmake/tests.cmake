@@ -53,7 +53,7 @@ function(fire_gpu_test name)
   set_tests_properties(gpu/${name} PROPERTIES TIMEOUT 900 LABELS gpu SKIP_RETURN_CODE 77
     ENVIRONMENT "OPENBLAS_NUM_THREADS=1;OMP_NUM_THREADS=1;FIRE_CUDA_LIBS=${FIRE_EMULATOR_LIBS}:$ENV{FIRE_CUDA_LIBS}")
 endfunction()
-foreach(precision fp32 tf32 bf16)
+foreach(precision fp32 tf32 bf16 fp16)
   fire_gpu_test(layers_${precision} test_layers --gpu=${precision} --file test_cases.c)
   fire_gpu_test(groups_${precision} test_layers --gpu=${precision} --file test_groups.c)
 endforeach()

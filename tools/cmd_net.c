@@ -154,8 +154,8 @@ static fire_status_t print_memory(const fire_net_t *net, const totals_t *t)
         printf("                    with --recompute %sB of blobs\n",
                scaled((double)fewer, a));
     if (train && net->ctx.place == FIRE_GPU)
-        printf("                    and workspace; the log of a training tells what "
-               "is in use\n");
+        printf("                    and what max pooling and libraries keep; the log "
+               "of a training\n                    tells what is in use\n");
     return FIRE_OK;
 }
 

@@ -173,6 +173,7 @@ fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
     return FIRE_OK;
 
 err_live:
+    cudaFreeHost((void *)s->wrong);
     fire_cuda_give(s->live.step);
     cudaStreamDestroy(s->sending);
 err_queue:
