@@ -41,18 +41,15 @@ static fire_status_t softmax_loss_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static fire_status_t softmax_loss_forward(fire_layer_t *l)
+fire_status_t fire_softmax_loss_sum(fire_layer_t *l, const float *prob)
 {
     softmax_loss_t       *s = l->state;
     const fire_softmax_t *m = &s->softmax;
-    const float          *x, *label;
-    float                *prob, *top, loss = 0.0f;
+    const float          *label;
+    float                *top, loss = 0.0f;
     int64_t               valid = 0, c;
 
-    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
-    FIRE_OUT(l, s->prob, FIRE_DATA, &prob);
-    fire_softmax_forward(m, x, prob);
     for (int64_t i = 0; i < m->outer; i++)
         for (int64_t j = 0; j < m->inner; j++) {
             FIRE_TRY(
@@ -66,18 +63,49 @@ static fire_status_t softmax_loss_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+static fire_status_t softmax_loss_forward(fire_layer_t *l)
+{
+    softmax_loss_t *s = l->state;
+    const float    *x;
+    float          *prob;
+
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
+    FIRE_OUT(l, s->prob, FIRE_DATA, &prob);
+    fire_softmax_forward(&s->softmax, x, prob);
+    return fire_softmax_loss_sum(l, prob);
+}
+
+fire_status_t fire_softmax_loss_weight(fire_layer_t *l, float *weight_p)
+{
+    softmax_loss_t       *s = l->state;
+    const fire_softmax_t *m = &s->softmax;
+    const float          *label;
+    float                 weight;
+    int64_t               valid = 0, c;
+
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
+    for (int64_t i = 0; i < m->outer * m->inner; i++) {
+        FIRE_TRY(fire_loss_label(&s->loss, label[i], i / m->inner, m->classes, &c));
+        valid += c != FIRE_LABEL_IGNORED;
+    }
+    FIRE_TRY(fire_layer_loss_weight(l, &weight));
+    *weight_p = weight / fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
+    return FIRE_OK;
+}
+
 static fire_status_t softmax_loss_backward(fire_layer_t *l)
 {
     softmax_loss_t       *s = l->state;
     const fire_softmax_t *m = &s->softmax;
     const float          *prob, *label;
     float                *dx, weight;
-    int64_t               valid = 0, c, n = fire_blob_count(l->bottom[0]);
+    int64_t               c, n = fire_blob_count(l->bottom[0]);
 
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
     FIRE_IN(l, s->prob, FIRE_DATA, &prob);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_TRY(fire_softmax_loss_weight(l, &weight));
     memcpy(dx, prob, (size_t)n * sizeof(*dx));
     for (int64_t i = 0; i < m->outer; i++)
         for (int64_t j = 0; j < m->inner; j++) {
@@ -85,15 +113,12 @@ static fire_status_t softmax_loss_backward(fire_layer_t *l)
 
             FIRE_TRY(
                 fire_loss_label(&s->loss, label[i * m->inner + j], i, m->classes, &c));
-            valid += c != FIRE_LABEL_IGNORED;
             if (c != FIRE_LABEL_IGNORED)
                 at[c * m->inner] -= 1.0f;
             else
                 for (c = 0; c < m->classes; c++)
                     at[c * m->inner] = 0.0f;
         }
-    FIRE_TRY(fire_layer_loss_weight(l, &weight));
-    weight /= fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
     for (int64_t i = 0; i < n; i++)
         dx[i] *= weight;
     return FIRE_OK;
@@ -112,9 +137,11 @@ static const fire_kernel_t softmax_loss_kernels[] = {
                   .forward  = fire_softmax_loss_cuda_forward,
                   .backward = fire_softmax_loss_cuda_backward,
                   .release  = fire_softmax_loss_cuda_release){
-        .name     = "ref",
-        .forward  = softmax_loss_forward,
-        .backward = softmax_loss_backward},
+        .name     = "simd",
+        .declines = fire_softmax_loss_simd_declines,
+        .forward  = fire_softmax_loss_simd_forward,
+        .backward = fire_softmax_loss_simd_backward},
+    {.name = "ref", .forward = softmax_loss_forward, .backward = softmax_loss_backward},
     {0},
 };
 

@@ -9,4 +9,13 @@ typedef struct fire_softmax_loss {
     fire_softmax_t softmax;
     fire_blob_t   *prob; /* softmax(x), for backward and the second top */
 } fire_softmax_loss_t;
+
+/* Top 0 of what prob says about the labels. */
+fire_status_t fire_softmax_loss_sum(fire_layer_t *l, const float *prob);
+/* What a gradient is multiplied by: the loss's weight over its normalizer. */
+fire_status_t fire_softmax_loss_weight(fire_layer_t *l, float *weight_p);
+
+const char   *fire_softmax_loss_simd_declines(const fire_layer_t *l);
+fire_status_t fire_softmax_loss_simd_forward(fire_layer_t *l);
+fire_status_t fire_softmax_loss_simd_backward(fire_layer_t *l);
 #endif

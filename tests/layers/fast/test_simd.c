@@ -144,6 +144,24 @@ TEST(concat_of_blocks_agrees_with_ref_also_where_they_do_not_fit)
     "layer { name: \"" type "\" type: \"" type \
     "\" bottom: \"it\" top: \"it\" " settings " }\n"
 
+/* Classes side by side and apart, both with a rest behind whole vectors; a label that is
+ * left out. */
+TEST(softmax_loss_agrees_with_ref)
+{
+#define LABEL(dims, value)                                                           \
+    "layer { name: \"label\" type: \"DummyData\" top: \"label\" dummy_data_param { " \
+    "shape { " dims " } data_filler { type: \"constant\" value: " value " } } }\n"
+#define LOSS(settings)                                           \
+    LAYER("SoftmaxWithLoss", "bottom: \"in\" bottom: \"label\"", \
+          "loss_param { " settings " }")
+    twins_check("5 37", LABEL("dim: 5", "36") LOSS(""), "simd", 1e-6);
+    twins_check("40 1000", LABEL("dim: 40", "3") LOSS(""), "simd", 1e-6);
+    twins_check("3 5 6 7", LABEL("dim: 3 dim: 6 dim: 7", "4") LOSS(""), "simd", 1e-6);
+    twins_check("3 5 6 7", LABEL("dim: 3 dim: 6 dim: 7", "9") LOSS("ignore_label: 9"),
+                "simd", 1e-6);
+    twins_check("5 10", LABEL("dim: 5", "3") LOSS(""), "ref", 0);
+}
+
 TEST(batch_norm_of_blocks_agrees_with_ref)
 {
     check("3 16 5 5", "BatchNorm", "", 3e-5);
