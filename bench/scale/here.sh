@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # here.sh - does `plan` predict this machine? Measures it, times the layers of two nets on
-# MNIST, predicts steps with 2 and 4 workers, then trains and compares; three times, because
-# the speed of a shared machine changes from second to second. Medians count.
+# MNIST, predicts steps with 2 and 4 workers and trains, in turns, because the speed of a shared
+# machine changes from second to second; medians of ROUNDS (5) count.
 #
 #   bench/scale/here.sh [OUT_DIR]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-out=${1:-build/here} fire=$PWD/build/firecaffe
+out=${1:-build/here} rounds=${ROUNDS:-5} fire=$PWD/build/firecaffe
 mpi=(mpirun --allow-run-as-root --oversubscribe --bind-to none)
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 mkdir -p "$out"
@@ -50,7 +50,7 @@ SOLVER
 }
 
 predict() { # predict NET BATCH WORKERS: seconds
-    "${mpi[@]}" -np "$3" "$fire" time --model "$out/$1.net.prototxt" --iterations 20 \
+    "${mpi[@]}" -np "$3" "$fire" time --model "$out/$1.net.prototxt" --iterations 40 \
         --json --batch $(($2 / $3)) --quiet >"$out/$1.times.json"
     "$fire" plan --model "$out/$1.net.prototxt" --machine "$out/machine.json" \
         --times "$out/$1.times.json" --batch "$2" --workers "$3" --comm hier --json 2>/dev/null |
@@ -68,30 +68,39 @@ measure_machine() {
     "${mpi[@]}" -np 2 "$fire" plan --machine measure --threads 1 --save "$out/machine.json" --quiet
 }
 
-compare() { # compare NET MODEL BATCH ITERATIONS: a prediction and a measurement more of each
-    local workers
-    write_net "$@"
+# compare NET MODEL BATCH: a prediction and a measurement more of each, over about three seconds
+compare() {
+    local workers name seconds
     for workers in 2 4; do
-        predict "$1" "$3" $workers >>"$out/$1-$3-$workers.predicted"
-        train "$1" $workers >>"$out/$1-$3-$workers.measured"
+        name=$out/$1-$3-$workers
+        write_net "$@" 1
+        seconds=$(predict "$1" "$3" $workers)
+        echo "$seconds" >>"$name.predicted"
+        write_net "$@" "$(awk -v s="$seconds" 'BEGIN {print int(3 / s)}')"
+        train "$1" $workers >>"$name.measured"
     done
 }
 
 print_row() { # print_row NET BATCH WORKERS
-    awk -v net="$1" -v b="$2" -v w="$3" -v p="$(median <"$out/$1-$2-$3.predicted")" \
-        -v m="$(median <"$out/$1-$2-$3.measured")" \
-        'BEGIN {printf "%-6s %6d %8d %13.2f %12.2f %7.2f\n", net, b, w, 1e3 * p, 1e3 * m, p / m}'
+    local name=$out/$1-$2-$3
+    awk -v net="$1" -v b="$2" -v w="$3" -v p="$(median <"$name.predicted")" \
+        -v m="$(median <"$name.measured")" -v all="$(sort -g "$name.measured" | sed -n '1p;$p' | xargs)" \
+        'BEGIN {
+            split(all, range, " ")
+            printf "%-6s %6d %8d %13.2f %12.2f %7.2f %9.2f to %.2f\n", net, b, w, 1e3 * p, 1e3 * m, p / m,
+                   1e3 * range[1], 1e3 * range[2]
+        }'
 }
 
 rm -f "$out"/*.predicted "$out"/*.measured
-for _ in 1 2 3; do
+for ((round = 0; round < rounds; round++)); do
     measure_machine
-    compare lenet models/lenet/train_val.prototxt 64 350
-    compare lenet models/lenet/train_val.prototxt 256 110
-    compare wide "$out/wide.prototxt" 64 60
-    compare wide "$out/wide.prototxt" 256 28
+    for batch in 64 256; do
+        compare lenet models/lenet/train_val.prototxt $batch
+        compare wide "$out/wide.prototxt" $batch
+    done
 done
-printf '%-6s %6s %8s %13s %12s %7s\n' net batch workers 'predicted ms' 'measured ms' ratio
+printf '%-6s %6s %8s %13s %12s %7s   %s\n' net batch workers 'predicted ms' 'measured ms' ratio 'measured in a round'
 for net in lenet wide; do
     for batch in 64 256; do
         for workers in 2 4; do print_row $net $batch $workers; done
