@@ -67,16 +67,26 @@ const char *test_tmpdir(void)
     return tmpdir;
 }
 
+static const char *join(const char *dir, const char *name)
+{
+    static char path[16][1024];
+    static int  turn;
+    char       *p = path[turn++ % 16];
+
+    snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
+    return p;
+}
+
+const char *test_path(const char *name)
+{
+    return join(test_tmpdir(), name);
+}
+
 const char *test_source(const char *relative)
 {
-    static char path[8][1024];
-    static int  turn;
-    char       *p     = path[turn++ % 8];
     const char *moved = getenv("FIRE_SOURCE_DIR");
 
-    snprintf(p, sizeof(path[0]), "%s/%s", moved != NULL ? moved : FIRE_SOURCE_DIR,
-             relative);
-    return p;
+    return join(moved != NULL ? moved : FIRE_SOURCE_DIR, relative);
 }
 
 /* ---- gpu.h ---- */

@@ -33,7 +33,9 @@ _Noreturn void test_skip(const char *why); /* counts as skipped, with the reason
 
 /* A fresh empty directory below the build directory, removed on success. */
 const char *test_tmpdir(void);
-/* Path of a file of the source tree; valid until the eighth next call. */
+/* Path of a file in it; valid until the sixteenth next call of this or the next. */
+const char *test_path(const char *name);
+/* Path of a file of the source tree; as long. */
 const char *test_source(const char *relative);
 
 #define TEST(name_)                                                    \

@@ -9,14 +9,6 @@
 #include "base/alloc.h"
 #include "test.h"
 
-static const char *in_tmp(const char *name)
-{
-    static char path[1024];
-
-    snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
-    return path;
-}
-
 static int files_in(const char *dir)
 {
     DIR *d = opendir(dir);
@@ -41,14 +33,14 @@ static void check_contents(const char *path, const char *want)
 
 TEST(what_is_written_is_read_back)
 {
-    CHECK_OK(fire_file_write(in_tmp("f"), "hello", 5));
-    check_contents(in_tmp("f"), "hello");
+    CHECK_OK(fire_file_write(test_path("f"), "hello", 5));
+    check_contents(test_path("f"), "hello");
 }
 
 TEST(an_empty_file_has_no_bytes_and_is_no_error)
 {
-    CHECK_OK(fire_file_write(in_tmp("f"), "", 0));
-    check_contents(in_tmp("f"), "");
+    CHECK_OK(fire_file_write(test_path("f"), "", 0));
+    check_contents(test_path("f"), "");
 }
 
 TEST(a_large_file_passes_the_buffer_in_one_piece)
@@ -59,13 +51,13 @@ TEST(a_large_file_passes_the_buffer_in_one_piece)
 
     for (size_t i = 0; i < n; i++)
         data[i] = (char)(i * 7);
-    CHECK_OK(fire_file_writer_open(in_tmp("f"), &w));
+    CHECK_OK(fire_file_writer_open(test_path("f"), &w));
     for (size_t at = 0, step = 1; at < n; at += step, step = step * 3 + 1) {
         if (step > n - at) step = n - at;
         CHECK_OK(fire_file_writer_write(w, data + at, step));
     }
     CHECK_OK(fire_file_writer_commit(w));
-    CHECK_OK(fire_file_read(in_tmp("f"), &back, &got));
+    CHECK_OK(fire_file_read(test_path("f"), &back, &got));
     CHECK_EQ(got, n);
     CHECK(memcmp(back, data, n) == 0);
     free(data);
@@ -104,12 +96,12 @@ TEST(the_old_contents_stay_until_commit_and_after_abort)
 {
     fire_file_writer_t *w;
 
-    CHECK_OK(fire_file_write(in_tmp("f"), "old", 3));
-    CHECK_OK(fire_file_writer_open(in_tmp("f"), &w));
+    CHECK_OK(fire_file_write(test_path("f"), "old", 3));
+    CHECK_OK(fire_file_writer_open(test_path("f"), &w));
     CHECK_OK(fire_file_writer_write(w, "new", 3));
-    check_contents(in_tmp("f"), "old");
+    check_contents(test_path("f"), "old");
     fire_file_writer_abort(w);
-    check_contents(in_tmp("f"), "old");
+    check_contents(test_path("f"), "old");
     CHECK_EQ(files_in(test_tmpdir()), 1);
 }
 
@@ -118,12 +110,12 @@ TEST(a_disk_that_fills_up_leaves_the_old_file_and_nothing_else)
     static char   big[1 << 20];
     struct rlimit small = {100000, 100000};
 
-    CHECK_OK(fire_file_write(in_tmp("f"), "old", 3));
+    CHECK_OK(fire_file_write(test_path("f"), "old", 3));
     signal(SIGXFSZ, SIG_IGN);
     CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
-    CHECK_FAILS(fire_file_write(in_tmp("f"), big, sizeof(big)), FIRE_ERR_IO,
-                in_tmp("f"));
-    check_contents(in_tmp("f"), "old");
+    CHECK_FAILS(fire_file_write(test_path("f"), big, sizeof(big)), FIRE_ERR_IO,
+                test_path("f"));
+    check_contents(test_path("f"), "old");
     CHECK_EQ(files_in(test_tmpdir()), 1);
 }
 
@@ -135,7 +127,7 @@ TEST(a_full_device_is_reported_with_its_name)
 
 TEST(a_folder_that_does_not_exist_cannot_be_written_to)
 {
-    CHECK_FAILS(fire_file_write(in_tmp("no/f"), "x", 1), FIRE_ERR_IO,
+    CHECK_FAILS(fire_file_write(test_path("no/f"), "x", 1), FIRE_ERR_IO,
                 "no/f\": No such");
 }
 
@@ -144,19 +136,19 @@ TEST(a_link_stays_a_link_and_its_target_gets_the_contents)
     char        link_path[1024];
     struct stat info;
 
-    CHECK_OK(fire_file_write(in_tmp("target"), "old", 3));
-    snprintf(link_path, sizeof(link_path), "%s", in_tmp("link"));
-    CHECK(symlink(in_tmp("target"), link_path) == 0);
+    CHECK_OK(fire_file_write(test_path("target"), "old", 3));
+    snprintf(link_path, sizeof(link_path), "%s", test_path("link"));
+    CHECK(symlink(test_path("target"), link_path) == 0);
     CHECK_OK(fire_file_write(link_path, "new", 3));
     CHECK(lstat(link_path, &info) == 0 && S_ISLNK(info.st_mode));
-    check_contents(in_tmp("target"), "new");
+    check_contents(test_path("target"), "new");
 }
 
 TEST(a_pipe_is_written_and_read_without_being_replaced)
 {
     char path[1024];
 
-    snprintf(path, sizeof(path), "%s", in_tmp("pipe"));
+    snprintf(path, sizeof(path), "%s", test_path("pipe"));
     CHECK(mkfifo(path, 0600) == 0);
     if (fork() == 0) _exit(fire_file_write(path, "through", 7) != FIRE_OK);
     check_contents(path, "through");
@@ -167,14 +159,14 @@ TEST(a_file_made_by_another_library_is_put_in_place)
     char *temp;
     FILE *f;
 
-    CHECK_OK(fire_file_temp_name(in_tmp("f"), &temp));
+    CHECK_OK(fire_file_temp_name(test_path("f"), &temp));
     f = fopen(temp, "w");
     fputs("theirs", f);
     fclose(f);
-    CHECK_OK(fire_file_replace(temp, in_tmp("f")));
-    check_contents(in_tmp("f"), "theirs");
+    CHECK_OK(fire_file_replace(temp, test_path("f")));
+    check_contents(test_path("f"), "theirs");
     CHECK_EQ(files_in(test_tmpdir()), 1);
-    CHECK_FAILS(fire_file_replace(temp, in_tmp("f")), FIRE_ERR_IO, in_tmp("f"));
+    CHECK_FAILS(fire_file_replace(temp, test_path("f")), FIRE_ERR_IO, test_path("f"));
     fire_free(temp);
 }
 

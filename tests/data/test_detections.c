@@ -7,17 +7,9 @@
 #endif
 #include "test.h"
 
-static const char *in_tmpdir(const char *name)
-{
-    static char path[1024];
-
-    snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
-    return path;
-}
-
 static const char *written(const char *text)
 {
-    const char *path = in_tmpdir("windows.csv");
+    const char *path = test_path("windows.csv");
 
     CHECK_OK(fire_file_write(path, text, strlen(text)));
     return path;
@@ -70,7 +62,7 @@ static const float       score[] = {0.25f, 0.5f, 1, 0.1f};
 
 TEST(scores_are_saved_as_a_table)
 {
-    const char *path = in_tmpdir("out.csv");
+    const char *path = test_path("out.csv");
     char       *text;
     size_t      n;
 
@@ -87,7 +79,7 @@ TEST(scores_are_saved_as_a_table)
 TEST(scores_are_saved_as_three_datasets)
 {
 #ifdef FIRE_HAVE_HDF5
-    const char *path = in_tmpdir("out.h5");
+    const char *path = test_path("out.h5");
     float       window[8], prediction[4];
     char        name[2][7];
     int64_t     dim[FIRE_MAX_DIMS], count;

@@ -11,16 +11,6 @@
 #include "model/text.h"
 #include "test.h"
 
-static const char *in_tmp(const char *name)
-{
-    static char path[4][1024];
-    static int  turn;
-    char       *p = path[turn++ % 4];
-
-    snprintf(p, sizeof(path[0]), "%s/%s", test_tmpdir(), name);
-    return p;
-}
-
 static void *parse(const ProtobufCMessageDescriptor *desc, const char *text)
 {
     ProtobufCMessage *msg;
@@ -55,8 +45,8 @@ TEST(a_model_survives_its_file)
                         *back;
     fire_str_t a = {0}, b = {0};
 
-    CHECK_OK(fire_net_param_save_weights(in_tmp("n.caffemodel.h5"), net));
-    CHECK_OK(fire_net_param_load_weights(in_tmp("n.caffemodel.h5"), &back));
+    CHECK_OK(fire_net_param_save_weights(test_path("n.caffemodel.h5"), net));
+    CHECK_OK(fire_net_param_load_weights(test_path("n.caffemodel.h5"), &back));
     CHECK_OK(fire_text_print(net, &a));
     CHECK_OK(fire_text_print(back, &b));
     CHECK_STR(b.text, a.text);
@@ -79,8 +69,8 @@ TEST(doubles_and_old_shapes_are_written_as_floats_of_four_axes)
                                   "} data: [1, 2] } }"),
                         *back;
 
-    CHECK_OK(fire_net_param_save_hdf5(in_tmp("n.h5"), net));
-    CHECK_OK(fire_net_param_load_hdf5(in_tmp("n.h5"), &back));
+    CHECK_OK(fire_net_param_save_hdf5(test_path("n.h5"), net));
+    CHECK_OK(fire_net_param_load_hdf5(test_path("n.h5"), &back));
     CHECK(fire_message_equal(want, back));
     fire_message_free(net);
     fire_message_free(want);
@@ -97,8 +87,8 @@ TEST(a_solver_state_survives_its_file)
                                  "fire { origin: 5 lanes: 8 crc32c: 77 }"),
                        *back;
 
-    CHECK_OK(fire_solver_state_save(in_tmp("s.solverstate.h5"), state));
-    CHECK_OK(fire_solver_state_load(in_tmp("s.solverstate.h5"), &back));
+    CHECK_OK(fire_solver_state_save(test_path("s.solverstate.h5"), state));
+    CHECK_OK(fire_solver_state_load(test_path("s.solverstate.h5"), &back));
     CHECK(fire_message_equal(state, back));
     fire_message_free(state);
     fire_message_free(back);
@@ -119,8 +109,8 @@ TEST(more_than_ten_history_blobs_keep_their_order)
         CHECK_OK(fire_blob_proto_set_shape(blob, 1, &one));
         CHECK_OK(fire_blob_proto_write(blob, FIRE_DATA, 1, &value));
     }
-    CHECK_OK(fire_solver_state_save_hdf5(in_tmp("s.h5"), state));
-    CHECK_OK(fire_solver_state_load_hdf5(in_tmp("s.h5"), &back));
+    CHECK_OK(fire_solver_state_save_hdf5(test_path("s.h5"), state));
+    CHECK_OK(fire_solver_state_load_hdf5(test_path("s.h5"), &back));
     CHECK(fire_message_equal(state, back));
     fire_message_free(state);
     fire_message_free(back);
@@ -152,16 +142,16 @@ TEST(h5dump_reads_what_is_written)
     const char         *text;
 
     if (system("command -v h5dump > /dev/null") != 0) test_skip("no h5dump here");
-    CHECK_OK(fire_net_param_save_hdf5(in_tmp("n.h5"), net));
-    text = h5dump(in_tmp("n.h5"));
+    CHECK_OK(fire_net_param_save_hdf5(test_path("n.h5"), net));
+    text = h5dump(test_path("n.h5"));
     CHECK(strstr(text,
                  "GROUP \"data\" {\n      GROUP \"c\" {\n         DATASET \"0\" {\n"
                  "            DATATYPE  H5T_IEEE_F32LE\n"
                  "            DATASPACE  SIMPLE { ( 1, 2 ) / ( 1, 2 ) }") != NULL);
     CHECK(strstr(text, "(0,0): 1, 2.5") != NULL);
     CHECK(strstr(strstr(text, "GROUP \"diff\""), "(0,0): 8, 9") != NULL);
-    CHECK_OK(fire_solver_state_save_hdf5(in_tmp("s.h5"), state));
-    text = h5dump(in_tmp("s.h5"));
+    CHECK_OK(fire_solver_state_save_hdf5(test_path("s.h5"), state));
+    text = h5dump(test_path("s.h5"));
     CHECK(strstr(text, "(0): 42") != NULL);
     CHECK(strstr(text, "STRSIZE 4;") != NULL);
     CHECK(strstr(text, "GROUP \"history\"") != NULL);
@@ -171,7 +161,7 @@ TEST(h5dump_reads_what_is_written)
 
 static const char *write_tmp(const char *name, const char *data, size_t n)
 {
-    const char *path = in_tmp(name);
+    const char *path = test_path(name);
 
     CHECK_OK(fire_file_write(path, data, n));
     return path;
@@ -189,14 +179,14 @@ TEST(bad_files_are_named_with_what_is_wrong)
     CHECK_FAILS(fire_net_param_load_hdf5(write_tmp("e.h5", "", 0), &net),
                 FIRE_ERR_PARSE, "e.h5: not an HDF5 file");
     net = parse(&caffe__net_parameter__descriptor, net_text);
-    CHECK_OK(fire_net_param_save_hdf5(in_tmp("n.h5"), net));
+    CHECK_OK(fire_net_param_save_hdf5(test_path("n.h5"), net));
     fire_message_free(net);
-    CHECK_FAILS(fire_solver_state_load_hdf5(in_tmp("n.h5"), &state), FIRE_ERR_IO,
+    CHECK_FAILS(fire_solver_state_load_hdf5(test_path("n.h5"), &state), FIRE_ERR_IO,
                 "n.h5\" iter: HDF5: ");
     state = parse(&caffe__solver_state__descriptor, "iter: 1");
-    CHECK_OK(fire_solver_state_save_hdf5(in_tmp("s.h5"), state));
+    CHECK_OK(fire_solver_state_save_hdf5(test_path("s.h5"), state));
     fire_message_free(state);
-    CHECK_FAILS(fire_net_param_load_hdf5(in_tmp("s.h5"), &net), FIRE_ERR_PARSE,
+    CHECK_FAILS(fire_net_param_load_hdf5(test_path("s.h5"), &net), FIRE_ERR_PARSE,
                 "s.h5: no group /data; is this a .caffemodel.h5?");
 }
 
@@ -207,12 +197,12 @@ TEST(a_file_cut_off_is_an_error)
     char  *bytes;
     size_t n;
 
-    CHECK_OK(fire_net_param_save_hdf5(in_tmp("n.h5"), net));
-    CHECK_OK(fire_file_read(in_tmp("n.h5"), &bytes, &n));
+    CHECK_OK(fire_net_param_save_hdf5(test_path("n.h5"), net));
+    CHECK_OK(fire_file_read(test_path("n.h5"), &bytes, &n));
     for (size_t k = 0; k < n; k += 97) {
         write_tmp("cut.h5", bytes, k);
-        CHECK_FAILS(fire_net_param_load_hdf5(in_tmp("cut.h5"), &back), FIRE_ERR_PARSE,
-                    "cut.h5: not an HDF5 file, or damaged");
+        CHECK_FAILS(fire_net_param_load_hdf5(test_path("cut.h5"), &back),
+                    FIRE_ERR_PARSE, "cut.h5: not an HDF5 file, or damaged");
     }
     fire_free(bytes);
     fire_message_free(net);
@@ -224,9 +214,9 @@ TEST(values_that_do_not_fit_their_shape_are_not_written)
         parse(&caffe__net_parameter__descriptor,
               "layer { name: 'c' blobs { shape { dim: 3 } data: 1 } }");
 
-    CHECK_FAILS(fire_net_param_save_hdf5(in_tmp("n.h5"), net), FIRE_ERR_PARSE,
+    CHECK_FAILS(fire_net_param_save_hdf5(test_path("n.h5"), net), FIRE_ERR_PARSE,
                 "data/c/0: 1 values, but its shape has 3");
-    CHECK_FAILS(fire_file_check(in_tmp("n.h5")), FIRE_ERR_IO, "No such file");
+    CHECK_FAILS(fire_file_check(test_path("n.h5")), FIRE_ERR_IO, "No such file");
     fire_message_free(net);
 }
 
@@ -236,13 +226,13 @@ TEST(a_full_disk_leaves_the_last_good_file)
                        *back;
     struct rlimit small = {1000, 1000};
 
-    CHECK_OK(fire_solver_state_save_hdf5(in_tmp("s.h5"), state));
+    CHECK_OK(fire_solver_state_save_hdf5(test_path("s.h5"), state));
     state->iter = 2;
     signal(SIGXFSZ, SIG_IGN);
     CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
-    CHECK_FAILS(fire_solver_state_save_hdf5(in_tmp("s.h5"), state), FIRE_ERR_IO,
+    CHECK_FAILS(fire_solver_state_save_hdf5(test_path("s.h5"), state), FIRE_ERR_IO,
                 "s.h5\": File too large");
-    CHECK_OK(fire_solver_state_load_hdf5(in_tmp("s.h5"), &back));
+    CHECK_OK(fire_solver_state_load_hdf5(test_path("s.h5"), &back));
     CHECK_EQ(back->iter, 1);
     fire_message_free(state);
     fire_message_free(back);

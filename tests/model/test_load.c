@@ -21,19 +21,9 @@ static const char net_text[] =
     "  clip_param { min: -1 max: 1 } exp_param { base: 2.5 } log_param { base: 10 } "
     "}\n";
 
-static const char *in_tmp(const char *name)
-{
-    static char path[4][1024];
-    static int  turn;
-    char       *p = path[turn++ % 4];
-
-    snprintf(p, sizeof(path[0]), "%s/%s", test_tmpdir(), name);
-    return p;
-}
-
 static const char *write_tmp(const char *name, const void *data, size_t n)
 {
-    const char *path = in_tmp(name);
+    const char *path = test_path(name);
 
     CHECK_OK(fire_file_write(path, data, n));
     return path;
@@ -52,16 +42,16 @@ TEST(a_net_survives_text_and_binary_files)
 {
     Caffe__NetParameter *net = sample_net(), *back;
 
-    CHECK_OK(fire_net_param_save_text(in_tmp("n.prototxt"), net));
-    CHECK_OK(fire_net_param_load_text(in_tmp("n.prototxt"), &back));
+    CHECK_OK(fire_net_param_save_text(test_path("n.prototxt"), net));
+    CHECK_OK(fire_net_param_load_text(test_path("n.prototxt"), &back));
     CHECK(fire_message_equal(net, back));
     fire_message_free(back);
-    CHECK_OK(fire_net_param_save_binary(in_tmp("n.caffemodel"), net));
-    CHECK_OK(fire_net_param_load_binary(in_tmp("n.caffemodel"), &back));
+    CHECK_OK(fire_net_param_save_binary(test_path("n.caffemodel"), net));
+    CHECK_OK(fire_net_param_load_binary(test_path("n.caffemodel"), &back));
     CHECK(fire_message_equal(net, back));
     fire_message_free(back);
-    CHECK_OK(fire_net_param_save_weights(in_tmp("m.caffemodel"), net));
-    CHECK_OK(fire_net_param_load_weights(in_tmp("m.caffemodel"), &back));
+    CHECK_OK(fire_net_param_save_weights(test_path("m.caffemodel"), net));
+    CHECK_OK(fire_net_param_load_weights(test_path("m.caffemodel"), &back));
     CHECK(fire_message_equal(net, back));
     fire_message_free(back);
     fire_message_free(net);
@@ -74,13 +64,13 @@ TEST(loading_upgrades_old_formats)
     Caffe__NetParameter *net;
 
     write_tmp("v1.prototxt", text, strlen(text));
-    CHECK_OK(fire_net_param_load_text(in_tmp("v1.prototxt"), &net));
+    CHECK_OK(fire_net_param_load_text(test_path("v1.prototxt"), &net));
     CHECK_STR(net->layer[0]->type, "Input");
     CHECK_STR(net->layer[1]->type, "ReLU");
     fire_message_free(net);
     write_tmp("bad.prototxt", "layer {} layers {}", 18);
-    CHECK_FAILS(fire_net_param_load_text(in_tmp("bad.prototxt"), &net), FIRE_ERR_PARSE,
-                "bad.prototxt: the net has both");
+    CHECK_FAILS(fire_net_param_load_text(test_path("bad.prototxt"), &net),
+                FIRE_ERR_PARSE, "bad.prototxt: the net has both");
 }
 
 TEST(bad_files_are_named_with_what_is_wrong)
@@ -96,19 +86,19 @@ TEST(bad_files_are_named_with_what_is_wrong)
     CHECK_FAILS(fire_net_param_load_text(test_tmpdir(), &net), FIRE_ERR_IO,
                 "is a directory");
     write_tmp("empty", "", 0);
-    CHECK_FAILS(fire_net_param_load_text(in_tmp("empty"), &net), FIRE_ERR_PARSE,
+    CHECK_FAILS(fire_net_param_load_text(test_path("empty"), &net), FIRE_ERR_PARSE,
                 "empty: the file is empty");
-    CHECK_FAILS(fire_net_param_load_binary(in_tmp("empty"), &net), FIRE_ERR_PARSE,
+    CHECK_FAILS(fire_net_param_load_binary(test_path("empty"), &net), FIRE_ERR_PARSE,
                 "the file is empty");
-    CHECK_FAILS(fire_solver_state_load(in_tmp("empty"), &state), FIRE_ERR_PARSE,
+    CHECK_FAILS(fire_solver_state_load(test_path("empty"), &state), FIRE_ERR_PARSE,
                 "the file is empty");
     write_tmp("s.prototxt", "net: 'n'\nbase_lrr: 1", 20);
     CHECK_FAILS(
-        fire_solver_param_load(in_tmp("s.prototxt"), &solver), FIRE_ERR_PARSE,
+        fire_solver_param_load(test_path("s.prototxt"), &solver), FIRE_ERR_PARSE,
         "s.prototxt:2:1: message \"SolverParameter\" has no field \"base_lrr\"; did "
         "you mean \"base_lr\"?");
     write_tmp("t.caffemodel", net_text, strlen(net_text));
-    CHECK_FAILS(fire_net_param_load_binary(in_tmp("t.caffemodel"), &net),
+    CHECK_FAILS(fire_net_param_load_binary(test_path("t.caffemodel"), &net),
                 FIRE_ERR_PARSE, "t.caffemodel: not a NetParameter in binary form");
 }
 
@@ -119,11 +109,11 @@ TEST(a_caffemodel_cut_off_anywhere_is_an_error_or_a_shorter_net)
     char                *bytes;
     size_t               n;
 
-    CHECK_OK(fire_net_param_save_binary(in_tmp("n.caffemodel"), net));
-    CHECK_OK(fire_file_read(in_tmp("n.caffemodel"), &bytes, &n));
+    CHECK_OK(fire_net_param_save_binary(test_path("n.caffemodel"), net));
+    CHECK_OK(fire_file_read(test_path("n.caffemodel"), &bytes, &n));
     for (size_t k = 1; k < n; k++) {
         write_tmp("cut.caffemodel", bytes, k);
-        if (fire_net_param_load_binary(in_tmp("cut.caffemodel"), &part) == FIRE_OK) {
+        if (fire_net_param_load_binary(test_path("cut.caffemodel"), &part) == FIRE_OK) {
             CHECK(!fire_message_equal(net, part));
             fire_message_free(part);
         } else {
@@ -148,7 +138,7 @@ TEST(floats_that_are_not_packed_are_read_too)
     Caffe__NetParameter *net;
 
     write_tmp("u.caffemodel", bytes, sizeof(bytes) - 1);
-    CHECK_OK(fire_net_param_load_binary(in_tmp("u.caffemodel"), &net));
+    CHECK_OK(fire_net_param_load_binary(test_path("u.caffemodel"), &net));
     CHECK_EQ(net->layer[0]->blobs[0]->n_data, 2);
     CHECK_NEAR(net->layer[0]->blobs[0]->data[1], 2, 0);
     CHECK_EQ(net->layer[0]->blobs[0]->num, 2);
@@ -161,18 +151,18 @@ TEST(a_solver_gets_its_snapshot_prefix)
     char                    text[2048];
 
     write_tmp("lenet.solver.prototxt", "base_lr: .01", 12);
-    CHECK_OK(fire_solver_param_load(in_tmp("lenet.solver.prototxt"), &s));
-    CHECK_STR(s->snapshot_prefix, in_tmp("lenet.solver"));
+    CHECK_OK(fire_solver_param_load(test_path("lenet.solver.prototxt"), &s));
+    CHECK_STR(s->snapshot_prefix, test_path("lenet.solver"));
     fire_message_free(s);
 
     snprintf(text, sizeof(text), "snapshot_prefix: '%s'", test_tmpdir());
     write_tmp("x.prototxt", text, strlen(text));
-    CHECK_OK(fire_solver_param_load(in_tmp("x.prototxt"), &s));
-    CHECK_STR(s->snapshot_prefix, in_tmp("x"));
+    CHECK_OK(fire_solver_param_load(test_path("x.prototxt"), &s));
+    CHECK_STR(s->snapshot_prefix, test_path("x"));
     fire_message_free(s);
 
     write_tmp("y.prototxt", "snapshot_prefix: 'snaps/y' solver_type: ADAM", 44);
-    CHECK_OK(fire_solver_param_load(in_tmp("y.prototxt"), &s));
+    CHECK_OK(fire_solver_param_load(test_path("y.prototxt"), &s));
     CHECK_STR(s->snapshot_prefix, "snaps/y");
     CHECK_STR(s->type, "Adam");
     fire_message_free(s);
@@ -195,8 +185,8 @@ TEST(a_solver_state_survives_its_file)
 {
     Caffe__SolverState *state = sample_state(), *back;
 
-    CHECK_OK(fire_solver_state_save(in_tmp("s.solverstate"), state));
-    CHECK_OK(fire_solver_state_load(in_tmp("s.solverstate"), &back));
+    CHECK_OK(fire_solver_state_save(test_path("s.solverstate"), state));
+    CHECK_OK(fire_solver_state_load(test_path("s.solverstate"), &back));
     CHECK(fire_message_equal(state, back));
     fire_message_free(state);
     fire_message_free(back);
@@ -208,16 +198,16 @@ TEST(a_full_disk_while_saving_leaves_the_last_good_file)
     struct rlimit        small = {10000, 10000};
     static float         values[100000];
 
-    CHECK_OK(fire_net_param_save_binary(in_tmp("n.caffemodel"), net));
+    CHECK_OK(fire_net_param_save_binary(test_path("n.caffemodel"), net));
     CHECK_OK(fire_message_copy(net, (ProtobufCMessage **)&big));
     fire_message_clear_field(big->layer[1]->blobs[0], "data");
     big->layer[1]->blobs[0]->data   = values;
     big->layer[1]->blobs[0]->n_data = 100000;
     signal(SIGXFSZ, SIG_IGN);
     CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
-    CHECK_FAILS(fire_net_param_save_binary(in_tmp("n.caffemodel"), big), FIRE_ERR_IO,
-                in_tmp("n.caffemodel"));
-    CHECK_OK(fire_net_param_load_binary(in_tmp("n.caffemodel"), &back));
+    CHECK_FAILS(fire_net_param_save_binary(test_path("n.caffemodel"), big), FIRE_ERR_IO,
+                test_path("n.caffemodel"));
+    CHECK_OK(fire_net_param_load_binary(test_path("n.caffemodel"), &back));
     CHECK(fire_message_equal(net, back));
     big->layer[1]->blobs[0]->data   = NULL;
     big->layer[1]->blobs[0]->n_data = 0;
@@ -245,11 +235,11 @@ TEST(protoc_reads_what_is_written_and_writes_what_is_read)
     char                 command[4096], *text;
 
     if (system("command -v protoc > /dev/null") != 0) test_skip("no protoc here");
-    CHECK_OK(fire_net_param_save_binary(in_tmp("n.caffemodel"), net));
-    CHECK_OK(fire_net_param_save_text(in_tmp("n.prototxt"), net));
+    CHECK_OK(fire_net_param_save_binary(test_path("n.caffemodel"), net));
+    CHECK_OK(fire_net_param_save_text(test_path("n.prototxt"), net));
     snprintf(command, sizeof(command),
              "protoc --decode=caffe.NetParameter --proto_path=%s caffe.proto < %s",
-             test_source("proto"), in_tmp("n.caffemodel"));
+             test_source("proto"), test_path("n.caffemodel"));
     text = output_of(command);
     CHECK_OK(fire_text_parse(text, strlen(text), "protoc",
                              &caffe__net_parameter__descriptor,
@@ -261,8 +251,8 @@ TEST(protoc_reads_what_is_written_and_writes_what_is_read)
         command, sizeof(command),
         "protoc --encode=caffe.NetParameter --proto_path=%s caffe.proto < %s > %s && "
         "cmp %s %s && echo same",
-        test_source("proto"), in_tmp("n.prototxt"), in_tmp("p.caffemodel"),
-        in_tmp("p.caffemodel"), in_tmp("n.caffemodel"));
+        test_source("proto"), test_path("n.prototxt"), test_path("p.caffemodel"),
+        test_path("p.caffemodel"), test_path("n.caffemodel"));
     text = output_of(command);
     CHECK_STR(text, "same\n");
     free(text);
@@ -275,10 +265,10 @@ TEST(protoc_reads_a_solver_state)
     char                command[4096], *text;
 
     if (system("command -v protoc > /dev/null") != 0) test_skip("no protoc here");
-    CHECK_OK(fire_solver_state_save(in_tmp("s.solverstate"), state));
+    CHECK_OK(fire_solver_state_save(test_path("s.solverstate"), state));
     snprintf(command, sizeof(command),
              "protoc --decode=caffe.SolverState --proto_path=%s caffe.proto < %s",
-             test_source("proto"), in_tmp("s.solverstate"));
+             test_source("proto"), test_path("s.solverstate"));
     text = output_of(command);
     CHECK(strstr(text, "iter: 500\n") != NULL);
     CHECK(strstr(text, "data: 2\n") != NULL);

@@ -83,13 +83,12 @@ const char *sha256_of(const char *name)
 {
     static char   text[2][65];
     static int    turn;
-    char          path[1024], *bytes;
+    char         *bytes;
     uint8_t       digest[FIRE_SHA256_SIZE];
     size_t        n;
     fire_sha256_t s;
 
-    snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
-    CHECK_OK(fire_file_read(path, &bytes, &n));
+    CHECK_OK(fire_file_read(test_path(name), &bytes, &n));
     fire_sha256_init(&s);
     fire_sha256_add(&s, bytes, n);
     fire_sha256_final(&s, digest);

@@ -7,11 +7,8 @@ enum { SIDE = 8, CLASSES = 4 };
 
 static FILE *open_file(const char *name)
 {
-    char  path[1024];
-    FILE *f;
+    FILE *f = fopen(test_path(name), "wb");
 
-    snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
-    f = fopen(path, "wb");
     CHECK(f != NULL);
     return f;
 }

@@ -25,14 +25,6 @@ static char *slurp(const char *path)
     return text;
 }
 
-static const char *in_tmpdir(const char *name)
-{
-    static char path[1024];
-
-    snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
-    return path;
-}
-
 int sh(const char *format, ...)
 {
     char    command[8192], script[8192 + 2048];
@@ -53,8 +45,8 @@ int sh(const char *format, ...)
     status = system(script);
     free(ran.out);
     free(ran.err);
-    ran.out  = slurp(in_tmpdir(".out"));
-    ran.err  = slurp(in_tmpdir(".err"));
+    ran.out  = slurp(test_path(".out"));
+    ran.err  = slurp(test_path(".err"));
     ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return ran.code;
 }
@@ -76,7 +68,7 @@ void check_one_error(const char *file, int line, const char *text)
 
 void write_file(const char *name, const char *text)
 {
-    FILE *f = fopen(in_tmpdir(name), "wb");
+    FILE *f = fopen(test_path(name), "wb");
 
     CHECK(f != NULL);
     CHECK(fwrite(text, 1, strlen(text), f) == strlen(text));
@@ -90,11 +82,11 @@ char *read_file(const char *name)
     char       **slot = &kept[turn++ % 8];
 
     free(*slot);
-    *slot = slurp(in_tmpdir(name));
+    *slot = slurp(test_path(name));
     return *slot;
 }
 
 bool file_exists(const char *name)
 {
-    return access(in_tmpdir(name), F_OK) == 0;
+    return access(test_path(name), F_OK) == 0;
 }

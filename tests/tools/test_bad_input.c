@@ -269,11 +269,9 @@ TEST(a_database_that_is_none)
 /* A database with one record of these bytes; NULL: with none. */
 static void make_database(const char *name, const char *record)
 {
-    char           path[1024];
     fire_writer_t *w;
 
-    snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
-    CHECK_OK(fire_writer_open("lmdb", path, &w));
+    CHECK_OK(fire_writer_open("lmdb", test_path(name), &w));
     if (record != NULL)
         CHECK_OK(fire_writer_put(w, "00000000", record, strlen(record)));
     CHECK_OK(fire_writer_commit(w));

@@ -15,11 +15,8 @@ static const char net_text[] =
 /* Left half red, right half blue, at 255 and 51. */
 static void write_picture(const char *name, int side)
 {
-    char  path[1024];
-    FILE *f;
+    FILE *f = fopen(test_path(name), "wb");
 
-    snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
-    f = fopen(path, "wb");
     CHECK(f != NULL);
     fprintf(f, "P6 %d %d 255\n", side, side);
     for (int i = 0; i < side * side; i++)
@@ -39,11 +36,9 @@ static void set_up(void)
 
 static fire_npy_t load(const char *name, int64_t rows)
 {
-    char       path[1024];
     fire_npy_t a;
 
-    snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
-    CHECK_OK(fire_npy_load(path, &a));
+    CHECK_OK(fire_npy_load(test_path(name), &a));
     CHECK(a.ndim == 2 && a.dim[0] == rows && a.dim[1] == 3);
     return a;
 }

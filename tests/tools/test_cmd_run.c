@@ -12,28 +12,18 @@ static const char net_text[] =
     "}\n"
     "  bias_filler { type: \"constant\" value: 1 } } }\n";
 
-static const char *in_tmpdir(const char *name)
-{
-    static char path[2][1024];
-    static int  turn;
-
-    turn = !turn;
-    snprintf(path[turn], sizeof(path[0]), "%s/%s", test_tmpdir(), name);
-    return path[turn];
-}
-
 static void save(const char *name, int n, int m, const float *x)
 {
     int64_t dim[] = {n, m};
 
-    CHECK_OK(fire_npy_save(in_tmpdir(name), 2, dim, x));
+    CHECK_OK(fire_npy_save(test_path(name), 2, dim, x));
 }
 
 static void check_array(const char *name, int count, const float *want)
 {
     fire_npy_t a;
 
-    CHECK_OK(fire_npy_load(in_tmpdir(name), &a));
+    CHECK_OK(fire_npy_load(test_path(name), &a));
     CHECK_EQ(a.count, count);
     for (int i = 0; i < count; i++)
         CHECK_NEAR(a.data[i], want[i], 0);
@@ -75,10 +65,10 @@ TEST(several_passes_carry_statistics_forward)
     CHECK_HAS(ran.out, "pass 2 ");
     /* Each pass starts from x, though the net works in place; the sum of weights is
      * 1 + 0.999 + 0.999^2, that of means twice as much. */
-    CHECK_OK(fire_npy_load(in_tmpdir("o/bn.0.npy"), &a));
+    CHECK_OK(fire_npy_load(test_path("o/bn.0.npy"), &a));
     CHECK_NEAR(a.data[0], 2 * 2.997001, 1e-5);
     fire_npy_fini(&a);
-    CHECK_OK(fire_npy_load(in_tmpdir("o/bn.2.npy"), &a));
+    CHECK_OK(fire_npy_load(test_path("o/bn.2.npy"), &a));
     CHECK_NEAR(a.data[0], 2.997001, 1e-5);
     fire_npy_fini(&a);
 }

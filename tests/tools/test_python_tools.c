@@ -115,11 +115,8 @@ TEST(train_py_takes_a_list_of_gpus)
 /* Four stripes, each a quarter of the longer side: grey 10, 90, 170, 250. */
 static void write_stripes(const char *name, int height, int width)
 {
-    char  path[1024];
-    FILE *f;
+    FILE *f = fopen(test_path(name), "wb");
 
-    snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
-    f = fopen(path, "wb");
     CHECK(f != NULL);
     fprintf(f, "P5 %d %d 255\n", width, height);
     for (int y = 0; y < height; y++)
@@ -130,12 +127,11 @@ static void write_stripes(const char *name, int height, int width)
 
 static void check_square(const char *name)
 {
-    char             path[1024];
     fire_workspace_t scratch = {0};
     fire_pixels_t    p;
 
-    snprintf(path, sizeof(path), "%s/%s", test_tmpdir(), name);
-    CHECK_OK(fire_image_file_decode(path, FIRE_COLOR_GRAY, 0, 0, &scratch, &p));
+    CHECK_OK(
+        fire_image_file_decode(test_path(name), FIRE_COLOR_GRAY, 0, 0, &scratch, &p));
     CHECK_EQ(p.extent.height, 8);
     CHECK_EQ(p.extent.width, 8);
     CHECK_EQ(p.bytes[4 * p.step_y + p.step_x],

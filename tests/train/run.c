@@ -34,15 +34,11 @@ bool run_heard(const char *text)
 
 const char *run_file(const char *name, const char *text)
 {
-    static char path[4][600];
-    static int  turn;
-    char       *p = path[turn++ % 4];
-    FILE       *f;
+    const char *path = test_path(name);
+    FILE       *f    = fopen(path, "w");
 
-    snprintf(p, sizeof(path[0]), "%s/%s", test_tmpdir(), name);
-    f = fopen(p, "w");
     CHECK(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
-    return p;
+    return path;
 }
 
 /* Images whose brightness depends on the label, with noise: something to learn. */

@@ -22,16 +22,6 @@ static const char net[] =
     "net: '%s/net.prototxt' base_lr: 0.01 lr_policy: 'fixed' max_iter: 30 snapshot: " \
     "10 snapshot_prefix: '%s/snap' "
 
-static const char *in_tmp(const char *name)
-{
-    static char path[4][600];
-    static int  turn;
-    char       *p = path[turn++ % 4];
-
-    snprintf(p, sizeof(path[0]), "%s/%s", test_tmpdir(), name);
-    return p;
-}
-
 /* Leaves snapshots of iterations 10, 20 and 30. */
 static void train(const char *solver)
 {
@@ -44,9 +34,9 @@ static void damage(const char *name, size_t from_end)
     char  *bytes;
     size_t n;
 
-    CHECK_OK(fire_file_read(in_tmp(name), &bytes, &n));
+    CHECK_OK(fire_file_read(test_path(name), &bytes, &n));
     bytes[n - from_end] ^= 1;
-    CHECK_OK(fire_file_write(in_tmp(name), bytes, n));
+    CHECK_OK(fire_file_write(test_path(name), bytes, n));
     fire_free(bytes);
 }
 
@@ -54,11 +44,11 @@ static void check_newest(double since, const char *want)
 {
     char *path;
 
-    CHECK_OK(fire_snapshot_find(in_tmp("snap"), since, &path));
+    CHECK_OK(fire_snapshot_find(test_path("snap"), since, &path));
     if (want == NULL)
         CHECK(path == NULL);
     else
-        CHECK_STR(path, in_tmp(want));
+        CHECK_STR(path, test_path(want));
     fire_free(path);
 }
 
@@ -67,7 +57,7 @@ TEST(the_newest_snapshot_is_the_one_of_the_highest_iteration)
     check_newest(0, NULL);
     train(SOLVER);
     check_newest(0, "snap_iter_30.solverstate");
-    CHECK(remove(in_tmp("snap_iter_30.solverstate")) == 0);
+    CHECK(remove(test_path("snap_iter_30.solverstate")) == 0);
     check_newest(0, "snap_iter_20.solverstate");
 }
 
@@ -78,7 +68,7 @@ TEST(a_damaged_model_or_state_makes_the_one_before_the_newest)
     check_newest(0, "snap_iter_20.solverstate");
     damage("snap_iter_20.solverstate", 40);
     check_newest(0, "snap_iter_10.solverstate");
-    CHECK(remove(in_tmp("snap_iter_10.caffemodel")) == 0);
+    CHECK(remove(test_path("snap_iter_10.caffemodel")) == 0);
     check_newest(0, NULL);
 }
 
@@ -98,11 +88,11 @@ TEST(snapshots_of_an_older_run_are_told_from_new_ones)
 
     train(SOLVER);
     usleep(50000); /* clocks of file systems tick slowly */
-    CHECK_OK(fire_snapshot_now(in_tmp("snap"), &now));
+    CHECK_OK(fire_snapshot_now(test_path("snap"), &now));
     check_newest(now + 0.001, NULL);
-    CHECK(utimensat(0, in_tmp("snap_iter_20.solverstate"), NULL, 0) == 0);
+    CHECK(utimensat(0, test_path("snap_iter_20.solverstate"), NULL, 0) == 0);
     check_newest(now, "snap_iter_20.solverstate");
-    CHECK_FAILS(fire_snapshot_now(in_tmp("nowhere/snap"), &now), FIRE_ERR_IO,
+    CHECK_FAILS(fire_snapshot_now(test_path("nowhere/snap"), &now), FIRE_ERR_IO,
                 "nowhere/snap");
 }
 
@@ -113,6 +103,7 @@ TEST(a_damaged_snapshot_is_not_resumed_from)
 
     train(SOLVER);
     damage("snap_iter_30.caffemodel", 10);
-    CHECK_FAILS(fire_snapshot_open(in_tmp("snap_iter_30.solverstate"), &state, &model),
-                FIRE_ERR_PARSE, "damaged or was replaced");
+    CHECK_FAILS(
+        fire_snapshot_open(test_path("snap_iter_30.solverstate"), &state, &model),
+        FIRE_ERR_PARSE, "damaged or was replaced");
 }
