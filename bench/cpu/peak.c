@@ -1,5 +1,6 @@
 /* peak.c - what a matrix product reaches on this machine, and what memory gives: the
- * yardsticks that times of nets are held against. Prints one line of JSON:
+ * yardsticks that times of nets are held against. Small arrays stay in a cache: their
+ * copies tell what that gives. Prints one line of JSON:
  *
  *     bench_peak [THREADS] */
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/raw.h"
 
-enum { SIDE = 2048, ROUNDS = 7, STREAM = 1 << 25 };
+enum { SIDE = 2048, ROUNDS = 7, STREAM = 1 << 25, SMALLEST = 1 << 18 };
 
 static double best(double a, double b)
 {
@@ -38,22 +39,28 @@ static fire_status_t gemm_gflops(double *gflops_p)
     return FIRE_OK;
 }
 
-/* One array read, one written. */
-static fire_status_t copy_gbs(double *gbs_p)
+/* One array of n numbers read, one written. */
+static fire_status_t copy_gbs(int64_t n, double *gbs_p)
 {
     double most = 0;
     float *x;
 
-    FIRE_TRY(FIRE_NEW(&x, 2 * (int64_t)STREAM));
-    for (int i = 0; i < ROUNDS; i++) {
+    FIRE_TRY(FIRE_NEW(&x, 2 * n));
+    for (int64_t i = 0; i < ROUNDS * (STREAM / n); i++) {
         double begin = fire_clock_now();
 
-        fire_raw_relu(FIRE_F32, STREAM, 0.5f, x, x + STREAM);
-        most = best(most, 8e-9 * STREAM / (fire_clock_now() - begin));
+        fire_raw_relu(FIRE_F32, n, 0.5f, x, x + n);
+        most = best(most, 8e-9 * (double)n / (fire_clock_now() - begin));
     }
     fire_free(x);
     *gbs_p = most;
     return FIRE_OK;
+}
+
+static int fail(void)
+{
+    fprintf(stderr, "bench_peak: %s\n", fire_last_error());
+    return 1;
 }
 
 int main(int argc, char **argv)
@@ -61,11 +68,14 @@ int main(int argc, char **argv)
     double gflops, gbs;
 
     fire_threads_set(argc > 1 ? atoi(argv[1]) : 0);
-    if (gemm_gflops(&gflops) < 0 || copy_gbs(&gbs) < 0) {
-        fprintf(stderr, "bench_peak: %s\n", fire_last_error());
-        return 1;
-    }
-    printf("{\"threads\": %d, \"sgemm_gflops\": %.1f, \"copy_gb_per_s\": %.1f}\n",
+    if (gemm_gflops(&gflops) < 0 || copy_gbs(STREAM, &gbs) < 0) return fail();
+    printf("{\"threads\": %d, \"sgemm_gflops\": %.1f, \"copy_gb_per_s\": %.1f, "
+           "\"copies\": [",
            fire_threads(), gflops, gbs);
+    for (int64_t n = SMALLEST; n <= STREAM; n *= 2) {
+        if (copy_gbs(n, &gbs) < 0) return fail();
+        printf("%s[%.1f, %.1f]", n > SMALLEST ? ", " : "", 8e-6 * (double)n, gbs);
+    }
+    puts("]}");
     return 0;
 }

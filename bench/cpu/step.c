@@ -126,7 +126,8 @@ static double work_now(const fire_ctx_t *ctx)
 
 typedef struct layer_times {
     const fire_ctx_t *ctx;
-    double            begin, *forward, *backward;
+    double            begin, *forward, *backward; /* [layer][steps] */
+    int               steps, step;                /* asked for; done */
 } layer_times_t;
 
 static fire_status_t begin(void *arg, int layer)
@@ -142,7 +143,7 @@ static fire_status_t end_forward(void *arg, int layer)
 {
     layer_times_t *t = arg;
 
-    t->forward[layer] += work_now(t->ctx) - t->begin;
+    t->forward[layer * t->steps + t->step] = work_now(t->ctx) - t->begin;
     return FIRE_OK;
 }
 
@@ -150,16 +151,18 @@ static fire_status_t end_backward(void *arg, int layer)
 {
     layer_times_t *t = arg;
 
-    if (t->begin > 0) t->backward[layer] += work_now(t->ctx) - t->begin;
+    if (t->begin > 0)
+        t->backward[layer * t->steps + t->step] = work_now(t->ctx) - t->begin;
     t->begin = 0;
     return FIRE_OK;
 }
 
-static fire_status_t watch(fire_net_t *net, layer_times_t *t)
+static fire_status_t watch(fire_net_t *net, int steps, layer_times_t *t)
 {
-    t->ctx = &net->ctx;
-    FIRE_TRY(FIRE_NEW(&t->forward, net->nlayer));
-    FIRE_TRY(FIRE_NEW(&t->backward, net->nlayer));
+    t->ctx   = &net->ctx;
+    t->steps = steps;
+    FIRE_TRY(FIRE_NEW(&t->forward, net->nlayer * steps));
+    FIRE_TRY(FIRE_NEW(&t->backward, net->nlayer * steps));
     net->watch = (fire_net_hooks_t){t, begin, end_forward, begin, end_backward};
     return FIRE_OK;
 }
@@ -178,16 +181,32 @@ static double megabytes(const fire_layer_t *l)
     return 4e-6 * (double)n;
 }
 
-/* Name, type, kernel, milliseconds forward and backward, GFLOP and MB of forward. */
-static void print_layers(const fire_net_t *net, const layer_times_t *t, int steps)
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median_ms(double *seconds, int n)
+{
+    qsort(seconds, (size_t)n, sizeof(*seconds), by_size);
+    return (seconds[(n - 1) / 2] + seconds[n / 2]) * 0.5e3;
+}
+
+/* Name, type, kernel, milliseconds forward and backward (medians of all steps), GFLOP
+ * and MB of forward. */
+static void print_layers(const fire_net_t *net, const layer_times_t *t)
 {
     for (int i = 0; i < net->nlayer; i++) {
         const fire_layer_t *l    = &net->layer[i].base;
         double              macs = l->ops->macs != NULL ? l->ops->macs(l) : 0;
 
         fprintf(stderr, "%-32s %-16s %-8s %9.3f %9.3f %9.4f %9.3f\n", l->param->name,
-                l->ops->type, l->kernel->name, t->forward[i] * 1e3 / steps,
-                t->backward[i] * 1e3 / steps, 2e-9 * macs, megabytes(l));
+                l->ops->type, l->kernel->name,
+                median_ms(t->forward + i * t->steps, t->steps),
+                median_ms(t->backward + i * t->steps, t->steps), 2e-9 * macs,
+                megabytes(l));
     }
 }
 
@@ -305,7 +324,7 @@ static fire_status_t measure(const flags_t *f)
     for (int i = 0; i < (in_a_row(f) > 1 ? 4 : 2); i++) /* up to a recorded one */
         FIRE_TRY(step(&w));
     FIRE_TRY(finish(&w));
-    if (f->layers) FIRE_TRY(watch(w.net, &t));
+    if (f->layers) FIRE_TRY(watch(w.net, f->steps, &t));
     count_work(f, w.net, &params, &gflop);
     printf("{\"model\": \"%s\", \"batch\": %d, \"mode\": \"%s\", \"threads\": %d, "
            "\"params\": %lld, \"gflop\": %.4f, \"ms\": [",
@@ -317,6 +336,7 @@ static fire_status_t measure(const flags_t *f)
         for (int k = 0; k < many; k++)
             FIRE_TRY(step(&w));
         FIRE_TRY(finish(&w));
+        t.step++;
         printf("%s[%.4f, %.4f]", i > 0 ? ", " : "",
                (fire_clock_now() - wall) * 1e3 / many, (cpu_now() - cpu) * 1e3 / many);
     }
@@ -329,7 +349,7 @@ static fire_status_t measure(const flags_t *f)
                1048576,
            (double)usage_gpu.peak / 1048576, (double)usage_gpu.workspace / 1048576,
            (double)usage.ru_maxrss / 1024);
-    if (f->layers) print_layers(w.net, &t, f->steps);
+    if (f->layers) print_layers(w.net, &t);
     return FIRE_OK;
 }
 
