@@ -42,20 +42,24 @@ static bool makes(const Caffe__LayerParameter *l, const char *blob)
     return false;
 }
 
-static fire_status_t add_shape(Caffe__InputParameter *input, int ndim,
-                               const int64_t *dim)
+static fire_status_t set_shape(Caffe__BlobShape *shape, int ndim, const int64_t *dim)
 {
-    Caffe__BlobShape   *shape;
     const fire_field_t *field = fire_field_find(&caffe__blob_shape__descriptor, "dim");
 
-    FIRE_TRY(fire_message_add_message(input, "shape", &shape));
+    fire_message_clear(shape, field);
     for (int i = 0; i < ndim; i++)
         FIRE_TRY(fire_message_put(shape, field, &dim[i]));
     return FIRE_OK;
 }
 
-/* Turn a data layer into an Input: the named blob gets the shape, its other tops
- * (labels) one number per sample. */
+static bool is_input(const Caffe__LayerParameter *l)
+{
+    return strcmp(l->type, "Input") == 0 && l->input_param != NULL &&
+           l->input_param->n_shape == l->n_top;
+}
+
+/* Turn a data layer into an Input: all its tops get one number per sample, as labels
+ * have. */
 static fire_status_t become_input(Caffe__LayerParameter *l, const shape_t *s)
 {
     static const char     *type_name = "Input";
@@ -65,9 +69,22 @@ static fire_status_t become_input(Caffe__LayerParameter *l, const shape_t *s)
         fire_message_put(l, fire_field_find(l->base.descriptor, "type"), &type_name));
     fire_message_clear(l, fire_field_find(l->base.descriptor, "input_param"));
     FIRE_TRY(fire_message_add_message(l, "input_param", &input));
+    for (size_t i = 0; i < l->n_top; i++) {
+        Caffe__BlobShape *shape;
+
+        FIRE_TRY(fire_message_add_message(input, "shape", &shape));
+        FIRE_TRY(set_shape(shape, 1, s->dim));
+    }
+    return FIRE_OK;
+}
+
+/* An Input's other tops keep their shapes. */
+static fire_status_t give_shape(Caffe__LayerParameter *l, const shape_t *s)
+{
+    if (!is_input(l)) FIRE_TRY(become_input(l, s));
     for (size_t i = 0; i < l->n_top; i++)
-        FIRE_TRY(
-            add_shape(input, strcmp(l->top[i], s->blob) == 0 ? s->ndim : 1, s->dim));
+        if (strcmp(l->top[i], s->blob) == 0)
+            FIRE_TRY(set_shape(l->input_param->shape[i], s->ndim, s->dim));
     return FIRE_OK;
 }
 
@@ -77,7 +94,7 @@ static fire_status_t apply_shape(Caffe__NetParameter *param, const shape_t *s)
 
     for (size_t i = 0; i < param->n_layer; i++)
         if (makes(param->layer[i], s->blob)) {
-            FIRE_TRY(become_input(param->layer[i], s));
+            FIRE_TRY(give_shape(param->layer[i], s));
             found = true;
         }
     if (!found)
@@ -126,7 +143,7 @@ static fire_status_t assume_shape(Caffe__LayerParameter *l)
     FIRE_LOG(WARNING, "layer \"%s\": %s is not there; taking %lld x %lld x %lld x %lld",
              l->name, l->data_param->source, (long long)s.dim[0], (long long)s.dim[1],
              (long long)s.dim[2], (long long)s.dim[3]);
-    return become_input(l, &s);
+    return give_shape(l, &s);
 }
 
 /* Every blob that comes from outside gets the batch size; the rest follows. */
