@@ -103,7 +103,7 @@ static size_t bytes_of(const fire_format_t *f, int ndim, const int64_t *dim)
 
     if (f->layout == FIRE_OPAQUE) return f->opaque->bytes;
     for (int i = 0; i < ndim; i++)
-        n *= (size_t)dim[i];
+        n *= (size_t)(f->layout == FIRE_EVEN && i > 1 ? (dim[i] + 1) / 2 : dim[i]);
     return n;
 }
 
@@ -169,6 +169,7 @@ fire_format_t fire_storage_format_at(const fire_storage_t *s, fire_place_t place
             found = true;
         }
     }
+    if (best.layout == FIRE_EVEN) best.layout = FIRE_NHWC; /* all of them */
     return best;
 }
 

@@ -36,7 +36,8 @@ bool fire_storage_has(const fire_storage_t *storage, const fire_format_t *format
 void fire_storage_zero(fire_storage_t *storage);
 bool fire_storage_is_zero(const fire_storage_t *storage);
 /* The format the values are held in now on this place, for a blob of this shape: a
- * library's own before plain; plain where there are none yet. */
+ * library's own before plain; plain where there are none yet. It is one of all values:
+ * FIRE_EVEN is for who asks for it. */
 fire_format_t fire_storage_format_at(const fire_storage_t *storage, fire_place_t place,
                                      int ndim, const int64_t *dim);
 /* Are there values on this place? */

@@ -15,6 +15,7 @@ typedef enum fire_dtype { FIRE_F32, FIRE_BF16, FIRE_F16 } fire_dtype_t;
 typedef enum fire_layout {
     FIRE_PLAIN,  /* NCHW, any number of axes */
     FIRE_NHWC,   /* channels last; 4 axes */
+    FIRE_EVEN,   /* the same, of even rows and columns alone: 0 elsewhere */
     FIRE_OPAQUE, /* a library's own: `opaque` tells how to convert */
 } fire_layout_t;
 

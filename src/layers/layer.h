@@ -39,6 +39,12 @@ typedef struct fire_kernel {
     /* (optional) Can it make itself what `from`, which runs before, would give it? If
      * so, from->borrower is l from then on, and l->lender from. */
     bool (*borrows)(const fire_layer_t *l, const fire_layer_t *from);
+    /* (optional) Does it look at even rows and columns of its bottoms alone, and take
+     * these as FIRE_EVEN? */
+    bool (*skips)(const fire_layer_t *l);
+    /* (optional) Can it leave out the others of what the group gives? Where all readers
+     * skip them, l->thin is set from then on. */
+    bool (*thins)(const fire_layer_t *l);
     /* (optional) What backward reads besides the gradients of tops, FIRE_NEEDS_*; all
      * if it does not say. */
     unsigned (*needs)(const fire_layer_t *l);
@@ -122,6 +128,7 @@ struct fire_layer {
     fire_layer_t *borrower; /* whose kernel makes this one's values, or NULL */
     fire_layer_t *lender;   /* whose values this one's kernel makes, or NULL */
     fire_blob_t  *spare;    /* a bottom that nobody needs behind forward, or NULL */
+    bool          thin;     /* nobody reads odd rows and columns of what it gives */
 };
 
 static inline fire_param_kind_t fire_layer_param_kind(const fire_layer_t *l, int i)
@@ -235,6 +242,7 @@ static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_
          .backward = fire_##noun##_cudnn_backward, \
          .release  = fire_##noun##_cudnn_release,  \
          .absorbs  = fire_##noun##_cudnn_absorbs,  \
+         .skips    = fire_##noun##_cudnn_skips,    \
          .needs    = fire_##noun##_cudnn_needs},
 #else
 #    define FIRE_CUDNN_KERNEL(noun)

@@ -2,7 +2,8 @@
  * with its ReLU, in inference also with BatchNorm and Scale; BatchNorm with Scale and
  * ReLU; a sum with its ReLU. Layers that work in place are absorbed, so every blob still
  * holds what it would hold without. Only a lean net, where nobody looks, goes on beyond:
- * BatchNorm at the end of a residual branch with the sum, and in inference any of these. */
+ * BatchNorm at the end of a residual branch with the sum, and in inference any of these.
+ * There, what no reader looks at is left out as well. */
 #include <string.h>
 
 #include "net/net.h"
@@ -72,6 +73,36 @@ static void find_borrowers(fire_net_t *net)
     }
 }
 
+/* Do all who read this blob skip odd rows and columns? */
+static bool readers_skip(const fire_net_t *net, const fire_blob_t *b)
+{
+    bool read = false;
+
+    for (int i = 0; i < net->nlayer; i++) {
+        const fire_layer_t *l = &net->layer[i].base;
+
+        for (int k = 0; k < l->nbottom; k++) {
+            if (l->bottom[k] != b || l->absorbed) continue;
+            if (l->kernel->skips == NULL || !l->kernel->skips(l)) return false;
+            read = true;
+        }
+    }
+    return read;
+}
+
+/* What nobody reads need not be made. */
+static void find_thin(fire_net_t *net)
+{
+    for (int i = 0; i < net->nlayer; i++) {
+        fire_layer_t       *l    = &net->layer[i].base;
+        const fire_layer_t *last = l->nfollower > 0 ? l->follower[l->nfollower - 1] : l;
+
+        l->thin = !l->absorbed && l->kernel->thins != NULL && l->kernel->thins(l);
+        for (int k = 0; k < last->ntop && l->thin; k++)
+            l->thin = readers_skip(net, last->top[k]);
+    }
+}
+
 void fire_net_fuse(fire_net_t *net)
 {
     for (int i = 0; i < net->nlayer; i += 1 + net->layer[i].base.nfollower) {
@@ -87,7 +118,9 @@ void fire_net_fuse(fire_net_t *net)
             move_params(net, k, i);
         }
     }
-    if (net->ctx.lean) find_borrowers(net);
+    if (!net->ctx.lean) return;
+    find_borrowers(net);
+    find_thin(net);
 }
 
 fire_status_t fire_net_unfuse(fire_net_t *net)
@@ -95,7 +128,7 @@ fire_status_t fire_net_unfuse(fire_net_t *net)
     for (int i = 0; i < net->nlayer; i++) {
         fire_layer_t *l = &net->layer[i].base;
 
-        l->absorbed = false;
+        l->absorbed = l->thin = false;
         l->borrower = l->lender = NULL;
         if (l->nfollower == 0) continue;
         l->nfollower = 0;

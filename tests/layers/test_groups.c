@@ -23,24 +23,29 @@
     "layer { name: \"" name_ "\" type: \"Eltwise\" bottom: \"" a "\" bottom: \"" b \
     "\" top: \"" name_ "\" }\n"
 
-/* A first convolution that is folded, a block with a projection, a plain one. */
+/* A first convolution that is folded, a block with a projection, a plain one, and two
+ * convolutions that do not read three pixels of four. */
+/* clang-format off */
 static const char residual[] =
     "layer { name: \"in\" type: \"Input\" top: \"x\" top: \"t\" input_param { "
-    "shape { dim: 4 dim: 3 dim: 13 dim: 12 } shape { dim: 4 dim: 5 } } }\n" CONV(
-        "first", "x", "8", "kernel_size: 5 stride: 2 pad: 2 bias_term: false")
-        NORM("first") RELU("first") CONV("a1", "first", "16", "kernel_size: 1")
-            NORM("a1") CONV("a2", "first", "16", "kernel_size: 3 pad: 1") NORM("a2")
-                SUM("a", "a1", "a2") RELU("a") CONV("b1", "a", "8", "kernel_size: 1")
-                    NORM("b1") RELU("b1") CONV("b2", "b1", "16", "kernel_size: 1")
-                        NORM("b2") SUM("b", "a", "b2")
-                            RELU("b") "layer { name: \"fc\" type: \"InnerProduct\" "
-                                      "bottom: \"b\" top: \"fc\" "
-                                      "inner_product_param { num_output: 5 "
-                                      "weight_filler { type: \"gaussian\" std: 0.1 } "
-                                      "} }\n"
-                                      "layer { name: \"loss\" type: \"EuclideanLoss\" "
-                                      "bottom: \"fc\" bottom: \"t\" "
-                                      "top: \"loss\" }\n";
+    "shape { dim: 4 dim: 3 dim: 13 dim: 12 } shape { dim: 4 dim: 5 } } }\n"
+    CONV("first", "x", "8", "kernel_size: 5 stride: 2 pad: 2 bias_term: false")
+    NORM("first") RELU("first")
+    CONV("a1", "first", "16", "kernel_size: 1") NORM("a1")
+    CONV("a2", "first", "16", "kernel_size: 3 pad: 1") NORM("a2")
+    SUM("a", "a1", "a2") RELU("a")
+    CONV("b1", "a", "8", "kernel_size: 1") NORM("b1") RELU("b1")
+    CONV("b2", "b1", "16", "kernel_size: 1") NORM("b2")
+    SUM("b", "a", "b2") RELU("b")
+    CONV("c1", "b", "16", "kernel_size: 1 stride: 2")
+    CONV("c2", "b", "16", "kernel_size: 1 stride: 2")
+    SUM("c", "c1", "c2")
+    "layer { name: \"fc\" type: \"InnerProduct\" bottom: \"c\" top: \"fc\" "
+    "inner_product_param { num_output: 5 "
+    "weight_filler { type: \"gaussian\" std: 0.1 } } }\n"
+    "layer { name: \"loss\" type: \"EuclideanLoss\" bottom: \"fc\" bottom: \"t\" "
+    "top: \"loss\" }\n";
+/* clang-format on */
 
 static fire_net_t *make(fire_ctx_t ctx)
 {
@@ -143,6 +148,9 @@ TEST(batch_norm_does_the_sum_of_a_residual_branch_on_a_gpu)
     CHECK(fire_net_find_layer(net, "norm_a1")->borrower ==
           fire_net_find_layer(net, "norm_a2"));
     CHECK(fire_net_find_layer(net, "norm_b2")->lender == NULL);
+    CHECK_EQ(fire_net_find_layer(net, "norm_b2")->thin,
+             ctx.tf32 || ctx.precision != FIRE_F32);
+    CHECK(!fire_net_find_layer(net, "norm_a2")->thin);
     fire_net_destroy(net);
     ctx.lean = false; /* somebody may look at the blobs between */
     net      = make(ctx);

@@ -1,4 +1,5 @@
-/* convert.cu - between float32, bfloat16 and float16, plain and channels last. */
+/* convert.cu - between float32, bfloat16 and float16, plain and channels last,
+ * and from even rows and columns to all. */
 #include "device/cuda/launch.h"
 
 /* Transposing through a tile lets both sides be read and written in rows. */
@@ -48,6 +49,43 @@ __global__ static void transpose_small(int64_t n, unsigned a, unsigned b,
     }
 }
 
+/* Even rows and columns of (n, h, w, c) to all of them, channels last or not. Threads
+ * follow dst. */
+typedef struct spread_job {
+    int64_t n;
+    bool    last;
+    int64_t c, h, w;
+} spread_job_t;
+
+template <typename To, typename From>
+__global__ static void spread(spread_job_t j, const From *src, To *dst)
+{
+    int64_t plane = j.h * j.w;
+
+    FIRE_GRID_STRIDE (i, j.n) {
+        int64_t image = i / (plane * j.c), inside = i % (plane * j.c);
+        int64_t c  = j.last ? inside % j.c : inside / plane;
+        int64_t at = j.last ? inside / j.c : inside % plane, y = at / j.w, x = at % j.w;
+        int64_t rows = image * ((j.h + 1) / 2) + y / 2;
+        bool    even = y % 2 == 0 && x % 2 == 0;
+
+        dst[i] = even ? (To)(float)src[(rows * ((j.w + 1) / 2) + x / 2) * j.c + c]
+                      : (To)0.0f;
+    }
+}
+
+template <typename From>
+static fire_status_t spread_to(fire_dtype_t to, const spread_job_t *j, const void *src,
+                               void *dst)
+{
+    if (j->n == 0) return FIRE_OK;
+    FIRE_WITH_TYPE(to, To,
+                   return FIRE_LAUNCH_ON(fire_cuda_queue(), fire_cuda_grid(NULL, j->n),
+                                         FIRE_CUDA_BLOCK, (spread<To, From>), *j,
+                                         (const From *)src, (To *)dst))
+    return FIRE_OK;
+}
+
 /* What is to be done: n elements, or z matrices a x b that are transposed. */
 typedef struct job {
     bool    swap;
@@ -90,6 +128,14 @@ fire_status_t fire_cuda_convert(const fire_format_t *from, const void *src,
 
     for (int i = 0; i < ndim; i++)
         j.n *= dim[i];
+    if (to->layout == FIRE_EVEN)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "odd rows and columns would be lost");
+    if (from->layout == FIRE_EVEN) {
+        spread_job_t all = {j.n, to->layout == FIRE_NHWC, dim[1], dim[2], dim[3]};
+
+        FIRE_WITH_TYPE(from->dtype, From,
+                       return spread_to<From>(to->dtype, &all, src, dst))
+    }
     if (j.swap && ndim != 4)
         return FIRE_FAIL(FIRE_ERR_INVALID, "channels-last needs 4 axes, not %d", ndim);
     if (j.swap) {

@@ -14,6 +14,7 @@
  * the input's gradient, input and weights are folded (fold.h). */
 typedef struct conv_cudnn {
     const fire_cudnn_op_t *op[FIRE_CUDNN_PASSES];
+    bool                   thin[FIRE_CUDNN_PASSES]; /* what they were made for */
     bool                   folded;
     fire_gpu_fold_t        image, filter;
     fire_blob_t           *x; /* folded, as long as it is needed */
@@ -49,6 +50,18 @@ bool fire_conv_cudnn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 unsigned fire_conv_cudnn_needs(const fire_layer_t *l)
 {
     return fire_gpu_epilogue_needs(l);
+}
+
+/* Stride 2 and one tap: odd rows and columns of the input do not matter, and its gradient
+ * is zero there. */
+bool fire_conv_cudnn_skips(const fire_layer_t *l)
+{
+    const fire_window_t *w = &FIRE_STATE(l, fire_conv_t)->window;
+    bool skips = w->axes == 2 && fire_gpu_format(l, l->bottom[0]).layout == FIRE_NHWC;
+
+    for (int i = 0; i < 2 && skips; i++)
+        skips = w->kernel[i] == 1 && w->stride[i] == 2 && w->pad[i] == 0;
+    return skips;
 }
 
 void fire_conv_cudnn_release(fire_layer_t *l)
@@ -143,7 +156,8 @@ static int64_t runs(const fire_layer_t *l)
     return last && c->group <= 4 && in % 8 == 0 && out % 8 == 0 ? c->group : 1;
 }
 
-static void describe(const fire_layer_t *l, fire_cudnn_conv_t *d)
+/* thin: the input has even rows and columns alone, none of which is skipped. */
+static void describe(const fire_layer_t *l, bool thin, fire_cudnn_conv_t *d)
 {
     const fire_conv_t  *c = FIRE_STATE(l, fire_conv_t);
     const conv_cudnn_t *s = l->kernel_state;
@@ -171,10 +185,10 @@ static void describe(const fire_layer_t *l, fire_cudnn_conv_t *d)
     d->exact         = l->ctx->exact;
     d->measure       = l->ctx->tune;
     for (int i = 0; i < c->window.axes; i++) {
-        d->in[i]       = c->image.dim[i];
+        d->in[i]       = thin ? c->map.dim[i] : c->image.dim[i];
         d->out[i]      = c->map.dim[i];
         d->kernel[i]   = c->window.kernel[i];
-        d->stride[i]   = c->window.stride[i];
+        d->stride[i]   = thin ? 1 : c->window.stride[i];
         d->pad[i]      = c->window.pad[i];
         d->dilation[i] = c->window.dilation[i];
     }
@@ -187,15 +201,16 @@ static void describe(const fire_layer_t *l, fire_cudnn_conv_t *d)
 }
 
 /* Forward alone cares for what comes behind it: other passes are shared. */
-static fire_status_t find(fire_layer_t *l, fire_cudnn_pass_t pass,
+static fire_status_t find(fire_layer_t *l, fire_cudnn_pass_t pass, bool thin,
                           const fire_cudnn_conv_args_t *args,
                           const fire_cudnn_op_t       **op_p)
 {
     conv_cudnn_t     *s = l->kernel_state;
     fire_cudnn_conv_t d;
 
-    if (s->op[pass] == NULL) {
-        describe(l, &d);
+    if (s->op[pass] == NULL || s->thin[pass] != thin) {
+        s->thin[pass] = thin;
+        describe(l, thin, &d);
         if (pass != FIRE_CUDNN_FORWARD) d.bias = d.relu = false;
         FIRE_TRY(fire_cudnn_conv_find(l->ctx->stream, &d, pass, args, &s->op[pass]));
     }
@@ -266,6 +281,18 @@ static void leave_image(fire_layer_t *l)
         fire_storage_clear(((conv_cudnn_t *)l->kernel_state)->x->part[FIRE_DATA]);
 }
 
+/* The input as it lies, without what is skipped or with it. */
+static fire_status_t take_input(const fire_layer_t *l, int k, void **x_p, bool *thin_p)
+{
+    fire_format_t f    = fire_gpu_format(l, l->bottom[k]);
+    fire_format_t even = fire_gpu_format_even(f);
+
+    *thin_p = fire_conv_cudnn_skips(l) &&
+              fire_storage_has(l->bottom[k]->part[FIRE_DATA], &even);
+    FIRE_IN_AS(l->bottom[k], FIRE_DATA, *thin_p ? &even : &f, x_p);
+    return FIRE_OK;
+}
+
 static fire_status_t forward_pair(fire_layer_t *l, int k, void *bias)
 {
     fire_format_t          f    = fire_gpu_format(l, l->bottom[k]);
@@ -273,17 +300,18 @@ static fire_status_t forward_pair(fire_layer_t *l, int k, void *bias)
     fire_gpu_view_t        view = fire_gpu_view(l->top[k], &f);
     fire_cudnn_conv_args_t args = {.bias = bias};
     conv_cudnn_t          *s    = l->kernel_state;
+    bool                   thin = false;
     const fire_cudnn_op_t *op;
 
     if (s->folded) {
         FIRE_TRY(fold_image(l, f.dtype, false, &args.x));
         FIRE_TRY(fold_weights(l, f.dtype, &args.w));
     } else {
-        FIRE_IN_AS(l->bottom[k], FIRE_DATA, &f, &args.x);
+        FIRE_TRY(take_input(l, k, &args.x, &thin));
         FIRE_IN_AS(l->blob[0], FIRE_DATA, &w, &args.w);
     }
     FIRE_OUT_AS(l->top[k], FIRE_DATA, &f, &args.y);
-    FIRE_TRY(find(l, FIRE_CUDNN_FORWARD, &args, &op));
+    FIRE_TRY(find(l, FIRE_CUDNN_FORWARD, thin, &args, &op));
     FIRE_TRY(run(l, op, args));
     leave_image(l);
     if (op->fused) return FIRE_OK;
@@ -304,7 +332,8 @@ fire_status_t fire_conv_cudnn_forward(fire_layer_t *l)
 /* ---- backward ---- */
 
 /* Straight into the parameter's gradient where nothing has to be added or turned. */
-static fire_status_t backward_weights(fire_layer_t *l, fire_cudnn_conv_args_t args)
+static fire_status_t backward_weights(fire_layer_t *l, bool thin,
+                                      fire_cudnn_conv_args_t args)
 {
     const fire_conv_t     *c     = FIRE_STATE(l, fire_conv_t);
     const conv_cudnn_t    *s     = l->kernel_state;
@@ -319,7 +348,7 @@ static fire_status_t backward_weights(fire_layer_t *l, fire_cudnn_conv_args_t ar
 
     if (s->folded) room = folded_count(&s->filter);
     FIRE_TRY(fire_cuda_scratch(l->ctx->stream, (size_t)room * sizeof(float), &args.w));
-    FIRE_TRY(find(l, FIRE_CUDNN_WEIGHTS, &args, &op));
+    FIRE_TRY(find(l, FIRE_CUDNN_WEIGHTS, thin, &args, &op));
     FIRE_TRY(fire_blob_access(b, FIRE_DIFF, first ? FIRE_WRITE : FIRE_UPDATE, &plain,
                               &diff));
     if (first && op->weights == FIRE_F32 && taps == 1 && !s->folded) {
@@ -341,6 +370,7 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
     fire_format_t          f    = fire_gpu_format(l, l->bottom[k]);
     fire_format_t          w    = fire_gpu_format(l, l->blob[0]);
     fire_cudnn_conv_args_t args = {0};
+    bool                   thin = false;
     const fire_cudnn_op_t *op;
 
     FIRE_TRY(fire_gpu_epilogue_backward(l, k, fire_gpu_view(l->top[k], &f), &f,
@@ -349,14 +379,16 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
         if (s->folded)
             FIRE_TRY(fold_image(l, f.dtype, true, &args.x));
         else
-            FIRE_IN_AS(l->bottom[k], FIRE_DATA, &f, &args.x);
-        FIRE_TRY(backward_weights(l, args));
+            FIRE_TRY(take_input(l, k, &args.x, &thin));
+        FIRE_TRY(backward_weights(l, thin, args));
         leave_image(l);
     }
     if (!l->propagate_down[k]) return FIRE_OK;
     FIRE_IN_AS(l->blob[0], FIRE_DATA, &w, &args.w);
+    thin = fire_conv_cudnn_skips(l);
+    if (thin) f = fire_gpu_format_even(f);
     FIRE_OUT_AS(l->bottom[k], FIRE_DIFF, &f, &args.x);
-    FIRE_TRY(find(l, FIRE_CUDNN_DATA, &args, &op));
+    FIRE_TRY(find(l, FIRE_CUDNN_DATA, thin, &args, &op));
     return run(l, op, args);
 }
 

@@ -51,17 +51,19 @@ FIRE_CUDA_DECLARE(bias);
 bool     fire_batch_norm_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next);
 bool     fire_norm_cuda_continues(const fire_layer_t *l, const fire_layer_t *next);
 bool     fire_norm_cuda_borrows(const fire_layer_t *l, const fire_layer_t *from);
+bool     fire_norm_cuda_thins(const fire_layer_t *l);
 bool     fire_scale_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next);
 unsigned fire_norm_cuda_needs(const fire_layer_t *l);
 
-#define FIRE_CUDA_NORM(noun)                               \
-    FIRE_CUDA_ROW(.prepare   = fire_norm_cuda_prepare,     \
-                  .forward   = fire_##noun##_cuda_forward, \
-                  .backward  = fire_norm_cuda_backward,    \
-                  .release   = fire_norm_cuda_release,     \
-                  .absorbs   = fire_##noun##_cuda_absorbs, \
-                  .continues = fire_norm_cuda_continues,   \
-                  .borrows = fire_norm_cuda_borrows, .needs = fire_norm_cuda_needs)
+#define FIRE_CUDA_NORM(noun)                                                        \
+    FIRE_CUDA_ROW(.prepare   = fire_norm_cuda_prepare,                              \
+                  .forward   = fire_##noun##_cuda_forward,                          \
+                  .backward  = fire_norm_cuda_backward,                             \
+                  .release   = fire_norm_cuda_release,                              \
+                  .absorbs   = fire_##noun##_cuda_absorbs,                          \
+                  .continues = fire_norm_cuda_continues,                            \
+                  .borrows = fire_norm_cuda_borrows, .thins = fire_norm_cuda_thins, \
+                  .needs = fire_norm_cuda_needs)
 
 /* Where a value came from is kept beside the blobs. */
 FIRE_CUDA_DECLARE_4(pooling);

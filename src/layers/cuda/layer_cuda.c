@@ -11,6 +11,12 @@ fire_format_t fire_gpu_format(const fire_layer_t *l, const fire_blob_t *b)
     return f;
 }
 
+fire_format_t fire_gpu_format_even(fire_format_t f)
+{
+    f.layout = FIRE_EVEN;
+    return f;
+}
+
 fire_format_t fire_gpu_format_of(const fire_blob_t *b, fire_part_t part)
 {
     return fire_blob_format_at(b, part, FIRE_GPU);

@@ -11,6 +11,8 @@
 FIRE_BEGIN_C
 /* The net's format for this blob. */
 fire_format_t fire_gpu_format(const fire_layer_t *l, const fire_blob_t *b);
+/* The same with channels last, for even rows and columns alone. */
+fire_format_t fire_gpu_format_even(fire_format_t f);
 /* As the values lie on the GPU now, plain float32 if they are elsewhere. */
 fire_format_t fire_gpu_format_of(const fire_blob_t *b, fire_part_t part);
 

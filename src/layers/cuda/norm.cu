@@ -107,66 +107,84 @@ fire_status_t fire_gpu_norm_recall(fire_stream_t *s, const fire_gpu_norm_t *n,
  * to be normalised. */
 enum other { NOTHING, PLAIN, NORMED };
 
-template <typename T, enum other OTHER>
-struct normalise {
-    enum {BATCH = 4, BLOCKS = OTHER == NOTHING ? 3 : 2}; fire_gpu_norm_t n, by;
-    const T * x, *other; T * y;
+/* THIN: only pixels of even rows and columns, which y has no others of. */
+template <typename T, int OTHER, bool THIN> struct normalise {
+    enum { BATCH = 4, BLOCKS = OTHER == NOTHING ? 3 : 2 };
+    fire_gpu_norm_t n, by;
+    fire_even_t     even;
+    const T        *x, *other;
+    T              *y;
 
-    template <int V> struct inputs{fire_raw<V, T> x, other;};
-template <int V> __device__ inputs<V> load(int64_t at) const
-{
-    inputs<V> in;
-
-    in.x = fire_raw_load<V>(x, at);
-    if (OTHER != NOTHING) in.other = fire_raw_load<V>(other, at);
-    return in;
-}
-
-template <int V> struct constants {
-    fire_norm_channel<V> n, by;
-    __device__           constants(const normalise &f, int64_t c)
-        : n(f.n, c), by(OTHER == NORMED ? f.by : f.n, c)
+    __device__ int64_t place(int64_t at) const
     {
+        return THIN ? fire_even_up(even, at) : at;
+    }
+
+    template <int V> struct inputs {
+        fire_raw<V, T> x, other;
+    };
+    template <int V> __device__ inputs<V> load(int64_t at) const
+    {
+        int64_t   from = place(at);
+        inputs<V> in;
+
+        in.x = fire_raw_load<V>(x, from);
+        if (OTHER != NOTHING) in.other = fire_raw_load<V>(other, from);
+        return in;
+    }
+
+    template <int V> struct constants {
+        fire_norm_channel<V> n, by;
+        __device__           constants(const normalise &f, int64_t c)
+            : n(f.n, c), by(OTHER == NORMED ? f.by : f.n, c)
+        {
+        }
+    };
+
+    template <int V>
+    __device__ void apply(const constants<V> &k, const inputs<V> &in, int64_t at) const
+    {
+        unsigned      positive = 0;
+        fire_lanes<V> v;
+
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            float z = fire_norm_value(k.n, i, (float)in.x.v[i]);
+
+            if (OTHER == PLAIN) z += (float)in.other.v[i];
+            if (OTHER == NORMED) z += fire_norm_value(k.by, i, (float)in.other.v[i]);
+            positive |= (unsigned)(z > 0) << i;
+            v.v[i] = n.relu && !(z > 0) ? n.slope * z : z;
+        }
+        fire_lanes_store<V>(y, at, v);
+        if (OTHER != NOTHING && n.relu) n.mask[place(at) / V] = (uint8_t)positive;
     }
 };
 
-template <int V>
-__device__ void apply(const constants<V> &k, const inputs<V> &in, int64_t at) const
+template <typename T, int OTHER>
+static fire_status_t forward(fire_stream_t *s, const fire_gpu_norm_t *n, const T *x,
+                             const T *other, const fire_gpu_norm_t *by, T *y)
 {
-    unsigned      positive = 0;
-    fire_lanes<V> v;
+    constexpr int   V    = fire_vector<T>::N;
+    fire_gpu_view_t view = n->thin ? fire_norm_even_view(*n) : n->view;
+    fire_even_t     even = fire_norm_even(*n);
 
-#pragma unroll
-    for (int i = 0; i < V; i++) {
-        float z = fire_norm_value(k.n, i, (float)in.x.v[i]);
+    fire_channel_plan_t p = fire_channel_plan(view, V, s->multiprocessors);
 
-        if (OTHER == PLAIN) z += (float)in.other.v[i];
-        if (OTHER == NORMED) z += fire_norm_value(k.by, i, (float)in.other.v[i]);
-        positive |= (unsigned)(z > 0) << i;
-        v.v[i] = n.relu && !(z > 0) ? n.slope * z : z;
-    }
-    fire_lanes_store<V>(y, at, v);
-    if (OTHER != NOTHING && n.relu) n.mask[at / V] = (uint8_t)positive;
-}
-}
-;
-
-template <typename T, enum other OTHER>
-static fire_status_t forward(fire_stream_t *s, const normalise<T, OTHER> &f)
-{
-    constexpr int       V = fire_vector<T>::N;
-    fire_channel_plan_t p = fire_channel_plan(f.n.view, V, s->multiprocessors);
-
-    return fire_channel_each<V>(s, p, f);
+    if (n->thin)
+        return fire_channel_each<V>(
+            s, p, normalise<T, OTHER, true>{*n, *by, even, x, other, y});
+    return fire_channel_each<V>(s, p,
+                                normalise<T, OTHER, false>{*n, *by, even, x, other, y});
 }
 
 template <typename T>
 static fire_status_t forward_of(fire_stream_t *s, const fire_gpu_norm_t *n, const T *x,
                                 const T *other, const fire_gpu_norm_t *by, T *y)
 {
-    if (other == NULL) return forward(s, normalise<T, NOTHING>{*n, *n, x, other, y});
-    if (by == NULL) return forward(s, normalise<T, PLAIN>{*n, *n, x, other, y});
-    return forward(s, normalise<T, NORMED>{*n, *by, x, other, y});
+    if (other == NULL) return forward<T, NOTHING>(s, n, x, other, n, y);
+    if (by == NULL) return forward<T, PLAIN>(s, n, x, other, n, y);
+    return forward<T, NORMED>(s, n, x, other, by, y);
 }
 
 fire_status_t fire_gpu_norm_forward(fire_stream_t *s, const fire_gpu_norm_t *n,

@@ -8,6 +8,7 @@
 
 typedef struct fire_gpu_norm {
     fire_gpu_view_t view;
+    int64_t         height, width; /* of an image, channels last */
     fire_dtype_t    dtype;
     float          *mean, *inverse; /* [channels]; NULL: 0 and 1 */
     const float    *gain, *shift;   /* [channels]; NULL: 1 and 0 */
@@ -16,6 +17,7 @@ typedef struct fire_gpu_norm {
     bool            relu;
     float           slope;
     uint8_t        *mask; /* of a sum: a bit for each element, a byte for each vector */
+    bool            thin; /* y is wanted at even rows and columns alone: FIRE_EVEN */
 } fire_gpu_norm_t;
 
 /* Where the batch's statistics go: s = decay * s + ...; weight counts them. */
@@ -59,11 +61,17 @@ fire_status_t fire_gpu_norm_backward(fire_stream_t *s, const fire_gpu_norm_t *n,
                                      const fire_gpu_norm_to_t *to);
 
 /* Where the gradient of act(norm + other) comes from: from one reader or two. It is left
- * in g, which is also that of `other` and may be dy[0]. */
+ * in g, which is also that of `other` and may be any dy that is like it. */
 typedef struct fire_gpu_norm_sum {
-    const void *dy[2]; /* dy[1]: NULL if there is one */
+    const void *dy[2];   /* dy[1]: NULL if there is one */
+    bool        thin[2]; /* as FIRE_EVEN; where all are, g is so, too */
     void       *g;
 } fire_gpu_norm_sum_t;
+
+static inline bool fire_gpu_norm_sum_is_thin(const fire_gpu_norm_sum_t *s)
+{
+    return s->thin[0] && (s->dy[1] == NULL || s->thin[1]);
+}
 
 fire_status_t fire_gpu_norm_branch_backward(fire_stream_t *s, const fire_gpu_norm_t *n,
                                             const void                *x,

@@ -40,11 +40,18 @@ template <typename T> struct own_sums {
     }
 };
 
+/* Which pixels a gradient has: those of even rows and columns may come alone (FIRE_EVEN),
+ * where others are zero. SOME: one gradient of two comes so. */
+enum even { NONE, SOME, ALL };
+
 /* The gradient of a sum with another branch: what its readers send, added up, where the
- * ReLU behind the sum lets it through. It is left in g. */
-template <typename T, bool TWO, bool RELU> struct branch_sums {
+ * ReLU behind the sum lets it through. It is left in g, and is for even pixels alone where
+ * all that is sent is. */
+template <typename T, bool TWO, bool RELU, int EVEN> struct branch_sums {
     enum { BATCH = 3 };
     fire_gpu_norm_t n;
+    fire_even_t     even;
+    bool            thin, thin2;
     const T        *x, *dy, *dy2;
     T              *g;
 
@@ -54,12 +61,16 @@ template <typename T, bool TWO, bool RELU> struct branch_sums {
     };
     template <int V> __device__ inputs<V> load(int64_t at) const
     {
+        int64_t   place = EVEN == ALL ? fire_even_up(even, at) : at;
         inputs<V> in;
 
-        in.x  = fire_raw_load<V>(x, at);
-        in.dy = fire_raw_load<V>(dy, at);
-        if (TWO) in.dy2 = fire_raw_load<V>(dy2, at);
-        if (RELU) in.positive = n.mask[at / V];
+        in.x  = fire_raw_load<V>(x, place);
+        in.dy = EVEN == SOME && thin ? fire_even_load<V>(even, dy, at)
+                                     : fire_raw_load<V>(dy, at);
+        if (TWO)
+            in.dy2 = EVEN == SOME && thin2 ? fire_even_load<V>(even, dy2, at)
+                                           : fire_raw_load<V>(dy2, at);
+        if (RELU) in.positive = n.mask[place / V];
         return in;
     }
 
@@ -107,10 +118,11 @@ __global__ static void finish_sums(fire_gpu_norm_t n, int parts, const float *pa
 }
 
 template <typename T, typename F>
-static fire_status_t sum_up(fire_stream_t *s, F f, const fire_gpu_norm_to_t *to)
+static fire_status_t sum_up(fire_stream_t *s, F f, fire_gpu_view_t view,
+                            const fire_gpu_norm_to_t *to)
 {
     constexpr int       V = fire_vector<T>::N;
-    fire_channel_plan_t p = fire_channel_plan(f.n.view, V, s->multiprocessors);
+    fire_channel_plan_t p = fire_channel_plan(view, V, s->multiprocessors);
     float              *partial;
 
     FIRE_TRY((fire_channel_sums<V, 2>(s, p, f, &partial)));
@@ -120,9 +132,11 @@ static fire_status_t sum_up(fire_stream_t *s, F f, const fire_gpu_norm_to_t *to)
 
 /* ---- dx ---- */
 
-template <typename T> struct input_gradient {
+/* THIN: dy is of even rows and columns alone. */
+template <typename T, bool THIN> struct input_gradient {
     enum { BATCH = 4, BLOCKS = 2 };
     fire_gpu_norm_t n;
+    fire_even_t     even;
     const T        *x, *dy;
     T              *dx;
     float           share; /* 1 / elements of a channel */
@@ -132,7 +146,8 @@ template <typename T> struct input_gradient {
     };
     template <int V> __device__ inputs<V> load(int64_t at) const
     {
-        return {fire_raw_load<V>(x, at), fire_raw_load<V>(dy, at)};
+        return {fire_raw_load<V>(x, at),
+                THIN ? fire_even_load<V>(even, dy, at) : fire_raw_load<V>(dy, at)};
     }
 
     template <int V> struct constants : fire_norm_channel<V> {
@@ -166,7 +181,7 @@ template <typename T> struct input_gradient {
     }
 };
 
-template <typename T>
+template <typename T, bool THIN>
 static fire_status_t input(fire_stream_t *s, const fire_gpu_norm_t &n, const T *x,
                            const T *dy, T *dx)
 {
@@ -175,7 +190,8 @@ static fire_status_t input(fire_stream_t *s, const fire_gpu_norm_t &n, const T *
     float               share = 1.0f / (float)(n.view.outer * n.view.inner);
 
     if (dx == NULL) return FIRE_OK;
-    return fire_channel_each<V>(s, p, input_gradient<T>{n, x, dy, dx, share});
+    return fire_channel_each<V>(
+        s, p, input_gradient<T, THIN>{n, fire_norm_even(n), x, dy, dx, share});
 }
 
 template <typename T>
@@ -183,8 +199,8 @@ static fire_status_t own(fire_stream_t *s, const fire_gpu_norm_t *n, const T *x,
                          const T *dy, const fire_gpu_norm_to_t *to)
 {
     if (n->measured || to->dgain != NULL || to->dshift != NULL)
-        FIRE_TRY(sum_up<T>(s, own_sums<T>{*n, x, dy}, to));
-    return input(s, *n, x, dy, (T *)to->dx);
+        FIRE_TRY(sum_up<T>(s, own_sums<T>{*n, x, dy}, n->view, to));
+    return input<T, false>(s, *n, x, dy, (T *)to->dx);
 }
 
 fire_status_t fire_gpu_norm_backward(fire_stream_t *s, const fire_gpu_norm_t *n,
@@ -195,30 +211,46 @@ fire_status_t fire_gpu_norm_backward(fire_stream_t *s, const fire_gpu_norm_t *n,
     return FIRE_OK;
 }
 
-template <typename T, bool TWO, bool RELU>
+template <typename T, bool TWO, bool RELU, int EVEN>
 static fire_status_t branch(fire_stream_t *s, const fire_gpu_norm_t *n, const T *x,
                             const fire_gpu_norm_sum_t *from,
                             const fire_gpu_norm_to_t  *to)
 {
-    branch_sums<T, TWO, RELU> f     = {*n, x, (const T *)from->dy[0],
-                                       (const T *)from->dy[1], (T *)from->g};
-    fire_gpu_norm_t           plain = *n;
+    fire_gpu_view_t view  = EVEN == ALL ? fire_norm_even_view(*n) : n->view;
+    fire_gpu_norm_t plain = *n;
+
+    branch_sums<T, TWO, RELU, EVEN> f = {
+        *n, fire_norm_even(*n),     from->thin[0],          from->thin[1],
+        x,  (const T *)from->dy[0], (const T *)from->dy[1], (T *)from->g};
 
     plain.relu = false; /* g is behind it */
-    FIRE_TRY(sum_up<T>(s, f, to));
-    return input(s, plain, x, (const T *)from->g, (T *)to->dx);
+    FIRE_TRY(sum_up<T>(s, f, view, to));
+    return input<T, EVEN == ALL>(s, plain, x, (const T *)from->g, (T *)to->dx);
 }
 
-template <typename T>
+template <typename T, bool TWO, bool RELU>
 static fire_status_t branch_of(fire_stream_t *s, const fire_gpu_norm_t *n, const T *x,
                                const fire_gpu_norm_sum_t *from,
                                const fire_gpu_norm_to_t  *to)
 {
+    if (fire_gpu_norm_sum_is_thin(from))
+        return branch<T, TWO, RELU, ALL>(s, n, x, from, to);
+    if constexpr (TWO)
+        if (from->thin[0] || from->thin[1])
+            return branch<T, TWO, RELU, SOME>(s, n, x, from, to);
+    return branch<T, TWO, RELU, NONE>(s, n, x, from, to);
+}
+
+template <typename T>
+static fire_status_t branches(fire_stream_t *s, const fire_gpu_norm_t *n, const T *x,
+                              const fire_gpu_norm_sum_t *from,
+                              const fire_gpu_norm_to_t  *to)
+{
     if (from->dy[1] != NULL)
-        return n->relu ? branch<T, true, true>(s, n, x, from, to)
-                       : branch<T, true, false>(s, n, x, from, to);
-    return n->relu ? branch<T, false, true>(s, n, x, from, to)
-                   : branch<T, false, false>(s, n, x, from, to);
+        return n->relu ? branch_of<T, true, true>(s, n, x, from, to)
+                       : branch_of<T, true, false>(s, n, x, from, to);
+    return n->relu ? branch_of<T, false, true>(s, n, x, from, to)
+                   : branch_of<T, false, false>(s, n, x, from, to);
 }
 
 fire_status_t fire_gpu_norm_branch_backward(fire_stream_t *s, const fire_gpu_norm_t *n,
@@ -226,6 +258,6 @@ fire_status_t fire_gpu_norm_branch_backward(fire_stream_t *s, const fire_gpu_nor
                                             const fire_gpu_norm_sum_t *from,
                                             const fire_gpu_norm_to_t  *to)
 {
-    FIRE_WITH_TYPE(n->dtype, T, return branch_of(s, n, (const T *)x, from, to))
+    FIRE_WITH_TYPE(n->dtype, T, return branches(s, n, (const T *)x, from, to))
     return FIRE_OK;
 }

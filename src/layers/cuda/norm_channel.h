@@ -2,7 +2,21 @@
 #ifndef FIRE_LAYERS_CUDA_NORM_CHANNEL_H
 #define FIRE_LAYERS_CUDA_NORM_CHANNEL_H
 #include "layers/cuda/channel.h"
+#include "layers/cuda/even.h"
 #include "layers/cuda/norm.h"
+
+static inline fire_even_t fire_norm_even(const fire_gpu_norm_t &n)
+{
+    return fire_even(n.view.channels, n.height, n.width);
+}
+
+/* The pixels of even rows and columns. */
+static inline fire_gpu_view_t fire_norm_even_view(const fire_gpu_norm_t &n)
+{
+    int64_t images = n.view.outer / (n.height * n.width);
+
+    return {images * ((n.height + 1) / 2) * ((n.width + 1) / 2), n.view.channels, 1};
+}
 
 /* Few numbers, as registers are. */
 template <int V> struct fire_norm_channel {

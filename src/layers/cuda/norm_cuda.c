@@ -70,6 +70,11 @@ static fire_status_t describe(fire_layer_t *l, const fire_norm_group_t *g,
 
         n->view = (fire_gpu_view_t){a.outer, a.dim, a.inner};
     }
+    if (s->format.layout == FIRE_NHWC) {
+        n->height = l->bottom[0]->dim[2];
+        n->width  = l->bottom[0]->dim[3];
+        n->thin   = l->thin;
+    }
     if (g->relu != NULL) n->slope = FIRE_STATE(g->relu, fire_relu_t)->slope;
     FIRE_TRY(fire_gpu_memory_fit(&s->memory,
                                  (size_t)(4 * n->view.channels + 1) * sizeof(float)));
@@ -99,7 +104,8 @@ typedef struct places {
 /* In place, x is put aside if backward will want it. */
 static fire_status_t begin(fire_layer_t *l, const fire_norm_group_t *g, places_t *p)
 {
-    norm_cuda_t *s = l->kernel_state;
+    norm_cuda_t  *s    = l->kernel_state;
+    fire_format_t even = fire_gpu_format_even(s->format);
 
     *p = (places_t){0};
     FIRE_IN_AS(l->bottom[0], FIRE_DATA, &s->format, &p->x);
@@ -109,7 +115,7 @@ static fire_status_t begin(fire_layer_t *l, const fire_norm_group_t *g, places_t
         FIRE_TRY(fire_blob_reshape_like(s->kept, l->bottom[0]));
         fire_storage_swap(s->kept->part[FIRE_DATA], l->bottom[0]->part[FIRE_DATA]);
     }
-    FIRE_OUT_AS(g->out, FIRE_DATA, &s->format, &p->y);
+    FIRE_OUT_AS(g->out, FIRE_DATA, l->thin ? &even : &s->format, &p->y);
     for (int i = 0; g->split != NULL && i < g->split->ntop; i++)
         fire_blob_share(g->split->top[i], g->out, FIRE_DATA);
     return FIRE_OK;
@@ -123,23 +129,41 @@ static void hand_over(const fire_layer_t *l, fire_storage_t *from, fire_storage_
         fire_storage_swap(from, to);
 }
 
+/* What a reader of the sum sends, as it lies. */
+static fire_status_t look_at_reader(fire_blob_t *b, const fire_format_t *f,
+                                    const void **dy_p, bool *thin_p)
+{
+    fire_format_t even = fire_gpu_format_even(*f);
+
+    *thin_p = fire_storage_has(b->part[FIRE_DIFF], &even);
+    FIRE_IN_AS(b, FIRE_DIFF, *thin_p ? &even : f, dy_p);
+    return FIRE_OK;
+}
+
 /* Gradients of what the sum's readers got; the sum's own goes to the other branch, in the
- * place of the first. */
+ * place of one that is like it. */
 static fire_status_t look_at_sum(const fire_layer_t *l, const fire_norm_group_t *g,
                                  fire_gpu_norm_sum_t *sum)
 {
-    const fire_format_t *f     = &((const norm_cuda_t *)l->kernel_state)->format;
-    fire_blob_t         *first = g->split != NULL ? g->split->top[0] : g->out;
-    fire_blob_t         *to    = g->out;
+    fire_format_t f         = ((const norm_cuda_t *)l->kernel_state)->format;
+    fire_blob_t  *to        = g->out;
+    fire_blob_t  *reader[2] = {g->out, NULL};
+    bool          thin;
 
     *sum = (fire_gpu_norm_sum_t){0};
-    FIRE_IN_AS(first, FIRE_DIFF, f, &sum->dy[0]);
-    if (g->split != NULL) FIRE_IN_AS(g->split->top[1], FIRE_DIFF, f, &sum->dy[1]);
+    for (int i = 0; i < 2; i++) {
+        if (g->split != NULL) reader[i] = g->split->top[i];
+        if (reader[i] != NULL)
+            FIRE_TRY(look_at_reader(reader[i], &f, &sum->dy[i], &sum->thin[i]));
+    }
+    thin = fire_gpu_norm_sum_is_thin(sum);
+    if (thin) f = fire_gpu_format_even(f);
     if (g->sum->propagate_down[g->other]) {
         to = g->sum->bottom[g->other];
-        hand_over(l, first->part[FIRE_DIFF], to->part[FIRE_DIFF]);
+        hand_over(l, reader[sum->thin[0] == thin ? 0 : 1]->part[FIRE_DIFF],
+                  to->part[FIRE_DIFF]);
     }
-    FIRE_OUT_AS(to, FIRE_DIFF, f, &sum->g);
+    FIRE_OUT_AS(to, FIRE_DIFF, &f, &sum->g);
     return FIRE_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "layers/common/eltwise.h"
 #include "layers/cuda/kernels.h"
+#include "layers/cuda/layer_cuda.h"
 #include "layers/neuron/relu.h"
 #include "layers/norm/batch_norm.h"
 #include "layers/norm/scale.h"
@@ -107,6 +108,13 @@ bool fire_norm_cuda_borrows(const fire_layer_t *l, const fire_layer_t *from)
 
     return g.sum != NULL && is_a(from, "BatchNorm") && f.relu == NULL &&
            f.sum == NULL && f.out == g.sum->bottom[g.other] && f.out == from->bottom[0];
+}
+
+/* The end of a residual branch: there it pays. */
+bool fire_norm_cuda_thins(const fire_layer_t *l)
+{
+    return fire_norm_group(l).sum != NULL &&
+           fire_gpu_format(l, l->bottom[0]).layout == FIRE_NHWC;
 }
 
 bool fire_scale_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)

@@ -60,6 +60,7 @@ FIRE_KERNEL_DECLARE(conv_winograd);
 FIRE_KERNEL_DECLARE(conv_onednn);
 FIRE_KERNEL_DECLARE(conv_cuda);
 FIRE_KERNEL_DECLARE(conv_cudnn); /* Convolution */
+bool fire_conv_cudnn_skips(const fire_layer_t *l);
 
 /* For fast kernels on the CPU: a ReLU that follows in place is done as well. Backward
  * turns the gradient behind it into the one before it, in its place. */
