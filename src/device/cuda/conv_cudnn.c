@@ -222,7 +222,7 @@ static void write_key(const fire_cudnn_op_t *op, char text[KEY_TEXT])
     for (int i = 0; i < 6; i++)
         at += add_sizes(text + at, KEY_TEXT - (size_t)at, sizes[i].name, c->axes,
                         sizes[i].x);
-    snprintf(text + at, KEY_TEXT - (size_t)at, "_b%d_r%d_f%d_rules%d%d%d",
+    snprintf(text + at, KEY_TEXT - (size_t)at, "_b%d_r%d_f%d_allow%d%d%d",
              op->fused && c->bias, op->fused && c->relu, op->fused, c->deterministic,
              c->exact, c->tf32);
 }
@@ -238,7 +238,8 @@ static fire_status_t make(fire_stream_t *s, fire_cudnn_op_t *op,
               .exact         = c->exact,
               .tensor_cores  = c->tf32 || c->dtype != FIRE_F32,
               .measure       = c->measure,
-              .key           = key,
+              .unadvised = op->pass == FIRE_CUDNN_WEIGHTS && c->dtype == FIRE_F32 && c->tf32,
+              .key       = key,
     };
     fire_cudnn_args_t  where = pack(op, args);
     fire_cudnn_graph_t g;

@@ -147,28 +147,44 @@ static bool is_forbidden(const fire_cudnn_rules_t *r, cudnnBackendNumericalNote_
     }
 }
 
+/* What cuDNN says of the engine of a configuration. */
+typedef struct notes {
+    int64_t                     n; /* -1: nothing */
+    cudnnBackendNumericalNote_t note[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+    int64_t                     engine;
+} notes_t;
+
+static notes_t notes_of(const fire_cudnn_t *c, cudnnBackendDescriptor_t config)
+{
+    notes_t                  s = {.n = -1};
+    cudnnBackendDescriptor_t engine;
+    int64_t                  n = 0;
+
+    if (c->BackendCreateDescriptor(CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine) !=
+        CUDNN_STATUS_SUCCESS)
+        return s;
+    if (c->BackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_ENGINE,
+                               CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &n,
+                               &engine) != CUDNN_STATUS_SUCCESS ||
+        c->BackendGetAttribute(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64,
+                               1, &n, &s.engine) != CUDNN_STATUS_SUCCESS ||
+        c->BackendGetAttribute(
+            engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+            CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &s.n, s.note) != CUDNN_STATUS_SUCCESS)
+        s.n = -1;
+    c->BackendDestroyDescriptor(engine);
+    return s;
+}
+
 /* Do the rules allow the engine of this configuration? */
 static bool is_allowed(const fire_cudnn_t *c, const fire_cudnn_rules_t *r,
                        cudnnBackendDescriptor_t config)
 {
-    cudnnBackendNumericalNote_t note[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
-    cudnnBackendDescriptor_t    engine;
-    int64_t                     n  = 0;
-    bool                        ok = true;
+    notes_t s  = notes_of(c, config);
+    bool    ok = s.n >= 0;
 
-    if (c->BackendCreateDescriptor(CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine) !=
-        CUDNN_STATUS_SUCCESS)
-        return false;
-    if (c->BackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_ENGINE,
-                               CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &n,
-                               &engine) != CUDNN_STATUS_SUCCESS ||
-        c->BackendGetAttribute(
-            engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
-            CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &n, note) != CUDNN_STATUS_SUCCESS)
-        ok = false;
-    for (int64_t i = 0; i < n && ok; i++)
-        ok = !is_forbidden(r, note[i]);
-    c->BackendDestroyDescriptor(engine);
+    for (int64_t i = 0; i < s.n && ok; i++)
+        ok = !is_forbidden(r, s.note[i]);
     return ok;
 }
 
@@ -217,22 +233,32 @@ static fire_status_t measure(fire_stream_t *s, fire_cudnn_plan_t *p,
     return FIRE_OK;
 }
 
+/* Where configurations come from, in this order. */
+enum source { ADVISED, OTHERS, FALLBACK, SOURCES };
+
+typedef struct configs {
+    enum source              source;
+    int64_t                  n;
+    cudnnBackendDescriptor_t config[MOST_CONFIGS];
+} configs_t;
+
 /* Plans of the configurations in order: the first, or the fastest of the first few. */
 static fire_status_t pick(const fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
-                          const fire_cudnn_args_t *args, int64_t n,
-                          cudnnBackendDescriptor_t *config, fire_cudnn_plan_t *best)
+                          const fire_cudnn_args_t *args, const configs_t *from,
+                          fire_cudnn_plan_t *best)
 {
+    int most = !r->measure ? 1 : from->source == ADVISED ? MOST_MEASURED : MOST_CONFIGS;
     cudaEvent_t   event[2] = {0};
     int           seen     = 0;
     fire_status_t st       = FIRE_OK;
 
     for (int i = 0; i < 2 && r->measure && st >= 0; i++)
         st = FIRE_CUDA(cudaEventCreate(&event[i]));
-    for (int64_t i = 0; i < n && seen < (r->measure ? MOST_MEASURED : 1) && st >= 0;
-         i++) {
+    for (int64_t i = 0; i < from->n && seen < most && st >= 0; i++) {
         fire_cudnn_plan_t p;
 
-        if (!is_allowed(g->calls, r, config[i]) || !build(g, config[i], &p)) continue;
+        if (!is_allowed(g->calls, r, from->config[i]) || !build(g, from->config[i], &p))
+            continue;
         if (r->measure && measure(g->stream, &p, args, event) < 0) {
             fire_cudnn_plan_free(g->calls, &p);
             continue;
@@ -243,7 +269,7 @@ static fire_status_t pick(const fire_cudnn_graph_t *g, const fire_cudnn_rules_t 
         } else {
             fire_cudnn_plan_free(g->calls, best);
             *best        = p;
-            best->choice = (int)i;
+            best->choice = (int)from->source * MOST_CONFIGS + (int)i;
         }
     }
     for (int i = 0; i < 2; i++)
@@ -269,14 +295,70 @@ static fire_status_t advise(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t grap
     for (int i = 0; i < MOST_CONFIGS; i++)
         FIRE_TRY(
             fire_cudnn_graph_add(g, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &config[i]));
-    return FIRE_CUDNN(g->calls->BackendGetAttribute(
+    FIRE_TRY(FIRE_CUDNN(g->calls->BackendGetAttribute(
         heuristic, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-        MOST_CONFIGS, n_p, config));
+        MOST_CONFIGS, n_p, config)));
+    if (*n_p > MOST_CONFIGS) *n_p = MOST_CONFIGS;
+    return FIRE_OK;
 }
 
-static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A,
-                                               CUDNN_HEUR_MODE_FALLBACK};
-enum { MODES = 2 };
+/* The engine of a number, as it comes; *ok_p: it has tensor cores do the work. */
+static fire_status_t add_engine(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t graph,
+                                int64_t number, cudnnBackendDescriptor_t *config_p,
+                                bool *ok_p)
+{
+    cudnnBackendDescriptor_t engine, config;
+    notes_t                  s;
+
+    *ok_p = false;
+    FIRE_TRY(fire_cudnn_graph_add(g, CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine));
+    SET(engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+        &graph);
+    SET(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &number);
+    if (g->calls->BackendFinalize(engine) != CUDNN_STATUS_SUCCESS) return FIRE_OK;
+    FIRE_TRY(fire_cudnn_graph_add(g, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &config));
+    SET(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine);
+    if (g->calls->BackendFinalize(config) != CUDNN_STATUS_SUCCESS) return FIRE_OK;
+    s         = notes_of(g->calls, config);
+    *config_p = config;
+    for (int64_t i = 0; i < s.n; i++)
+        *ok_p |= s.note[i] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+    return FIRE_OK;
+}
+
+/* Engines that cuDNN does not advise, though one of them may be the fastest. */
+static fire_status_t list_others(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t graph,
+                                 int64_t *n_p, cudnnBackendDescriptor_t *config)
+{
+    int64_t advised[MOST_CONFIGS], known, count = 0, n;
+
+    FIRE_TRY(advise(g, graph, CUDNN_HEUR_MODE_A, &known, config));
+    for (int64_t i = 0; i < known; i++)
+        advised[i] = notes_of(g->calls, config[i]).engine;
+    FIRE_TRY(FIRE_CUDNN(g->calls->BackendGetAttribute(
+        graph, CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, CUDNN_TYPE_INT64, 1, &n,
+        &count)));
+    *n_p = 0;
+    for (int64_t e = 0; e < count && *n_p < MOST_CONFIGS; e++) {
+        bool ok = true;
+
+        for (int64_t i = 0; i < known && ok; i++)
+            ok = advised[i] != e;
+        if (ok) FIRE_TRY(add_engine(g, graph, e, &config[*n_p], &ok));
+        if (ok) ++*n_p;
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t list(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t graph,
+                          enum source source, configs_t *to)
+{
+    to->source = source;
+    if (source == OTHERS) return list_others(g, graph, &to->n, to->config);
+    return advise(g, graph,
+                  source == ADVISED ? CUDNN_HEUR_MODE_A : CUDNN_HEUR_MODE_FALLBACK,
+                  &to->n, to->config);
+}
 
 static fire_status_t find_tune(const fire_cudnn_graph_t *g)
 {
@@ -293,20 +375,28 @@ static fire_status_t find_tune(const fire_cudnn_graph_t *g)
 static fire_status_t recall(fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
                             cudnnBackendDescriptor_t graph, fire_cudnn_plan_t *plan)
 {
-    cudnnBackendDescriptor_t config[MOST_CONFIGS];
-    int64_t                  n;
-    int                      choice;
+    configs_t from;
+    int       choice;
 
     FIRE_TRY(find_tune(g));
     if (!fire_tune_find(g->stream->tune, r->key, &choice) ||
-        choice >= MODES * MOST_CONFIGS)
+        choice >= SOURCES * MOST_CONFIGS)
         return FIRE_OK;
-    FIRE_TRY(advise(g, graph, modes[choice / MOST_CONFIGS], &n, config));
+    FIRE_TRY(list(g, graph, (enum source)(choice / MOST_CONFIGS), &from));
     choice %= MOST_CONFIGS;
-    if (choice >= n || !is_allowed(g->calls, r, config[choice]) ||
-        !build(g, config[choice], plan))
+    if (choice >= from.n || !is_allowed(g->calls, r, from.config[choice]) ||
+        !build(g, from.config[choice], plan))
         *plan = (fire_cudnn_plan_t){0};
     return FIRE_OK;
+}
+
+/* Measured ones compete with those that are not advised; what is left is for where there
+ * is nothing else. */
+static bool asks(const fire_cudnn_rules_t *r, enum source source,
+                 const fire_cudnn_plan_t *best)
+{
+    if (source == OTHERS) return r->measure && r->unadvised;
+    return source == ADVISED || best->plan == NULL;
 }
 
 fire_status_t fire_cudnn_plan_make(fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
@@ -314,21 +404,25 @@ fire_status_t fire_cudnn_plan_make(fire_cudnn_graph_t *g, const fire_cudnn_rules
                                    fire_cudnn_plan_t       *plan_p)
 {
     bool                     keeps = r->measure && r->key != NULL;
-    cudnnBackendDescriptor_t graph, config[MOST_CONFIGS];
-    fire_cudnn_plan_t        best = {0};
-    int64_t                  n;
+    fire_cudnn_plan_t        best  = {0};
+    cudnnBackendDescriptor_t graph;
+    configs_t                from;
 
     FIRE_TRY(finish_graph(g, &graph));
     if (keeps) FIRE_TRY(recall(g, r, graph, &best));
-    for (int i = 0; i < MODES && best.plan == NULL; i++) {
-        FIRE_TRY(advise(g, graph, modes[i], &n, config));
-        FIRE_TRY(pick(g, r, args, n < MOST_CONFIGS ? n : MOST_CONFIGS, config, &best));
-        if (keeps && best.plan != NULL)
-            FIRE_TRY(fire_tune_keep(g->stream->tune, r->key,
-                                    i * MOST_CONFIGS + best.choice, (double)best.ms));
+    if (best.plan != NULL) {
+        *plan_p = best;
+        return FIRE_OK;
     }
+    for (int i = 0; i < SOURCES; i++)
+        if (asks(r, (enum source)i, &best)) {
+            FIRE_TRY(list(g, graph, (enum source)i, &from));
+            FIRE_TRY(pick(g, r, args, &from, &best));
+        }
     if (best.plan == NULL)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "cuDNN has no plan for this operation");
+    if (keeps)
+        FIRE_TRY(fire_tune_keep(g->stream->tune, r->key, best.choice, (double)best.ms));
     *plan_p = best;
     return FIRE_OK;
 }

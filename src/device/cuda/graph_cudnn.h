@@ -11,7 +11,7 @@ typedef struct fire_cudnn_graph {
     const fire_cudnn_t      *calls;
     cudnnHandle_t            handle;
     int                      n, nop;
-    cudnnBackendDescriptor_t made[48];
+    cudnnBackendDescriptor_t made[256];
     cudnnBackendDescriptor_t op[FIRE_CUDNN_OPS];
 } fire_cudnn_graph_t;
 
@@ -26,8 +26,9 @@ typedef struct fire_cudnn_tensor {
 typedef struct fire_cudnn_rules {
     bool deterministic, exact, tensor_cores;
     /* Run the best few of those that cuDNN advises, and take the fastest; key: a word for
-     * the problem and the rules, under which the choice is kept (tune.h). */
-    bool        measure;
+     * the problem and the rules, under which the choice is kept (tune.h). unadvised: run
+     * others that use tensor cores, too. */
+    bool        measure, unadvised;
     const char *key;
 } fire_cudnn_rules_t;
 
