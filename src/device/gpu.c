@@ -37,6 +37,11 @@ void fire_gpu_use(fire_stream_t *stream)
     (void)stream;
 }
 
+void fire_gpu_share(fire_stream_t *stream)
+{
+    (void)stream;
+}
+
 fire_status_t fire_gpu_sync(fire_stream_t *stream)
 {
     (void)stream;

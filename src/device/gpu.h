@@ -16,6 +16,8 @@ fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p);
 void          fire_gpu_close(fire_stream_t *stream); /* NULL is allowed */
 /* Another thread of the worker (one that exchanges gradients) works on its queue. */
 void fire_gpu_use(fire_stream_t *stream);
+/* To be said before one does: from then on nothing runs beside the queue. */
+void fire_gpu_share(fire_stream_t *stream);
 /* Wait for all work of the queue; errors of kernels come out here. */
 fire_status_t fire_gpu_sync(fire_stream_t *stream);
 

@@ -164,7 +164,7 @@ static fire_status_t squares_of(fire_stream_t *s, const pack_t &p, double *sum_p
     void    *memory;
 
     if (blocks == 0) return FIRE_OK;
-    FIRE_TRY(fire_cuda_workspace(s, ((size_t)blocks + 1) * sizeof(double), &memory));
+    FIRE_TRY(fire_cuda_squares(s, ((size_t)blocks + 1) * sizeof(double), &memory));
     part = (double *)memory;
     FIRE_TRY(FIRE_LAUNCH_GRID(s, blocks, FIRE_CUDA_BLOCK, squares, p, part));
     FIRE_TRY(

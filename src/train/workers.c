@@ -218,6 +218,8 @@ fire_status_t fire_trainer_make_exchange(fire_trainer_t *t)
     o.bucket_bytes = bucket_bytes(t, &o);
     FIRE_TRY(fire_trainer_open_nccl(t, &o));
     if (fire_trainer_size(t) == 1 || t->nccl != NULL) return FIRE_OK;
+    if (t->net->ctx.place == FIRE_GPU && o.overlap == FIRE_OVERLAP_THREAD)
+        fire_gpu_share(t->net->ctx.stream);
     FIRE_TRY(fire_grads_cuts(t->grads, &cut, &ncut));
     st = fire_exchange_create(t->options.comm, t->grads->sum, t->grads->weights, cut,
                               ncut, &o, &t->exchange);

@@ -24,6 +24,7 @@ static fire_status_t open_queue(fire_stream_t *s)
 
 fire_status_t fire_cuda_aside_begin(fire_stream_t *s)
 {
+    if (s->shared) return FIRE_OK;
     FIRE_TRY(open_queue(s));
     FIRE_TRY(FIRE_CUDA(cudaEventRecord(s->parted, s->queue)));
     FIRE_TRY(FIRE_CUDA(cudaStreamWaitEvent(s->beside.queue, s->parted, 0)));
@@ -33,6 +34,7 @@ fire_status_t fire_cuda_aside_begin(fire_stream_t *s)
 
 fire_status_t fire_cuda_aside_end(fire_stream_t *s, fire_status_t so_far)
 {
+    if (s->shared) return so_far;
     change_lanes(s);
     FIRE_TRY(so_far);
     return FIRE_CUDA(cudaEventRecord(s->met, s->beside.queue));
@@ -40,6 +42,7 @@ fire_status_t fire_cuda_aside_end(fire_stream_t *s, fire_status_t so_far)
 
 fire_status_t fire_cuda_aside_meet(fire_stream_t *s)
 {
+    if (s->shared) return FIRE_OK;
     return FIRE_CUDA(cudaStreamWaitEvent(s->queue, s->met, 0));
 }
 

@@ -52,9 +52,11 @@ struct fire_stream {
     int                   multiprocessors;
     fire_cuda_lane_t      beside; /* for a moment exchanged with the following */
     cudaEvent_t           parted, met;
+    bool                  shared; /* by threads: none of them may exchange lanes */
     cudaStream_t          queue;
     void                 *cublas, *cublas_scratch;
     fire_cuda_scratch_t   workspace, scratch;
+    fire_cuda_scratch_t   squares;   /* of updates, which another thread may ask for */
     cudaStream_t          sending;   /* what goes to the GPU ahead of time */
     void                 *cudnn;     /* handle, made when first asked for */
     struct fire_cudnn_op *cudnn_ops; /* operations made so far */
@@ -87,9 +89,11 @@ fire_status_t     fire_cuda_hear(fire_stream_t *s);
  * workspace, scratch is not touched by them. */
 fire_status_t fire_cuda_workspace(fire_stream_t *s, size_t bytes, void **memory_p);
 fire_status_t fire_cuda_scratch(fire_stream_t *s, size_t bytes, void **memory_p);
+fire_status_t fire_cuda_squares(fire_stream_t *s, size_t bytes, void **memory_p);
 
 /* Kernels too small to fill the GPU: what is asked for between begin and end runs beside
- * what comes after end, up to meet. Blobs are to be looked at before. */
+ * what comes after end, up to meet. Blobs are to be looked at before. On a queue that
+ * threads share it runs in its turn. */
 fire_status_t fire_cuda_aside_begin(fire_stream_t *s);
 fire_status_t fire_cuda_aside_end(fire_stream_t *s, fire_status_t so_far);
 fire_status_t fire_cuda_aside_meet(fire_stream_t *s);

@@ -206,6 +206,7 @@ void fire_gpu_close(fire_stream_t *s)
         fire_free(s->name[i]);
     fire_free(s->name);
     cudaStreamDestroy(s->sending);
+    fire_cuda_give(s->squares.memory);
     fire_cuda_lane_close(s);
     if (mine == s) mine = NULL;
     fire_free(s);
@@ -215,6 +216,11 @@ void fire_gpu_use(fire_stream_t *s)
 {
     mine = s;
     if (s != NULL) cudaSetDevice(s->device);
+}
+
+void fire_gpu_share(fire_stream_t *s)
+{
+    s->shared = true;
 }
 
 fire_status_t fire_gpu_sync(fire_stream_t *s)
@@ -246,4 +252,9 @@ fire_status_t fire_cuda_workspace(fire_stream_t *s, size_t bytes, void **memory_
 fire_status_t fire_cuda_scratch(fire_stream_t *s, size_t bytes, void **memory_p)
 {
     return fit(s, &s->scratch, bytes, memory_p);
+}
+
+fire_status_t fire_cuda_squares(fire_stream_t *s, size_t bytes, void **memory_p)
+{
+    return fit(s, &s->squares, bytes, memory_p);
 }
