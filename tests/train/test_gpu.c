@@ -181,6 +181,20 @@ TEST(two_workers_decide_alike_in_fp16)
     CHECK_NEAR(mean_loss(26), alone, 0.3); /* statistics are of half the batch */
 }
 
+/* Sums come back by a thread of their own while products run beside the queue. */
+TEST(workers_that_share_a_gpu_agree_each_time)
+{
+    const run_t r = {.solver  = SOLVER "fire { comm: 'ring' overlap: 'thread' }",
+                     .workers = 2,
+                     .gpu     = "fp32"};
+    uint64_t    first;
+
+    prepare(10);
+    first = run_train(&r); /* looks at both */
+    for (int i = 0; i < 5; i++)
+        CHECK(run_train(&r) == first);
+}
+
 /* The emulator has as many as one asks for. */
 static bool has_a_gpu_each(int workers)
 {
