@@ -50,28 +50,35 @@ FIRE_SIMD fire_vf_t narrow(fire_reals_t v)
     return all;
 }
 
+/* FIRE_REALS channels of one tile. A function of its own as clang hands vectors only
+ * between functions of the same target. */
+FIRE_SIMD void write_reals(const fire_tile_part_t *p, const double *src, int64_t step,
+                           const float *bias, float slope, float *y)
+{
+    fire_reals_t more = fire_tile_read(bias, FIRE_F32, 0);
+    fire_reals_t out[FIRE_SIDE][FIRE_SIDE];
+
+    fire_tile_to_output(SIDE, src, step, out);
+    for (int k = 0; k < p->y1; k++)
+        for (int j = 0; j < p->x1; j++) {
+            fire_vf_t v = narrow(out[k][j] + more);
+
+            if (slope != 1.0f) v = fire_vf_select(v > 0, v, v * slope);
+            fire_vf_store(y, FIRE_F32, FIRE_REALS,
+                          (p->corner + k * p->width + j) * FIRE_LANES, v);
+        }
+}
+
 FIRE_AVX512 static void write_output(const fire_way_t *w, int64_t t, int64_t block,
                                      const void *src, const float *bias, float slope,
                                      void *y)
 {
     fire_tile_part_t p = fire_way_output(w, t);
-    fire_reals_t     out[FIRE_SIDE][FIRE_SIDE];
 
     p.corner += block * w->out[0] * w->out[1];
-    for (int i = 0; i < FIRE_LANES; i += FIRE_REALS) {
-        fire_reals_t more = fire_tile_read(bias, FIRE_F32, block * FIRE_LANES + i);
-
-        fire_tile_to_output(SIDE, (const double *)src + i, fire_spot_step(1, w->chunk),
-                            out);
-        for (int k = 0; k < p.y1; k++)
-            for (int j = 0; j < p.x1; j++) {
-                fire_vf_t v = narrow(out[k][j] + more);
-
-                if (slope != 1.0f) v = fire_vf_select(v > 0, v, v * slope);
-                fire_vf_store(y, FIRE_F32, FIRE_REALS,
-                              (p.corner + k * p.width + j) * FIRE_LANES + i, v);
-            }
-    }
+    for (int i = 0; i < FIRE_LANES; i += FIRE_REALS)
+        write_reals(&p, (const double *)src + i, fire_spot_step(1, w->chunk),
+                    bias + block * FIRE_LANES + i, slope, (float *)y + i);
 }
 
 const fire_way_steps_t fire_way_f64 = {
