@@ -136,6 +136,23 @@ TEST(hierarchies_hold_on_any_nodes)
                 }
 }
 
+TEST(ranks_of_one_node_that_share_memory_copy_no_sums)
+{
+    const fire_algo_t *hier;
+    int                node[PROOF_RANKS] = {0};
+    fire_sched_t       sched[PROOF_RANKS];
+    fire_coll_t        c = coll(FIRE_ALLREDUCE, 4, 1000);
+
+    c.node = node;
+    c.lend = true;
+    CHECK_OK(fire_algo_find("hier", &hier));
+    plan_all(hier, &c, sched);
+    for (int r = 0; r < c.size; r++)
+        for (int64_t i = 0; i < sched[r].n; i++)
+            CHECK(sched[r].step[i].kind != FIRE_RECV);
+    unplan_all(c.size, sched);
+}
+
 TEST(hierarchies_are_canonical_on_aligned_nodes_only)
 {
     const fire_algo_t *hier;

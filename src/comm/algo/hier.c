@@ -86,6 +86,7 @@ static fire_status_t plan_with(const fire_coll_t *c, const nodes_t *n,
         in.op = FIRE_REDUCE;
         FIRE_TRY(fire_algo_tree.plan(&in, out));
     }
+    if (c->lend && n->nleader == 1) return FIRE_OK; /* all have the sum */
     if (n->me == 0) FIRE_TRY(between(c, n, out));
     in       = inside(c, n, FIRE_BROADCAST);
     in.round = out->rounds;
