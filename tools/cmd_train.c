@@ -17,6 +17,7 @@
 #include "run_flags.h"
 #include "summary.h"
 #include "timing.h"
+#include "train/settings.h"
 #include "train/snapshot.h"
 #include "train/trainer.h"
 #include "workers.h"
@@ -299,6 +300,9 @@ static fire_status_t prepare(job_t *job)
     job->options.level = (int)net_flags.level;
     FIRE_TRY(fire_solver_param_load(flags.solver, &job->param));
     FIRE_TRY(fire_flags_apply(job->param));
+    FIRE_TRY(fire_settings_check(job->param->fire));
+    if (fire_solver_check(job->param) < 0)
+        return fire_error_prefix(FIRE_ERR_INVALID, "%s", flags.solver);
     FIRE_TRY(choose_gpus(job));
     run_flags_measure(&job->options);
     return run_flags_adopt(job->param);

@@ -59,7 +59,8 @@ void gpu_flags_adopt(const Caffe__SolverParameter *param)
     if (!is_said("") || param->solver_mode != CAFFE__SOLVER_PARAMETER__SOLVER_MODE__GPU)
         return;
     if (fire_gpu_count(&why) == 0) {
-        FIRE_LOG(INFO, "solver_mode is GPU, but there is %s: running on the CPU", why);
+        FIRE_LOG(INFO, "solver_mode is GPU, but there is none (%s): running on the CPU",
+                 why);
         return;
     }
     snprintf(number, sizeof(number), "%d", param->device_id);

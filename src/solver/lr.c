@@ -73,10 +73,12 @@ static float policy_cosine(fire_solver_t *s)
     return (float)((double)s->param->base_lr * 0.5 * (1.0 + cos(turn)));
 }
 
-static const struct {
+typedef struct policy {
     const char *name;
     float (*rate)(fire_solver_t *s);
-} policies[] = {
+} policy_t;
+
+static const policy_t policies[] = {
     {"fixed", policy_fixed},     {"step", policy_step},           {"exp", policy_exp},
     {"inv", policy_inv},         {"multistep", policy_multistep}, {"poly", policy_poly},
     {"sigmoid", policy_sigmoid}, {"cosine", policy_cosine},
@@ -95,26 +97,37 @@ static float large_batch(const fire_solver_t *s, float rate)
     return rate;
 }
 
-fire_status_t fire_solver_rate(fire_solver_t *s, float *rate_p)
+static const policy_t *find_policy(const char *name)
 {
-    const char *name = s->param->lr_policy;
+    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)
+        if (strcmp(policies[i].name, name) == 0) return &policies[i];
+    return NULL;
+}
+
+fire_status_t fire_solver_check_rate(const Caffe__SolverParameter *p)
+{
+    const char *name = p->lr_policy;
 
     if (name == NULL)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "the solver has no lr_policy; say for example lr_policy: "
                          "\"fixed\"");
-    if (strcmp(name, "step") == 0 && s->param->stepsize <= 0)
+    if (find_policy(name) == NULL)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "unknown lr_policy \"%s\"; known are fixed, step, exp, inv, "
+                         "multistep, poly, sigmoid, cosine",
+                         name);
+    if (!(p->base_lr >= 0))
+        return FIRE_FAIL(FIRE_ERR_INVALID, "base_lr must be 0 or more, not %g",
+                         (double)p->base_lr);
+    if (strcmp(name, "step") == 0 && p->stepsize <= 0)
         return FIRE_FAIL(FIRE_ERR_INVALID, "lr_policy \"step\" needs a stepsize > 0");
-    if ((strcmp(name, "poly") == 0 || strcmp(name, "cosine") == 0) &&
-        s->param->max_iter <= 0)
+    if ((strcmp(name, "poly") == 0 || strcmp(name, "cosine") == 0) && p->max_iter <= 0)
         return FIRE_FAIL(FIRE_ERR_INVALID, "lr_policy \"%s\" needs max_iter > 0", name);
-    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)
-        if (strcmp(policies[i].name, name) == 0) {
-            *rate_p = large_batch(s, policies[i].rate(s));
-            return FIRE_OK;
-        }
-    return FIRE_FAIL(FIRE_ERR_INVALID,
-                     "unknown lr_policy \"%s\"; known are fixed, step, exp, inv, "
-                     "multistep, poly, sigmoid, cosine",
-                     name);
+    return FIRE_OK;
+}
+
+float fire_solver_rate(fire_solver_t *s)
+{
+    return large_batch(s, find_policy(s->param->lr_policy)->rate(s));
 }

@@ -29,8 +29,12 @@ fire_status_t fire_rule_find(const char *type, const fire_rule_t **rule_p)
                      type);
 }
 
-static fire_status_t check(const Caffe__SolverParameter *p, const fire_rule_t *rule)
+fire_status_t fire_solver_check(const Caffe__SolverParameter *p)
 {
+    const fire_rule_t *rule;
+
+    FIRE_TRY(fire_rule_find(p->type, &rule));
+    FIRE_TRY(fire_solver_check_rate(p));
     if (rule->no_momentum && p->momentum != 0)
         return FIRE_FAIL(FIRE_ERR_INVALID, "momentum cannot be used with %s",
                          rule->type);
@@ -52,8 +56,8 @@ fire_status_t fire_solver_create(const Caffe__SolverParameter *param, fire_net_t
     fire_solver_t     *s;
     fire_status_t      st;
 
+    FIRE_TRY(fire_solver_check(param));
     FIRE_TRY(fire_rule_find(param->type, &rule));
-    FIRE_TRY(check(param, rule));
     FIRE_TRY(FIRE_NEW(&s, 1));
     s->param   = param;
     s->net     = net;
@@ -63,7 +67,7 @@ fire_status_t fire_solver_create(const Caffe__SolverParameter *param, fire_net_t
                  !fire_kernel_allowed(&net->ctx, rule->type, "fast");
     if (param->fire != NULL)
         FIRE_TRY_GOTO(st, fire_adapt_find(param->fire->adapt, &s->adapt), err_solver);
-    FIRE_TRY_GOTO(st, fire_solver_rate(s, &s->rate), err_solver);
+    s->rate = fire_solver_rate(s);
     FIRE_TRY_GOTO(st, FIRE_NEW(&s->history, rule->nhistory * net->nparam), err_solver);
     for (int i = 0; i < rule->nhistory * net->nparam; i++) {
         FIRE_TRY_GOTO(st, fire_blob_create(&s->history[i]), err_solver);
@@ -97,7 +101,7 @@ fire_status_t fire_solver_begin(fire_solver_t *s)
     s->clip_scale = 1;
     s->correction = (float)(sqrt(1.0 - pow((double)s->param->momentum2, t)) /
                             (1.0 - pow((double)s->param->momentum, t)));
-    FIRE_TRY(fire_solver_rate(s, &s->rate));
+    s->rate       = fire_solver_rate(s);
     if (s->net->ctx.place == FIRE_CPU) return FIRE_OK;
     return fire_gpu_set_rate(s->net->ctx.stream, s->rate, s->correction);
 }

@@ -46,13 +46,17 @@ struct fire_solver {
 
 fire_status_t fire_rule_find(const char *type, const fire_rule_t **rule_p);
 
+/* Rule, policy and numbers, before there is a net. */
+fire_status_t fire_solver_check(const Caffe__SolverParameter *param);
+fire_status_t fire_solver_check_rate(const Caffe__SolverParameter *param);
+
 /* param and net must outlive the solver. */
 fire_status_t fire_solver_create(const Caffe__SolverParameter *param, fire_net_t *net,
                                  fire_solver_t **solver_p);
 void          fire_solver_destroy(fire_solver_t *solver); /* NULL is allowed */
 
 /* The learning rate of iteration solver->iter (before lr_mult). */
-fire_status_t fire_solver_rate(fire_solver_t *solver, float *rate_p);
+float fire_solver_rate(fire_solver_t *solver);
 
 /* Settle the rate. clip(), where clip_gradients asks for it, comes before the first
  * update and wants all gradients final. With `adapt`, an update is of a whole

@@ -209,6 +209,18 @@ static fire_status_t solve(fire_trainer_t *t)
     return FIRE_OK;
 }
 
+/* Caffe takes both without a word, and so do we; but they are rarely meant. */
+static void warn_of_nothing(const fire_trainer_t *t)
+{
+    if (t->param->max_iter <= t->solver->iter)
+        FIRE_LOG(WARNING,
+                 "max_iter is %d, and iteration %lld is reached: nothing is "
+                 "left to train",
+                 t->param->max_iter, (long long)t->solver->iter);
+    if (t->param->base_lr == 0)
+        FIRE_LOG(WARNING, "base_lr is 0 or not set: the weights will not change");
+}
+
 /* A worker that fails tells the others, who would wait for it otherwise. */
 fire_status_t fire_trainer_solve(fire_trainer_t *t)
 {
@@ -217,6 +229,7 @@ fire_status_t fire_trainer_solve(fire_trainer_t *t)
     FIRE_LOG(INFO, "Solving %s",
              t->net->param->name != NULL ? t->net->param->name : "");
     FIRE_LOG(INFO, "Learning Rate Policy: %s", t->param->lr_policy);
+    if (fire_trainer_rank(t) == 0) warn_of_nothing(t);
     fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_START});
     st = solve(t);
     if (st < 0 && st != FIRE_ERR_PEER && t->options.comm != NULL)

@@ -122,22 +122,21 @@ static fire_status_t count_test_nets(const Caffe__SolverParameter *p, int *n_p)
     if (p->n_test_iter > 0 && p->test_interval <= 0)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "the solver has test nets but no test_interval > 0");
+    for (size_t i = 0; i < p->n_test_iter; i++)
+        if (p->test_iter[i] < 1)
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "test_iter is %d; it must be at least 1, or left out if "
+                             "nothing is to be tested",
+                             p->test_iter[i]);
     *n_p = (int)p->n_test_iter;
     return FIRE_OK;
 }
 
 /* What batch_size means. */
-static fire_status_t read_batch_rule(const Caffe__FireParameter *p,
-                                     fire_batch_rule_t          *rule_p)
+static fire_batch_rule_t batch_rule(const Caffe__FireParameter *f)
 {
-    const char *rule = p != NULL ? p->batch : "global";
-
-    if (strcmp(rule, "global") != 0 && strcmp(rule, "per-worker") != 0)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "batch must be \"global\" or \"per-worker\", not \"%s\"",
-                         rule);
-    *rule_p = rule[0] == 'p' ? FIRE_BATCH_PER_WORKER : FIRE_BATCH_GLOBAL;
-    return FIRE_OK;
+    return f != NULL && strcmp(f->batch, "per-worker") == 0 ? FIRE_BATCH_PER_WORKER
+                                                            : FIRE_BATCH_GLOBAL;
 }
 
 fire_status_t fire_trainer_make_nets(fire_trainer_t *t)
@@ -150,8 +149,8 @@ fire_status_t fire_trainer_make_nets(fire_trainer_t *t)
     m.seed = p->random_seed >= 0 ? (uint64_t)p->random_seed : 1;
     FIRE_TRY(train_source(p, &source));
     FIRE_TRY(count_test_nets(p, &ntest));
-    FIRE_TRY(read_batch_rule(p->fire, &m.rule));
     FIRE_TRY(FIRE_NEW(&t->test, ntest));
+    m.rule       = batch_rule(p->fire);
     m.lanes      = t->lanes;
     m.lane       = t->lane_first;
     m.lane_first = t->lane_first;
@@ -163,9 +162,6 @@ fire_status_t fire_trainer_make_nets(fire_trainer_t *t)
     m.lanes   = 1;
     m.lane = m.lane_first = m.lane_count = m.lane_steps = 0;
     for (int i = 0; i < ntest; i++) {
-        if (p->test_iter[i] < 0)
-            return FIRE_FAIL(FIRE_ERR_INVALID, "test_iter %d is negative",
-                             p->test_iter[i]);
         FIRE_TRY(make_net(t, test_source(p, (size_t)i), CAFFE__PHASE__TEST,
                           p->n_test_state > 0 ? p->test_state[i] : NULL, &m,
                           &t->test[i].net));

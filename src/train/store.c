@@ -47,17 +47,15 @@ static int workers_here(const fire_trainer_t *t)
 
 fire_status_t fire_trainer_keep_data(fire_trainer_t *t)
 {
-    const char *where = t->param->fire != NULL ? t->param->fire->data_store : "file";
+    const Caffe__FireParameter *f = t->param->fire;
+
     const fire_store_options_t o = {.part     = fire_trainer_rank(t),
                                     .parts    = fire_trainer_size(t),
                                     .sharers  = workers_here(t),
                                     .exchange = exchange,
                                     .arg      = t};
 
-    if (strcmp(where, "file") == 0) return FIRE_OK;
-    if (strcmp(where, "memory") != 0)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "data_store is \"file\" or \"memory\", not \"%s\"", where);
+    if (f == NULL || strcmp(f->data_store, "memory") != 0) return FIRE_OK;
     for (int i = 0; i < t->net->nlayer; i++)
         FIRE_TRY(fire_data_keep_in_memory(&t->net->layer[i].base, &o));
     return FIRE_OK;

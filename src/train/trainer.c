@@ -1,3 +1,4 @@
+#include "train/settings.h"
 #include "train/trainer.h"
 
 #include <string.h>
@@ -50,13 +51,10 @@ static fire_status_t settle_batch(fire_trainer_t *t)
 /* A stream can be Caffe's only where everything is drawn in one place. */
 static fire_status_t choose_rng(fire_trainer_t *t)
 {
-    const char *rng  = t->param->fire != NULL ? t->param->fire->rng : "fire";
-    int64_t     seed = t->param->random_seed >= 0 ? t->param->random_seed : 1;
+    const Caffe__FireParameter *f = t->param->fire;
+    int64_t seed = t->param->random_seed >= 0 ? t->param->random_seed : 1;
 
-    if (strcmp(rng, "fire") == 0) return FIRE_OK;
-    if (strcmp(rng, "caffe") != 0)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "rng must be \"fire\" or \"caffe\", not \"%s\"", rng);
+    if (f == NULL || strcmp(f->rng, "caffe") != 0) return FIRE_OK;
     if (t->lanes > 1)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "rng: \"caffe\" needs one worker with one lane, not %d lanes",
@@ -80,6 +78,7 @@ static fire_status_t set_up(fire_trainer_t *t)
 {
     int window = t->param->average_loss > 0 ? t->param->average_loss : 1;
 
+    FIRE_TRY(fire_settings_check(t->param->fire));
     FIRE_TRY(fire_trainer_take_lanes(t));
     FIRE_TRY(choose_scale(t));
     FIRE_TRY(choose_rng(t));

@@ -125,23 +125,14 @@ static fire_overlap_t choose_overlap(const fire_trainer_t *t)
     return FIRE_OVERLAP_POLL;
 }
 
-static fire_status_t parse_overlap(const fire_trainer_t *t, const char *name,
-                                   fire_overlap_t *overlap_p)
+static fire_overlap_t overlap_of(const fire_trainer_t *t, const char *name)
 {
-    if (strcmp(name, "auto") == 0) {
-        *overlap_p = choose_overlap(t);
-        return FIRE_OK;
-    }
     for (int i = 0; i < 3; i++)
-        if (strcmp(name, overlaps[i]) == 0) {
-            *overlap_p = (fire_overlap_t)i;
-            return FIRE_OK;
-        }
-    return FIRE_FAIL(FIRE_ERR_INVALID,
-                     "unknown overlap \"%s\"; known are auto, thread, poll, off", name);
+        if (strcmp(name, overlaps[i]) == 0) return (fire_overlap_t)i;
+    return choose_overlap(t); /* "auto" */
 }
 
-static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options_t *o)
+static void read_options(const fire_trainer_t *t, fire_exchange_options_t *o)
 {
     static const Caffe__FireParameter defaults = CAFFE__FIRE_PARAMETER__INIT;
     const Caffe__FireParameter *f = t->param->fire != NULL ? t->param->fire : &defaults;
@@ -149,11 +140,7 @@ static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options
     bool                        whole = clips || t->solver->adapt != FIRE_ADAPT_NONE;
     bool                        gpu   = t->net->ctx.place == FIRE_GPU;
 
-    FIRE_TRY(parse_overlap(t, f->overlap, &o->overlap));
-    if (strcmp(f->update, "replicated") != 0 && strcmp(f->update, "sharded") != 0)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "unknown update \"%s\"; known are replicated, sharded",
-                         f->update);
+    o->overlap       = overlap_of(t, f->overlap);
     o->deadline      = (double)f->deadline;
     o->algo          = f->comm;
     o->colors        = (int)f->colors;
@@ -168,7 +155,6 @@ static fire_status_t read_options(const fire_trainer_t *t, fire_exchange_options
                  clips ? "clip_gradients" : f->adapt);
     if (gpu && strcmp(f->update, "sharded") == 0)
         FIRE_LOG(INFO, "a GPU updates all weights at once: update is replicated");
-    return FIRE_OK;
 }
 
 /* Whose batch batch_size is has confused many: say both. */
@@ -212,7 +198,7 @@ fire_status_t fire_trainer_make_exchange(fire_trainer_t *t)
     int                  ncut;
     fire_status_t        st;
 
-    FIRE_TRY(read_options(t, &o));
+    read_options(t, &o);
     g.weights = o.sharded && fire_trainer_size(t) > 1;
     FIRE_TRY(fire_grads_create(t->net, &g, &t->grads));
     o.bucket_bytes = bucket_bytes(t, &o);

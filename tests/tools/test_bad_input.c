@@ -156,6 +156,50 @@ TEST(a_momentum_for_a_solver_that_takes_none)
     SH_FAILS("momentum", TRAIN);
 }
 
+TEST(a_test_of_no_batches)
+{
+    make_training();
+    edit_file("solver.prototxt", "test_iter: ", "test_iter: 0 #");
+    SH_FAILS("test_iter is 0; it must be at least 1", TRAIN);
+}
+
+TEST(a_wrong_policy_names_the_solver_file_before_data_are_opened)
+{
+    make_training();
+    edit_file("solver.prototxt", "fixed", "fixt");
+    SH_FAILS("solver.prototxt: unknown lr_policy", "rm -r db; " TRAIN);
+    edit_file("solver.prototxt", "fixt", "fixed");
+    edit_file("solver.prototxt", "base_lr: ", "base_lr: -");
+    SH_FAILS("solver.prototxt: base_lr must be 0 or more", TRAIN);
+}
+
+/* One worker does not use them all, and tells of a mistake nevertheless. */
+TEST(settings_that_cannot_be_whatever_the_number_of_workers)
+{
+    make_training();
+    SH_FAILS("unknown collective algorithm \"rnig\"; known are", TRAIN " --comm rnig");
+    SH_FAILS("unknown compression \"zip\"; known are", TRAIN " --compress zip");
+    SH_FAILS("unknown update \"split\"; known are replicated, sharded",
+             TRAIN " --update split");
+    SH_FAILS("bucket_mb must be 0 to", TRAIN " --bucket_mb -1");
+    SH_FAILS("scale_lr must be 0 to", TRAIN " --scale_lr nan");
+    SH_FAILS("lanes must be 0 to", TRAIN " --lanes 4294967295");
+    SH_FAILS("warmup_iter must be 0 to", TRAIN " --warmup_iter -4");
+    SH_FAILS("--shuffle:1:10: field \"shuffle\" needs true or false",
+             TRAIN " --shuffle maybe");
+    no_leftovers();
+}
+
+TEST(a_training_that_has_nothing_to_do)
+{
+    make_training();
+    edit_file("solver.prototxt", "max_iter: 20", "max_iter: 0");
+    edit_file("solver.prototxt", "base_lr: ", "weight_decay: ");
+    SH_OK(TRAIN);
+    CHECK_HAS(ran.err, "max_iter is 0, and iteration 0 is reached");
+    CHECK_HAS(ran.err, "base_lr is 0 or not set");
+}
+
 TEST(flags_that_exclude_each_other_or_make_no_sense)
 {
     make_training();

@@ -165,7 +165,7 @@ TEST(random_numbers_can_be_those_of_caffe)
         "cmp snap_iter_20.caffemodel caffes && ! cmp -s ours caffes");
     SH_FAILS("rng: \"caffe\" needs one worker with one lane, not 2 lanes",
              "firecaffe train --solver solver.prototxt --rng caffe --lanes 2");
-    SH_FAILS("rng must be \"fire\" or \"caffe\", not \"dice\"",
+    SH_FAILS("unknown rng \"dice\"; known are fire, caffe",
              "firecaffe train --solver solver.prototxt --rng dice");
 }
 

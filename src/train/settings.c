@@ -1,0 +1,84 @@
+/* settings.c - our own settings, looked at before anything is opened: a wrong word or
+ * number is told at once, also where one worker alone would never use it. */
+#include "train/settings.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "comm/algo/algo.h"
+#include "comm/codec/codec.h"
+#include "solver/solver.h"
+
+static const char *word_at(const void *words, int i)
+{
+    return ((const char *const *)words)[i];
+}
+
+static fire_status_t check_word(const char *setting, const char *word,
+                                const char *const *known)
+{
+    char list[256];
+
+    for (int i = 0; known[i] != NULL; i++)
+        if (strcmp(known[i], word) == 0) return FIRE_OK;
+    fire_name_list(word_at, known, list, sizeof(list));
+    return FIRE_FAIL(FIRE_ERR_INVALID, "unknown %s \"%s\"; known are %s", setting, word,
+                     list);
+}
+
+static fire_status_t check_words(const Caffe__FireParameter *f)
+{
+    static const char *const batch[]   = {"global", "per-worker", NULL};
+    static const char *const overlap[] = {"auto", "thread", "poll", "off", NULL};
+    static const char *const update[]  = {"replicated", "sharded", NULL};
+    static const char *const store[]   = {"file", "memory", NULL};
+    static const char *const rng[]     = {"fire", "caffe", NULL};
+    fire_adapt_t             adapt;
+
+    FIRE_TRY(check_word("batch", f->batch, batch));
+    FIRE_TRY(check_word("overlap", f->overlap, overlap));
+    FIRE_TRY(check_word("update", f->update, update));
+    FIRE_TRY(check_word("data_store", f->data_store, store));
+    FIRE_TRY(check_word("rng", f->rng, rng));
+    return fire_adapt_find(f->adapt, &adapt);
+}
+
+static fire_status_t check_comm(const Caffe__FireParameter *f)
+{
+    const fire_algo_t  *algo;
+    const fire_codec_t *codec;
+    float               arg;
+
+    if (strcmp(f->comm, "auto") != 0 && strcmp(f->comm, "nccl") != 0)
+        FIRE_TRY(fire_algo_find(f->comm, &algo));
+    return fire_codec_find(f->compress, &codec, &arg);
+}
+
+/* No number at all is out of every range. */
+static fire_status_t check_range(const char *setting, double value, double least,
+                                 double most)
+{
+    if (value >= least && value <= most) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID, "%s must be %g to %g, not %g", setting, least,
+                     most, value);
+}
+
+static fire_status_t check_numbers(const Caffe__FireParameter *f)
+{
+    FIRE_TRY(check_range("lanes", f->lanes, 0, 1 << 20));
+    FIRE_TRY(check_range("bucket_mb", (double)f->bucket_mb, 0, 1e6));
+    FIRE_TRY(check_range("deadline", (double)f->deadline, 0, 1e9));
+    FIRE_TRY(check_range("compress_from", f->compress_from, 0, INT32_MAX));
+    FIRE_TRY(check_range("scale_lr", (double)f->scale_lr, 0, 1e9));
+    FIRE_TRY(check_range("warmup_iter", f->warmup_iter, 0, INT32_MAX));
+    FIRE_TRY(check_range("warmup_ratio", (double)f->warmup_ratio, 0, 1));
+    return check_range("adapt_eta", (double)f->adapt_eta, 0, 1e9);
+}
+
+fire_status_t fire_settings_check(const Caffe__FireParameter *fire)
+{
+    if (fire == NULL) return FIRE_OK;
+    FIRE_TRY(check_words(fire));
+    FIRE_TRY(check_comm(fire));
+    return check_numbers(fire);
+}
