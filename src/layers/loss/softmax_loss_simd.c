@@ -59,7 +59,7 @@ FIRE_SIMD void store_some(float *y, int64_t n, fire_vf_t v)
 }
 
 /* One item of n classes side by side. */
-FIRE_VECTOR static void softmax_row(int64_t n, const float *x, float *y)
+FIRE_SIMD void softmax_row(int64_t n, const float *x, float *y)
 {
     fire_vf_t best = fire_vf_all(-INFINITY), sums = {0};
     float     max, sum                            = 0;
@@ -82,8 +82,7 @@ FIRE_VECTOR static void softmax_row(int64_t n, const float *x, float *y)
 }
 
 /* 16 places of one item, whose classes are `step` numbers apart. */
-FIRE_VECTOR static void softmax_places(int64_t classes, int64_t step, const float *x,
-                                       float *y)
+FIRE_SIMD void softmax_places(int64_t classes, int64_t step, const float *x, float *y)
 {
     fire_vf_t best = fire_vf_all(-INFINITY), sum = {0};
 
@@ -102,7 +101,7 @@ FIRE_VECTOR static void softmax_places(int64_t classes, int64_t step, const floa
 }
 
 /* The last 16 places may overlap those before: they get the same values again. */
-static void softmax_item(const fire_softmax_t *m, const float *x, float *y)
+FIRE_VECTOR static void softmax_item(const fire_softmax_t *m, const float *x, float *y)
 {
     if (m->inner == 1) {
         softmax_row(m->classes, x, y);
