@@ -114,16 +114,21 @@ static size_t round_up(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
+/* A rank that adds up lends nothing meanwhile, and lending costs no memory: so it is
+ * done as early as possible, or the peer would wait for it between two sums. */
 static void choose_window(const fire_exec_t *x, fire_channel_t *ch)
 {
-    size_t most = 1;
+    size_t most  = 1;
+    bool   loans = true;
 
     for (int64_t k = ch->first; k < ch->end; k++) {
-        size_t bytes = fire_exec_step(x, x->order[k])->span.len * sizeof(float);
+        const fire_step_t *st    = fire_exec_step(x, x->order[k]);
+        size_t             bytes = st->span.len * sizeof(float);
 
         if (bytes > most) most = bytes;
+        loans = loans && fire_step_is_loan(st->kind);
     }
-    ch->window = fire_window_of(x->s.window, most);
+    ch->window = loans ? FIRE_WINDOW_MOST : fire_window_of(x->s.window, most);
     if (ch->window > ch->end - ch->first) ch->window = (int)(ch->end - ch->first);
 }
 
@@ -188,8 +193,7 @@ static fire_status_t take_memory(fire_exec_t *x)
 static fire_status_t check_steps(const fire_exec_t *x)
 {
     for (int64_t i = 0; i < x->s.sched->n; i++) {
-        fire_step_kind_t kind  = fire_exec_step(x, i)->kind;
-        bool             lends = kind == FIRE_LEND || kind == FIRE_BORROW;
+        fire_step_kind_t kind = fire_exec_step(x, i)->kind;
 
         if (kind == FIRE_NATIVE &&
             (x->s.tp->ops->allreduce == NULL || x->s.codec != NULL))
@@ -197,7 +201,8 @@ static fire_status_t check_steps(const fire_exec_t *x)
                              "transport %s has no %sallreduce of its own; choose "
                              "another algorithm",
                              x->s.tp->ops->name, x->s.codec ? "compressed " : "");
-        if (lends && (x->s.codec != NULL || !x->channel[x->channel_of[i]].lent))
+        if (fire_step_is_loan(kind) &&
+            (x->s.codec != NULL || !x->channel[x->channel_of[i]].lent))
             return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                              "rank %d cannot reach rank %d's buffer; allocate it with "
                              "fire_comm_alloc() and do not compress",

@@ -70,6 +70,12 @@ static inline bool fire_step_is_held(fire_step_kind_t kind)
     return kind == FIRE_HOLD || kind == FIRE_BORROW;
 }
 
+/* The bytes stay where they are; only a note of them travels. */
+static inline bool fire_step_is_loan(fire_step_kind_t kind)
+{
+    return kind == FIRE_LEND || kind == FIRE_BORROW;
+}
+
 /* Two messages of a channel keep a link busy, more of them make up for ranks that lose
  * their core now and then. But a channel shall not take up too much memory. */
 static inline int fire_window_of(int wish, size_t longest_bytes)

@@ -139,13 +139,19 @@ static fire_status_t match(fire_traffic_t *t, const fire_algo_t *algo,
 static void choose_windows(fire_traffic_t *t, bool few)
 {
     for (int64_t i = 0; i < t->npipe; i++) {
-        fire_sim_pipe_t *p    = &t->pipe[i];
-        double           most = 1;
+        fire_sim_pipe_t *p     = &t->pipe[i];
+        double           most  = 1;
+        bool             loans = true;
 
-        for (int64_t k = p->first; k < p->end; k++)
-            if (t->step[t->message[k].out].bytes > most)
-                most = t->step[t->message[k].out].bytes;
-        p->window = fire_window_of(few ? FIRE_WINDOW : FIRE_WINDOW_MOST, (size_t)most);
+        for (int64_t k = p->first; k < p->end; k++) {
+            const fire_sim_step_t *st = &t->step[t->message[k].out];
+
+            if (st->bytes > most) most = st->bytes;
+            loans = loans && st->kind == FIRE_LEND;
+        }
+        p->window =
+            loans ? FIRE_WINDOW_MOST
+                  : fire_window_of(few ? FIRE_WINDOW : FIRE_WINDOW_MOST, (size_t)most);
     }
 }
 

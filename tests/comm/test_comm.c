@@ -1,4 +1,7 @@
 #include "comm/comm.h"
+
+#include <stdatomic.h>
+
 #include "ranks.h"
 #include "test.h"
 
@@ -168,6 +171,51 @@ TEST(buckets_under_way_together_do_not_disturb_each_other_or_allocate)
     run_ranks(1, &FIRE_COMM_OPTIONS_INIT, many_at_once, NULL);
     run_ranks(2, &FIRE_COMM_OPTIONS_INIT, many_at_once, NULL);
     run_ranks(5, &FIRE_COMM_OPTIONS_INIT, many_at_once, NULL);
+}
+
+/* ---- one that is busy ---- */
+
+enum { PIECES = 4, PIECE = 500 };
+
+static bool are_own_parts_summed(const float *buf)
+{
+    for (size_t k = 0; k < PIECES; k++) {
+        size_t i = k * 2 * PIECE + 100;
+
+        if (buf[i] != contribution(0, i) + contribution(1, i)) return false;
+    }
+    return true;
+}
+
+static void sum_beside_a_busy_one(fire_comm_t *c, void *arg)
+{
+    fire_collective_options_t o = {.algo = "onesided", .piece = PIECE * sizeof(float)};
+    atomic_bool              *summed = arg;
+    double                    until  = fire_clock_now() + 20;
+    fire_collective_t        *x;
+    float                    *buf;
+
+    CHECK_OK(FIRE_NEW(&buf, 2 * PIECE * PIECES));
+    contribute(fire_comm_rank(c), buf, 2 * PIECE * PIECES);
+    CHECK_OK(fire_collective_create(c, &o, buf, 2 * PIECE * PIECES, &x));
+    CHECK_OK(fire_collective_start(x));
+    CHECK_OK(fire_collective_test(x));
+    while (!atomic_load(summed) && fire_clock_now() < until) {
+        if (fire_comm_rank(c) == 1) continue; /* busy */
+        CHECK_OK(fire_collective_test(x));
+        if (are_own_parts_summed(buf)) atomic_store(summed, true);
+    }
+    CHECK(atomic_load(summed));
+    CHECK_OK(fire_collective_wait(x));
+    fire_collective_destroy(x);
+    fire_free(buf);
+}
+
+TEST(a_rank_can_sum_all_its_parts_while_the_other_is_busy)
+{
+    atomic_bool summed = false;
+
+    run_ranks(2, &FIRE_COMM_OPTIONS_INIT, sum_beside_a_busy_one, &summed);
 }
 
 static void create_and_end(fire_comm_t *c, void *arg)
