@@ -129,6 +129,27 @@ TEST(an_algorithm_that_cannot_do_it_is_refused)
     run_ranks(2, &FIRE_COMM_OPTIONS_INIT, want_canonical, NULL);
 }
 
+TEST(the_library_is_not_expected_to_beat_a_ring_between_hosts)
+{
+    static const fire_machine_t net = {
+        .net = {.alpha = 20e-6, .beta = 1 / 1.2e9, .gamma = 1 / 20e9}};
+    static const int   node[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const fire_algo_t *ring, *library;
+
+    CHECK_OK(fire_algo_find("ring", &ring));
+    CHECK_OK(fire_algo_find("mpi", &library));
+    for (int size = 2; size <= 8; size += 2)
+        for (size_t count = 1000; count < 100000000; count *= 5) {
+            fire_coll_t d = {.size = size, .node = node, .span = {0, count}};
+            double      cost;
+
+            d.piece = fire_piece_of(ring, &d) / sizeof(float);
+            cost    = ring->cost(&d, &net);
+            d.piece = fire_piece_of(library, &d) / sizeof(float);
+            CHECK(library->cost(&d, &net) > cost);
+        }
+}
+
 TEST(a_missing_table_is_an_error)
 {
     fire_comm_options_t o = FIRE_COMM_OPTIONS_INIT;
