@@ -117,8 +117,8 @@ fire_status_t fire_solver_check_rate(const Caffe__SolverParameter *p)
                          "unknown lr_policy \"%s\"; known are fixed, step, exp, inv, "
                          "multistep, poly, sigmoid, cosine",
                          name);
-    if (!(p->base_lr >= 0))
-        return FIRE_FAIL(FIRE_ERR_INVALID, "base_lr must be 0 or more, not %g",
+    if (!isfinite(p->base_lr))
+        return FIRE_FAIL(FIRE_ERR_INVALID, "base_lr must be a number, not %g",
                          (double)p->base_lr);
     if (strcmp(name, "step") == 0 && p->stepsize <= 0)
         return FIRE_FAIL(FIRE_ERR_INVALID, "lr_policy \"step\" needs a stepsize > 0");

@@ -123,10 +123,9 @@ static fire_status_t count_test_nets(const Caffe__SolverParameter *p, int *n_p)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "the solver has test nets but no test_interval > 0");
     for (size_t i = 0; i < p->n_test_iter; i++)
-        if (p->test_iter[i] < 1)
+        if (p->test_iter[i] < 0)
             return FIRE_FAIL(FIRE_ERR_INVALID,
-                             "test_iter is %d; it must be at least 1, or left out if "
-                             "nothing is to be tested",
+                             "test_iter is %d; it must be 0, for no test, or more",
                              p->test_iter[i]);
     *n_p = (int)p->n_test_iter;
     return FIRE_OK;

@@ -177,6 +177,7 @@ fire_status_t fire_trainer_test(fire_trainer_t *t, int which)
 
     FIRE_LOG(INFO, "Iteration %lld, Testing net (#%d)", (long long)t->solver->iter,
              which);
+    if (t->test[which].iterations == 0) return FIRE_OK; /* Caffe tells no means then */
     FIRE_TRY(fire_trainer_sync(t));
     if (strcmp(t->param->eval_type, "detection") == 0) return test_detection(t, which);
     FIRE_TRY(FIRE_NEW(&row, (t->test[which].iterations + 1) * width));

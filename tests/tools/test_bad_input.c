@@ -156,11 +156,11 @@ TEST(a_momentum_for_a_solver_that_takes_none)
     SH_FAILS("momentum", TRAIN);
 }
 
-TEST(a_test_of_no_batches)
+TEST(a_test_of_less_than_no_batches)
 {
     make_training();
-    edit_file("solver.prototxt", "test_iter: ", "test_iter: 0 #");
-    SH_FAILS("test_iter is 0; it must be at least 1", TRAIN);
+    edit_file("solver.prototxt", "test_iter: ", "test_iter: -1 #");
+    SH_FAILS("test_iter is -1; it must be 0", TRAIN);
 }
 
 TEST(a_wrong_policy_names_the_solver_file_before_data_are_opened)
@@ -169,8 +169,8 @@ TEST(a_wrong_policy_names_the_solver_file_before_data_are_opened)
     edit_file("solver.prototxt", "fixed", "fixt");
     SH_FAILS("solver.prototxt: unknown lr_policy", "rm -r db; " TRAIN);
     edit_file("solver.prototxt", "fixt", "fixed");
-    edit_file("solver.prototxt", "base_lr: ", "base_lr: -");
-    SH_FAILS("solver.prototxt: base_lr must be 0 or more", TRAIN);
+    edit_file("solver.prototxt", "base_lr: ", "base_lr: nan #");
+    SH_FAILS("solver.prototxt: base_lr must be a number", TRAIN);
 }
 
 /* One worker does not use them all, and tells of a mistake nevertheless. */

@@ -42,6 +42,15 @@ TEST(the_fields_that_caffes_scripts_cut_out_are_where_they_look)
     CHECK_STR(ran.out, "0 5 10 15 ");
 }
 
+TEST(no_test_batches_mean_no_test_as_in_caffe)
+{
+    make_training();
+    edit_file("solver.prototxt", "test_iter: ", "test_iter: 0 #");
+    SH_OK(TRAIN " 2>log");
+    SH_OK("grep -q '] Iteration 10, Testing net (#0)$' log");
+    SH_OK("! grep -q 'Test net output' log");
+}
+
 TEST(two_runs_write_the_same_bytes)
 {
     make_training();
