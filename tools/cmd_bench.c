@@ -250,19 +250,20 @@ const command_t command_bench_allreduce = {
     .name      = "bench allreduce",
     .arguments = "",
     .summary   = "measure the exchange of gradients between workers",
-    .help =
-        "Adds arrays up over all workers with every algorithm, in turns, and prints "
-        "the\n"
-        "median time of the slowest worker, the bus bandwidth 2(P-1)/P * bytes / time\n"
-        "and how many times faster than the library's own MPI_Allreduce that is.\n"
-        "\n"
-        "Examples:\n"
-        "  mpirun -np 4 firecaffe bench allreduce --bytes 30M,54M,250M\n"
-        "  mpirun -np 4 firecaffe bench allreduce --algo "
-        "ring,multicolor:colors=8\n"
-        "  mpirun -np 4 firecaffe bench allreduce --tune my.tuning\n"
-        "  mpirun -np 4 firecaffe bench allreduce --tuning my.tuning --algo auto\n"
-        "  mpirun -np 4 firecaffe train --solver s.prototxt --tuning my.tuning\n",
-    .groups = groups,
-    .run    = run,
+    .help      = "Adds arrays up over all workers with every algorithm, in turns, and\n"
+                 "prints the median time of the slowest worker, the bus bandwidth\n"
+                 "2(P-1)/P * bytes / time and how many times faster than the library's\n"
+                 "own MPI_Allreduce that is.\n"
+                 "\n"
+                 "Examples:\n"
+                 "  mpirun -np 4 firecaffe bench allreduce --bytes 30M,54M,250M\n"
+                 "  mpirun -np 4 firecaffe bench allreduce \\\n"
+                 "      --algo ring,multicolor:colors=8\n"
+                 "  mpirun -np 4 firecaffe bench allreduce --tune my.tuning\n"
+                 "  mpirun -np 4 firecaffe bench allreduce --tuning my.tuning \\\n"
+                 "      --algo auto\n"
+                 "  mpirun -np 4 firecaffe train --solver s.prototxt \\\n"
+                 "      --tuning my.tuning\n",
+    .groups    = groups,
+    .run       = run,
 };

@@ -144,17 +144,15 @@ const command_t command_classify = {
     .name      = "classify",
     .arguments = "MODEL WEIGHTS MEAN LABELS IMAGE",
     .summary   = "name what an image shows",
-    .help =
-        "Resizes the image to the net's input, subtracts the mean of each channel of\n"
-        "MEAN (.binaryproto or .npy), and prints the five outputs with the highest "
-        "values\n"
-        "beside their lines of LABELS.\n"
-        "\n"
-        "Example:\n"
-        "  firecaffe classify deploy.prototxt net.caffemodel mean.binaryproto \\\n"
-        "      labels.txt cat.jpg\n",
-    .groups   = groups,
-    .min_args = 5,
-    .max_args = 5,
-    .run      = run,
+    .help      = "Resizes the image to the net's input, subtracts the mean of each\n"
+                 "channel of MEAN (.binaryproto or .npy), and prints the five outputs\n"
+                 "with the highest values beside their lines of LABELS.\n"
+                 "\n"
+                 "Example:\n"
+                 "  firecaffe classify deploy.prototxt net.caffemodel \\\n"
+                 "      mean.binaryproto labels.txt cat.jpg\n",
+    .groups    = groups,
+    .min_args  = 5,
+    .max_args  = 5,
+    .run       = run,
 };

@@ -134,21 +134,19 @@ const command_t command_draw = {
     .name      = "draw",
     .arguments = "NET OUT",
     .summary   = "draw a prototxt, as Caffe's draw_net.py",
-    .help   = "Draws the layers as boxes: name, type, and for convolution and pooling\n"
-              "kernel/stride+pad outputs/groups; layers that work in place are in the "
-              "box of\n"
-              "the layer whose result they change. OUT ends in .svg, .html or .dot; "
-              "others, as\n"
-              ".png and .pdf, are made by Graphviz where it is installed. `firecaffe net "
-              "--draw`\n"
-              "builds the net and tells shapes as well.\n"
-              "\n"
-              "Examples:\n"
-              "  firecaffe draw models/lenet/train_val.prototxt lenet.svg\n"
-              "  firecaffe draw --rankdir TB --phase TEST --display_lrm net.prototxt "
-              "net.html\n",
-    .groups = groups,
-    .min_args = 2,
-    .max_args = 2,
-    .run      = run,
+    .help      = "Draws the layers as boxes: name, type, and for convolution and\n"
+                 "pooling kernel/stride+pad outputs/groups; layers that work in place\n"
+                 "are in the box of the layer whose result they change. OUT ends in\n"
+                 ".svg, .html or .dot; others, as .png and .pdf, are made by Graphviz\n"
+                 "where it is installed. `firecaffe net --draw` builds the net and\n"
+                 "tells shapes as well.\n"
+                 "\n"
+                 "Examples:\n"
+                 "  firecaffe draw models/lenet/train_val.prototxt lenet.svg\n"
+                 "  firecaffe draw --rankdir TB --phase TEST --display_lrm \\\n"
+                 "      net.prototxt net.html\n",
+    .groups    = groups,
+    .min_args  = 2,
+    .max_args  = 2,
+    .run       = run,
 };

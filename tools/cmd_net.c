@@ -249,23 +249,22 @@ const command_t command_net = {
     .name      = "net",
     .arguments = "FILE",
     .summary   = "show a net: shapes, parameters, arithmetic, kernels",
-    .help   = "Builds the net (phase TEST unless --phase=TRAIN) and prints a line per "
-              "layer:\n"
-              "shape of its first output, parameters, FLOP of a forward pass (a "
-              "multiply-add\n"
-              "is two), and for convolution and inner product layers |W|, the bytes of "
-              "their\n"
-              "weights, and |D|, the bytes of their inputs. Where the data of a Data "
-              "layer are\n"
-              "missing, --shape or the layer's crop_size tells their shape.\n"
-              "\n"
-              "Examples:\n"
-              "  firecaffe net models/alexnet/deploy.prototxt --batch 1024\n"
-              "  firecaffe net models/lenet/train_val.prototxt --shape data=64,1,28,28\n"
-              "  firecaffe net models/resnet50/deploy.prototxt --explain\n"
-              "  firecaffe net models/googlenet/deploy.prototxt --draw googlenet.svg\n"
-              "  firecaffe net --coverage\n",
-    .groups = groups,
-    .max_args = 1,
-    .run      = run,
+    .help      = "Builds the net (phase TEST unless --phase=TRAIN) and prints a line\n"
+                 "per layer: shape of its first output, parameters, FLOP of a forward\n"
+                 "pass (a multiply-add is two), and for convolution and inner product\n"
+                 "layers |W|, the bytes of their weights, and |D|, the bytes of their\n"
+                 "inputs. Where the data of a Data layer are missing, --shape or the\n"
+                 "layer's crop_size tells their shape.\n"
+                 "\n"
+                 "Examples:\n"
+                 "  firecaffe net models/alexnet/deploy.prototxt --batch 1024\n"
+                 "  firecaffe net models/lenet/train_val.prototxt \\\n"
+                 "      --shape data=64,1,28,28\n"
+                 "  firecaffe net models/resnet50/deploy.prototxt --explain\n"
+                 "  firecaffe net models/googlenet/deploy.prototxt \\\n"
+                 "      --draw googlenet.svg\n"
+                 "  firecaffe net --coverage\n",
+    .groups    = groups,
+    .max_args  = 1,
+    .run       = run,
 };

@@ -205,12 +205,10 @@ static void print_rows(const plan_t *p)
                1e3 * p->net.w_bytes * r->workers / bw,
                1e3 * p->net.w_bytes * log2(r->workers) / bw);
     }
-    printf("\nTimes in ms. * is the fastest for that many workers. wire MB: what the "
-           "worker\n"
-           "that sends most sends in a step; mem GB: weights, gradients, history and\n"
-           "activations of a worker. Right of the bar: the FireCaffe paper's equations "
-           "for\n"
-           "a parameter server and a reduction tree.\n");
+    printf("\nTimes in ms. * is the fastest for that many workers. wire MB: what the\n"
+           "worker that sends most sends in a step; mem GB: weights, gradients,\n"
+           "history and activations of a worker. Right of the bar: the FireCaffe\n"
+           "paper's equations for a parameter server and a reduction tree.\n");
 }
 
 static void add_row_members(fire_json_writer_t *w, const plan_row_t *r)
@@ -412,25 +410,22 @@ const command_t command_plan = {
     .name      = "plan",
     .arguments = "--model FILE --machine FILE",
     .summary   = "predict training on a cluster, and say what to use there",
-    .help =
-        "Replays a training step of the net on the described cluster for every batch,\n"
-        "number of workers and way to sum gradients: computing by arithmetic and "
-        "memory\n"
-        "traffic, sums by simulating the very messages that would be sent. Data need "
-        "not\n"
-        "be there. The batch is that of all workers together. With --run_dir, "
-        "`report`\n"
-        "draws the predictions.\n"
-        "\n"
-        "Examples:\n"
-        "  firecaffe plan --model models/resnet50/train_val.prototxt "
-        "--machine machines/h200x8.json\n"
-        "  firecaffe plan --model models/googlenet/train_val.prototxt "
-        "--machine machines/titan_k20x.json --workers 32,128 --comm tree,ps "
-        "--overlap off\n"
-        "  mpirun -np 2 firecaffe plan --machine measure --save here.json\n"
-        "  firecaffe plan --model models/vgg19/train_val.prototxt "
-        "--machine machines/ethernet10.json --batch 32/worker --compress fp16\n",
+    .help   = "Replays a training step of the net on the described cluster for every\n"
+              "batch, number of workers and way to sum gradients: computing by\n"
+              "arithmetic and memory traffic, sums by simulating the very messages\n"
+              "that would be sent. Data need not be there. The batch is that of all\n"
+              "workers together. With --run_dir, `report` draws the predictions.\n"
+              "\n"
+              "Examples:\n"
+              "  firecaffe plan --model models/resnet50/train_val.prototxt \\\n"
+              "      --machine machines/h200x8.json\n"
+              "  firecaffe plan --model models/googlenet/train_val.prototxt \\\n"
+              "      --machine machines/titan_k20x.json --workers 32,128 \\\n"
+              "      --comm tree,ps --overlap off\n"
+              "  mpirun -np 2 firecaffe plan --machine measure --save here.json\n"
+              "  firecaffe plan --model models/vgg19/train_val.prototxt \\\n"
+              "      --machine machines/ethernet10.json --batch 32/worker \\\n"
+              "      --compress fp16\n",
     .groups = groups,
     .run    = run,
 };

@@ -219,24 +219,21 @@ const command_t command_predict = {
     .name      = "predict",
     .arguments = "INPUT OUTPUT",
     .summary   = "score images into a .npy, as Caffe's classify.py",
-    .help =
-        "INPUT is an image, a directory (its images in the order of their names) or a\n"
-        ".npy of images x height x width x channels. OUTPUT, a .npy, gets a row for "
-        "each\n"
-        "image: the net's first output, averaged over the four corners and the middle "
-        "of\n"
-        "the image and their mirror images, or with --center_only of the middle "
-        "alone.\n"
-        "\n"
-        "Examples:\n"
-        "  firecaffe predict --model_def deploy.prototxt --pretrained_model "
-        "net.caffemodel \\\n"
-        "      --mean_file mean.npy cat.jpg cat.npy\n"
-        "  firecaffe predict --model_def deploy.prototxt --pretrained_model "
-        "net.caffemodel \\\n"
-        "      --center_only --images_dim 320,480 --ext png photos/ scores.npy\n",
-    .groups   = groups,
-    .min_args = 2,
-    .max_args = 2,
-    .run      = run,
+    .help      = "INPUT is an image, a directory (its images in the order of their\n"
+                 "names) or a .npy of images x height x width x channels. OUTPUT, a\n"
+                 ".npy, gets a row for each image: the net's first output, averaged\n"
+                 "over the four corners and the middle of the image and their mirror\n"
+                 "images, or with --center_only of the middle alone.\n"
+                 "\n"
+                 "Examples:\n"
+                 "  firecaffe predict --model_def deploy.prototxt \\\n"
+                 "      --pretrained_model net.caffemodel --mean_file mean.npy \\\n"
+                 "      cat.jpg cat.npy\n"
+                 "  firecaffe predict --model_def deploy.prototxt \\\n"
+                 "      --pretrained_model net.caffemodel --center_only \\\n"
+                 "      --images_dim 320,480 --ext png photos/ scores.npy\n",
+    .groups    = groups,
+    .min_args  = 2,
+    .max_args  = 2,
+    .run       = run,
 };

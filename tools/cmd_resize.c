@@ -197,11 +197,10 @@ const command_t command_resize = {
     .name      = "resize",
     .arguments = "",
     .summary   = "make squares of images, as resize_and_crop_images.py",
-    .help   = "Resizes each image of the list until its shorter side has the length, "
-              "cuts the\n"
-              "square out of the middle and writes it below the output folder by the "
-              "same path\n"
-              "(.jpg, .jpeg or .png). Images that cannot be read are told and left out.\n"
+    .help   = "Resizes each image of the list until its shorter side has the length,\n"
+              "cuts the square out of the middle and writes it below the output\n"
+              "folder by the same path (.jpg, .jpeg or .png). Images that cannot be\n"
+              "read are told and left out.\n"
               "\n"
               "Example:\n"
               "  firecaffe resize --input train.txt --input_folder photos \\\n"

@@ -184,11 +184,9 @@ const command_t command_run = {
     .arguments = "--model FILE --in BLOB=FILE.npy --out DIR",
     .summary   = "run any net on numpy arrays",
     .help      = "Sets blobs from .npy files, runs the net, and writes every blob as\n"
-                 "DIR/BLOB.npy (float32). With --backward it also writes the gradients: of "
-                 "blobs\n"
-                 "as DIR/BLOB.diff.npy, of parameters as DIR/LAYER.INDEX.diff.npy. The "
-                 "phase is\n"
-                 "TEST unless --phase=TRAIN.\n"
+                 "DIR/BLOB.npy (float32). With --backward it also writes the gradients:\n"
+                 "of blobs as DIR/BLOB.diff.npy, of parameters as\n"
+                 "DIR/LAYER.INDEX.diff.npy. The phase is TEST unless --phase=TRAIN.\n"
                  "\n"
                  "Examples:\n"
                  "  firecaffe run --model deploy.prototxt --weights net.caffemodel \\\n"

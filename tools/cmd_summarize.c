@@ -193,18 +193,15 @@ const command_t command_summarize = {
     .name      = "summarize",
     .arguments = "NET",
     .summary   = "list the layers of a prototxt, as Caffe's summarize.py",
-    .help =
-        "Prints name, type, parameters (names, xRATE, DxDECAY where these are not 1),\n"
-        "bottoms -> tops, and for convolution and pooling kernel/stride+pad outputs/"
-        "groups.\n"
-        "Behind a bottom, ? means that no layer before makes it; behind a top, * that "
-        "no\n"
-        "layer takes it. All phases are listed; `firecaffe net` builds one of them "
-        "and\n"
-        "tells shapes, parameters and arithmetic.\n"
-        "\n"
-        "Example:\n"
-        "  firecaffe summarize models/lenet/train_val.prototxt\n",
+    .help     = "Prints name, type, parameters (names, xRATE, DxDECAY where these are\n"
+                "not 1), bottoms -> tops, and for convolution and pooling\n"
+                "kernel/stride+pad outputs/groups. Behind a bottom, ? means that no\n"
+                "layer before makes it; behind a top, * that no layer takes it. All\n"
+                "phases are listed; `firecaffe net` builds one of them and tells\n"
+                "shapes, parameters and arithmetic.\n"
+                "\n"
+                "Example:\n"
+                "  firecaffe summarize models/lenet/train_val.prototxt\n",
     .groups   = groups,
     .min_args = 1,
     .max_args = 1,

@@ -379,26 +379,27 @@ const command_t command_sweep = {
     .name      = "sweep",
     .arguments = "--solver FILE --run_dir DIR",
     .summary   = "train a grid of batch sizes and learning rates",
-    .help =
-        "Trains the solver's net once for each batch size and learning rate, and "
-        "prints\n"
-        "a table of what the test net reached; DIR/sweep.csv holds more. Points are\n"
-        "dealt out to the workers: threads of this process, or processes under mpirun\n"
-        "or srun. A point keeps its run in DIR/batchN_lrX as `train --run_dir` does.\n"
-        "\n"
-        "Started again, a sweep trains only what is not finished, from the newest\n"
-        "snapshots where there are some. Ctrl-C writes snapshots and stops.\n"
-        "\n"
-        "Examples:\n"
-        "  firecaffe sweep --solver models/lenet/solver.prototxt --run_dir runs/sweep "
-        "\\\n"
-        "    --batches 64,256,1024 --rates 0.005,0.01,0.02\n"
-        "  firecaffe sweep --solver solver.prototxt --run_dir runs/warm \\\n"
-        "    --batches 256,1024,4096 --scaling sqrt --warmup_iter 500 --workers 2\n"
-        "  mpirun -n 16 firecaffe sweep --solver solver.prototxt --run_dir runs/lars "
-        "\\\n"
-        "    --batches 1024,8192 --rates 0.5,1,2,4 --adapt lars\n"
-        "  firecaffe report runs/sweep/* -o sweep.html\n",
-    .groups = groups,
-    .run    = run,
+    .help      = "Trains the solver's net once for each batch size and learning rate,\n"
+                 "and prints a table of what the test net reached; DIR/sweep.csv holds\n"
+                 "more. Points are dealt out to the workers: threads of this process,\n"
+                 "or processes under mpirun or srun. A point keeps its run in\n"
+                 "DIR/batchN_lrX as `train --run_dir` does.\n"
+                 "\n"
+                 "Started again, a sweep trains only what is not finished, from the\n"
+                 "newest snapshots where there are some. Ctrl-C writes snapshots and\n"
+                 "stops.\n"
+                 "\n"
+                 "Examples:\n"
+                 "  firecaffe sweep --solver models/lenet/solver.prototxt \\\n"
+                 "      --run_dir runs/sweep --batches 64,256,1024 \\\n"
+                 "      --rates 0.005,0.01,0.02\n"
+                 "  firecaffe sweep --solver solver.prototxt --run_dir runs/warm \\\n"
+                 "      --batches 256,1024,4096 --scaling sqrt --warmup_iter 500 \\\n"
+                 "      --workers 2\n"
+                 "  mpirun -n 16 firecaffe sweep --solver solver.prototxt \\\n"
+                 "      --run_dir runs/lars --batches 1024,8192 --rates 0.5,1,2,4 \\\n"
+                 "      --adapt lars\n"
+                 "  firecaffe report runs/sweep/* -o sweep.html\n",
+    .groups    = groups,
+    .run       = run,
 };

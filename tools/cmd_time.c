@@ -299,22 +299,21 @@ const command_t command_time = {
     .name      = "time",
     .arguments = "--model FILE",
     .summary   = "measure forward and backward of every layer",
-    .help =
-        "Runs the net --iterations times forward and backward, after one pass that is\n"
-        "not counted, and gives the mean time of every layer. The phase is TRAIN "
-        "unless\n"
-        "--phase=TEST, which is inference and has no backward pass on a CPU; nor has a "
-        "net\n"
-        "without a loss. Several workers do so at the same time. Where data are not "
-        "there,\n"
-        "--shape or crop_size stands in.\n"
-        "\n"
-        "Examples:\n"
-        "  firecaffe time --model models/alexnet/deploy.prototxt --iterations 10\n"
-        "  firecaffe time --model net.prototxt --kernel Convolution=ref --threads 1\n"
-        "  mpirun -np 2 firecaffe time --model net.prototxt --batch 16,32 --json > "
-        "times.json\n"
-        "  firecaffe time --model net.prototxt --run_dir runs/times\n",
+    .help   = "Runs the net --iterations times forward and backward, after one pass\n"
+              "that is not counted, and gives the mean time of every layer. The\n"
+              "phase is TRAIN unless --phase=TEST, which is inference and has no\n"
+              "backward pass on a CPU; nor has a net without a loss. Several workers\n"
+              "do so at the same time. Where data are not there, --shape or\n"
+              "crop_size stands in.\n"
+              "\n"
+              "Examples:\n"
+              "  firecaffe time --model models/alexnet/deploy.prototxt \\\n"
+              "      --iterations 10\n"
+              "  firecaffe time --model net.prototxt --kernel Convolution=ref \\\n"
+              "      --threads 1\n"
+              "  mpirun -np 2 firecaffe time --model net.prototxt --batch 16,32 \\\n"
+              "      --json > times.json\n"
+              "  firecaffe time --model net.prototxt --run_dir runs/times\n",
     .groups = groups,
     .run    = run,
 };

@@ -362,23 +362,23 @@ const command_t command_train = {
     .name      = "train",
     .arguments = "--solver FILE",
     .summary   = "train, fine-tune or resume",
-    .help = "Trains the net that the solver file names, tests it now and then, writes\n"
-            "snapshots. Caffe's solver, net and data files work as they are.\n"
-            "\n"
-            "Examples:\n"
-            "  firecaffe train --solver models/lenet/solver.prototxt\n"
-            "  firecaffe train --solver solver.prototxt --weights trained.caffemodel\n"
-            "  firecaffe train --solver solver.prototxt --snapshot "
-            "lenet_iter_5000.solverstate\n"
-            "\n"
-            "  firecaffe train --solver solver.prototxt --run_dir runs/first\n"
-            "  firecaffe train --repeat runs/first\n"
-            "  firecaffe train --solver solver.prototxt --workers 4\n"
-            "  mpirun -n 16 firecaffe train --solver solver.prototxt\n"
-            "  firecaffe train --solver solver.prototxt --workers 16 --restarts 5 \\\n"
-            "    --launcher \"mpirun --hostfile hosts\"\n"
-            "\n"
-            "Ctrl-C writes a snapshot and stops; `kill -HUP` writes one and goes on.\n",
-    .groups = groups,
-    .run    = run,
+    .help      = "Trains the net that the solver file names, tests it now and then\n"
+                 "and writes snapshots. Caffe's files work as they are.\n"
+                 "\n"
+                 "Examples:\n"
+                 "  firecaffe train --solver models/lenet/solver.prototxt\n"
+                 "  firecaffe train --solver solver.prototxt \\\n"
+                 "      --weights trained.caffemodel\n"
+                 "  firecaffe train --solver solver.prototxt \\\n"
+                 "      --snapshot lenet_iter_5000.solverstate\n"
+                 "  firecaffe train --solver solver.prototxt --run_dir runs/first\n"
+                 "  firecaffe train --repeat runs/first\n"
+                 "  firecaffe train --solver solver.prototxt --workers 4\n"
+                 "  mpirun -n 16 firecaffe train --solver solver.prototxt\n"
+                 "  firecaffe train --solver solver.prototxt --workers 16 \\\n"
+                 "      --restarts 5 --launcher \"mpirun --hostfile hosts\"\n"
+                 "\n"
+                 "Ctrl-C writes a snapshot and stops; SIGHUP writes one and goes on.\n",
+    .groups    = groups,
+    .run       = run,
 };

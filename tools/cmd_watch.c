@@ -123,18 +123,17 @@ const command_t command_watch = {
     .name      = "watch",
     .arguments = "RUN_DIR...",
     .summary   = "follow runs in the terminal or in a browser",
-    .help =
-        "Shows runs while they go on: progress, loss, accuracy, speed and what each\n"
-        "worker does with its time. With --serve it is the page of `firecaffe "
-        "report`,\n"
-        "which then follows the run by itself; it is read-only, and others than this\n"
-        "machine need the token that is printed.\n"
-        "\n"
-        "Examples:\n"
-        "  firecaffe watch runs/lenet\n"
-        "  firecaffe watch runs/lenet --serve 8080\n"
-        "  firecaffe watch runs/* --serve 0.0.0.0:8080\n",
-    .groups   = groups,
+    .help   = "Shows runs while they go on: progress, loss, accuracy, speed and what\n"
+              "each worker does with its time. With --serve it is the page of\n"
+              "`firecaffe report`, which then follows the run by itself; it is\n"
+              "read-only, and others than this machine need the token that is\n"
+              "printed.\n"
+              "\n"
+              "Examples:\n"
+              "  firecaffe watch runs/lenet\n"
+              "  firecaffe watch runs/lenet --serve 8080\n"
+              "  firecaffe watch runs/* --serve 0.0.0.0:8080\n",
+    .groups = groups,
     .min_args = 1,
     .max_args = -1,
     .run      = run,

@@ -131,15 +131,21 @@ static const command_t *take_command(int *argc, const char **argv)
     return NULL;
 }
 
-/* "convert" alone, or with a wrong second word: the second words there are. */
-static fire_status_t family_of(const char *word, fire_str_t *out)
+/* Is "convert mnist" one of the commands that begin with "convert"? */
+static bool is_of_family(const command_t *c, const char *word)
 {
     size_t n = strlen(word);
 
+    return strncmp(c->name, word, n) == 0 && c->name[n] == ' ';
+}
+
+/* "convert" alone, or with a wrong second word: the second words there are. */
+static fire_status_t family_of(const char *word, fire_str_t *out)
+{
     for (int k = 0; command_at(k) != NULL; k++)
-        if (strncmp(command_at(k)->name, word, n) == 0 && command_at(k)->name[n] == ' ')
+        if (is_of_family(command_at(k), word))
             FIRE_TRY(fire_str_printf(out, "%s%s", out->n > 0 ? ", " : "",
-                                     command_at(k)->name + n + 1));
+                                     command_at(k)->name + strlen(word) + 1));
     return FIRE_OK;
 }
 
@@ -175,6 +181,20 @@ static void print_overview(void)
         "Caffe's tools (links in build/tools) the program does what they do.\n");
 }
 
+/* "convert --help"; false: no command begins with this word. */
+static bool print_family(const char *word)
+{
+    bool found = false;
+
+    for (int i = 0; command_at(i) != NULL; i++) {
+        if (!is_of_family(command_at(i), word)) continue;
+        printf("  %-17s %s\n", command_at(i)->name, command_at(i)->summary);
+        found = true;
+    }
+    if (found) printf("\nBehind one of these, --help explains it, with examples.\n");
+    return found;
+}
+
 static fire_status_t print_help(const command_t *c, const fire_option_group_t *groups)
 {
     fire_str_t flags = {0};
@@ -188,13 +208,18 @@ static fire_status_t print_help(const command_t *c, const fire_option_group_t *g
 
 /* ---- running ---- */
 
-static fire_status_t check_arguments(const command_t *c, int64_t narg)
+static fire_status_t check_arguments(const command_t *c, const fire_options_t *o)
 {
-    if (narg >= c->min_args && (c->max_args < 0 || narg <= c->max_args)) return FIRE_OK;
-    return FIRE_FAIL(
-        FIRE_ERR_INVALID, "%s %s; usage: firecaffe %s %s (more: firecaffe %s --help)",
-        c->name, narg < c->min_args ? "needs more arguments" : "takes fewer arguments",
-        c->name, c->arguments, c->name);
+    if (c->max_args >= 0 && o->narg > c->max_args)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "\"%s\" is one argument too many; usage: firecaffe %s %s "
+                         "(more: firecaffe %s --help)",
+                         o->arg[c->max_args], c->name, c->arguments, c->name);
+    if (o->narg >= c->min_args) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID,
+                     "%s needs more arguments; usage: firecaffe %s %s "
+                     "(more: firecaffe %s --help)",
+                     c->name, c->name, c->arguments, c->name);
 }
 
 static fire_status_t run_command(const command_t *c, int argc, const char *const *argv)
@@ -216,7 +241,7 @@ static fire_status_t run_command(const command_t *c, int argc, const char *const
         st = print_help(c, groups);
         goto done;
     }
-    FIRE_TRY_GOTO(st, check_arguments(c, options.narg), done);
+    FIRE_TRY_GOTO(st, check_arguments(c, &options), done);
     FIRE_TRY_GOTO(st, console_open(&console, argv[0]), done);
     st = c->run((int)options.narg, options.arg);
 done:
@@ -230,6 +255,11 @@ static bool wants(const char *word, const char *flag)
     return strcmp(word, flag) == 0;
 }
 
+static bool wants_help(const char *word)
+{
+    return wants(word, "help") || wants(word, "h");
+}
+
 static fire_status_t dispatch(int argc, const char **argv)
 {
     bool             help    = argc > 1 && strcmp(argv[1], "help") == 0;
@@ -238,11 +268,13 @@ static fire_status_t dispatch(int argc, const char **argv)
     if (help && command != NULL)
         return run_command(command, 2, (const char *[]){argv[0], "--help"});
     if (command != NULL) return run_command(command, argc, argv);
-    if (help && argc > 2) return unknown_command(argv[2]);
-    if (argc < 2 || wants(argv[1], "help") || wants(argv[1], "h")) {
+    if (help && argc > 2)
+        return print_family(argv[2]) ? FIRE_OK : unknown_command(argv[2]);
+    if (argc < 2 || wants_help(argv[1])) {
         print_overview();
         return FIRE_OK;
     }
+    if (argc > 2 && wants_help(argv[2]) && print_family(argv[1])) return FIRE_OK;
     if (wants(argv[1], "version")) return run_command(&command_version, 1, argv);
     return unknown_command(argv[1]);
 }

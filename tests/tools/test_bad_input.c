@@ -426,6 +426,18 @@ TEST(a_disk_that_is_full_while_snapshotting)
     CHECK_STR(ran.out, "ballast\n");
 }
 
+TEST(a_disk_that_is_full_while_converting)
+{
+    make_idx(64);
+    sh("mkdir disk && unshare -m sh -c 'mount -t tmpfs -o size=8k none disk && "
+       "firecaffe convert mnist images.idx labels.idx disk/db; "
+       "code=$?; ls disk; exit $code'");
+    if (strstr(ran.err, "unshare") != NULL || strstr(ran.err, "mount") != NULL)
+        test_skip("mounting is not permitted");
+    check_one_error(__FILE__, __LINE__, "disk/db: cannot write LMDB");
+    CHECK_STR(ran.out, "");
+}
+
 TEST(results_that_cannot_be_written)
 {
     make_training();

@@ -26,6 +26,23 @@ TEST(help_before_or_after_the_command_is_the_same)
     SH_OK("firecaffe help log >a && firecaffe log --help >b && cmp a b");
 }
 
+TEST(help_of_a_first_word_lists_the_commands_that_begin_with_it)
+{
+    SH_OK("firecaffe convert --help >a && firecaffe help convert >b && cmp a b");
+    SH_OK("firecaffe convert --help");
+    CHECK_HAS(ran.out, "  convert mnist ");
+    CHECK(strstr(ran.out, "train") == NULL);
+    SH_FAILS("bench what? There are: allreduce", "firecaffe bench");
+}
+
+TEST(help_fits_a_terminal_of_80_columns)
+{
+    SH_OK("firecaffe | sed -n 's/^  \\([a-z0-9_]*\\( [a-z0-9]*\\)\\{0,1\\}\\)  "
+          ".*/\\1/p' >list;"
+          "{ firecaffe; while read -r c; do firecaffe $c --help; done <list; } |"
+          "  awk 'length > 80 && !/^usage/ { print; bad = 1 } END { exit bad }'");
+}
+
 TEST(a_misspelt_command_or_flag_is_answered_with_the_nearest)
 {
     SH_FAILS("unknown command 'versoin'; did you mean 'version'?", "firecaffe versoin");
@@ -36,7 +53,7 @@ TEST(a_misspelt_command_or_flag_is_answered_with_the_nearest)
 TEST(wrong_numbers_of_arguments_are_answered_with_the_usage)
 {
     SH_FAILS("usage: firecaffe log LOG [DIR]", "firecaffe log");
-    SH_FAILS("log takes fewer arguments", "firecaffe log a b c");
+    SH_FAILS("\"c\" is one argument too many", "firecaffe log a b c");
 }
 
 TEST(version_is_one_word_after_the_name)

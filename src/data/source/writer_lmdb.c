@@ -1,6 +1,7 @@
 /* writer_lmdb.c - records are collected and written in one transaction per thousand.
  * When the map is full the transaction is lost: the map is doubled and the same
  * records are written again. */
+#include <errno.h>
 #include <lmdb.h>
 #include <string.h>
 
@@ -27,7 +28,9 @@ typedef struct lmdb_writer {
 static fire_status_t check(int rc)
 {
     if (rc == 0) return FIRE_OK;
-    return FIRE_FAIL(FIRE_ERR_IO, "cannot write LMDB: %s", mdb_strerror(rc));
+    /* LMDB calls a short write an input/output error. */
+    return FIRE_FAIL(FIRE_ERR_IO, "cannot write LMDB: %s%s", mdb_strerror(rc),
+                     rc == EIO ? "; is the disk full?" : "");
 }
 
 static void lmdb_close(fire_writer_t *base)
