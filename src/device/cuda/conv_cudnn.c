@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "device/cuda/graph_cudnn.h"
+#include "device/cuda/plan_cudnn.h"
 
 enum { X = 1, W, Y, BIAS }; /* names of tensors */
 
@@ -41,9 +41,6 @@ typedef struct parts {
     cudnnBackendDescriptor_t x, w, y, conv;
 } parts_t;
 
-#define SET(d, name, type, n, value) \
-    FIRE_TRY(fire_cudnn_graph_set(g, (d), (name), (type), (n), (value)))
-
 static fire_status_t describe(fire_cudnn_graph_t *g, const fire_cudnn_conv_t *c,
                               parts_t *p)
 {
@@ -51,18 +48,20 @@ static fire_status_t describe(fire_cudnn_graph_t *g, const fire_cudnn_conv_t *c,
     cudnnConvolutionMode_t mode    = CUDNN_CROSS_CORRELATION;
 
     FIRE_TRY(fire_cudnn_graph_add(g, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR, &p->conv));
-    SET(p->conv, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &compute);
-    SET(p->conv, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1,
-        &mode);
-    SET(p->conv, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1, &c->axes);
-    SET(p->conv, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, c->axes,
-        c->dilation);
-    SET(p->conv, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, c->axes,
-        c->stride);
-    SET(p->conv, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, c->axes,
-        c->pad);
-    SET(p->conv, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, c->axes,
-        c->pad);
+    FIRE_CUDNN_SET(g, p->conv, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE,
+                   1, &compute);
+    FIRE_CUDNN_SET(g, p->conv, CUDNN_ATTR_CONVOLUTION_CONV_MODE,
+                   CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
+    FIRE_CUDNN_SET(g, p->conv, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1,
+                   &c->axes);
+    FIRE_CUDNN_SET(g, p->conv, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64,
+                   c->axes, c->dilation);
+    FIRE_CUDNN_SET(g, p->conv, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64,
+                   c->axes, c->stride);
+    FIRE_CUDNN_SET(g, p->conv, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64,
+                   c->axes, c->pad);
+    FIRE_CUDNN_SET(g, p->conv, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64,
+                   c->axes, c->pad);
     return fire_cudnn_graph_finish(g, p->conv);
 }
 
@@ -114,12 +113,12 @@ static fire_status_t add_conv(fire_cudnn_graph_t *g, fire_cudnn_pass_t pass,
     cudnnBackendDescriptor_t d;
 
     FIRE_TRY(fire_cudnn_graph_add(g, names[pass].type, &d));
-    SET(d, names[pass].conv, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &p->conv);
-    SET(d, names[pass].x, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &p->x);
-    SET(d, names[pass].w, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &p->w);
-    SET(d, names[pass].y, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &p->y);
-    SET(d, names[pass].alpha, CUDNN_TYPE_FLOAT, 1, &one);
-    SET(d, names[pass].beta, CUDNN_TYPE_FLOAT, 1, &zero);
+    FIRE_CUDNN_SET(g, d, names[pass].conv, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &p->conv);
+    FIRE_CUDNN_SET(g, d, names[pass].x, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &p->x);
+    FIRE_CUDNN_SET(g, d, names[pass].w, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &p->w);
+    FIRE_CUDNN_SET(g, d, names[pass].y, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &p->y);
+    FIRE_CUDNN_SET(g, d, names[pass].alpha, CUDNN_TYPE_FLOAT, 1, &one);
+    FIRE_CUDNN_SET(g, d, names[pass].beta, CUDNN_TYPE_FLOAT, 1, &zero);
     FIRE_TRY(fire_cudnn_graph_finish(g, d));
     g->op[g->nop++] = d;
     return FIRE_OK;
@@ -135,18 +134,21 @@ static fire_status_t add_pointwise(fire_cudnn_graph_t *g, cudnnPointwiseMode_t m
     cudnnBackendDescriptor_t how, d;
 
     FIRE_TRY(fire_cudnn_graph_add(g, CUDNN_BACKEND_POINTWISE_DESCRIPTOR, &how));
-    SET(how, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
-    SET(how, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &precision);
+    FIRE_CUDNN_SET(g, how, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1,
+                   &mode);
+    FIRE_CUDNN_SET(g, how, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1,
+                   &precision);
     FIRE_TRY(fire_cudnn_graph_finish(g, how));
     FIRE_TRY(fire_cudnn_graph_add(g, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, &d));
-    SET(d, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-        1, &how);
-    SET(d, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-        &from);
+    FIRE_CUDNN_SET(g, d, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR,
+                   CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &how);
+    FIRE_CUDNN_SET(g, d, CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
+                   CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &from);
     if (other != NULL)
-        SET(d, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
-            &other);
-    SET(d, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &to);
+        FIRE_CUDNN_SET(g, d, CUDNN_ATTR_OPERATION_POINTWISE_BDESC,
+                       CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other);
+    FIRE_CUDNN_SET(g, d, CUDNN_ATTR_OPERATION_POINTWISE_YDESC,
+                   CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &to);
     FIRE_TRY(fire_cudnn_graph_finish(g, d));
     g->op[g->nop++] = d;
     return FIRE_OK;

@@ -1,9 +1,9 @@
-/* graph_cudnn.h - operations described to cuDNN as a graph, and plans that run them. */
+/* graph_cudnn.h - operations described to cuDNN as a graph. */
 #ifndef FIRE_DEVICE_CUDA_GRAPH_CUDNN_H
 #define FIRE_DEVICE_CUDA_GRAPH_CUDNN_H
 #include "device/cuda/cudnn.h"
 
-enum { FIRE_CUDNN_DIMS = 5, FIRE_CUDNN_OPS = 4, FIRE_CUDNN_TENSORS = 8 };
+enum { FIRE_CUDNN_DIMS = 5, FIRE_CUDNN_OPS = 4 };
 
 /* Descriptors of one graph; they go together. */
 typedef struct fire_cudnn_graph {
@@ -22,30 +22,6 @@ typedef struct fire_cudnn_tensor {
     int64_t         dim[FIRE_CUDNN_DIMS], stride[FIRE_CUDNN_DIMS];
 } fire_cudnn_tensor_t;
 
-/* What plans may do. */
-typedef struct fire_cudnn_rules {
-    bool deterministic, exact, tensor_cores;
-    /* Run the best few of those that cuDNN advises, and take the fastest; key: a word for
-     * the problem and the rules, under which the choice is kept (tune.h). unadvised: run
-     * others that use tensor cores, too. */
-    bool        measure, unadvised;
-    const char *key;
-} fire_cudnn_rules_t;
-
-/* Where the tensors of a graph are. */
-typedef struct fire_cudnn_args {
-    int     n;
-    int64_t uid[FIRE_CUDNN_TENSORS];
-    void   *ptr[FIRE_CUDNN_TENSORS];
-} fire_cudnn_args_t;
-
-typedef struct fire_cudnn_plan {
-    cudnnBackendDescriptor_t plan;
-    size_t                   workspace;
-    float                    ms;     /* if it was measured */
-    int                      choice; /* which of those that were advised */
-} fire_cudnn_plan_t;
-
 fire_status_t fire_cudnn_graph_init(fire_stream_t *s, fire_cudnn_graph_t *g);
 void          fire_cudnn_graph_fini(fire_cudnn_graph_t *g);
 
@@ -62,13 +38,10 @@ fire_status_t fire_cudnn_graph_finish(fire_cudnn_graph_t      *g,
 fire_status_t fire_cudnn_graph_tensor(fire_cudnn_graph_t        *g,
                                       const fire_cudnn_tensor_t *t,
                                       cudnnBackendDescriptor_t  *d_p);
+/* All operations as one; no more can be added. */
+fire_status_t fire_cudnn_graph_seal(fire_cudnn_graph_t       *g,
+                                    cudnnBackendDescriptor_t *graph_p);
 
-/* FIRE_ERR_UNSUPPORTED where cuDNN has no plan that the rules allow. Outputs among the
- * args are written if plans are measured. */
-fire_status_t fire_cudnn_plan_make(fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
-                                   const fire_cudnn_args_t *args,
-                                   fire_cudnn_plan_t       *plan_p);
-fire_status_t fire_cudnn_plan_run(fire_stream_t *s, const fire_cudnn_plan_t *p,
-                                  const fire_cudnn_args_t *args);
-void          fire_cudnn_plan_free(const fire_cudnn_t *calls, fire_cudnn_plan_t *p);
+#define FIRE_CUDNN_SET(g, d, name, type, n, value) \
+    FIRE_TRY(fire_cudnn_graph_set((g), (d), (name), (type), (n), (value)))
 #endif
