@@ -91,6 +91,6 @@ fire_gpu_usage_t fire_gpu_usage(const fire_stream_t *s)
     u.now  = now[gpu];
     u.peak = peak[gpu];
     pthread_mutex_unlock(&lock);
-    u.workspace = s->workspace.bytes + s->scratch.bytes;
+    u.workspace = s->lane.workspace.bytes + s->lane.scratch.bytes;
     return u;
 }

@@ -3,15 +3,10 @@
 
 static void change_lanes(fire_stream_t *s)
 {
-    fire_cuda_lane_t now = {s->queue, s->cublas, s->cublas_scratch, s->workspace,
-                            s->scratch};
+    fire_cuda_lane_t now = s->lane;
 
-    s->queue          = s->beside.queue;
-    s->cublas         = s->beside.cublas;
-    s->cublas_scratch = s->beside.cublas_scratch;
-    s->workspace      = s->beside.workspace;
-    s->scratch        = s->beside.scratch;
-    s->beside         = now;
+    s->lane   = s->beside;
+    s->beside = now;
 }
 
 static fire_status_t open_queue(fire_stream_t *s)
@@ -26,7 +21,7 @@ fire_status_t fire_cuda_aside_begin(fire_stream_t *s)
 {
     if (s->shared) return FIRE_OK;
     FIRE_TRY(open_queue(s));
-    FIRE_TRY(FIRE_CUDA(cudaEventRecord(s->parted, s->queue)));
+    FIRE_TRY(FIRE_CUDA(cudaEventRecord(s->parted, s->lane.queue)));
     FIRE_TRY(FIRE_CUDA(cudaStreamWaitEvent(s->beside.queue, s->parted, 0)));
     change_lanes(s);
     return FIRE_OK;
@@ -43,17 +38,14 @@ fire_status_t fire_cuda_aside_end(fire_stream_t *s, fire_status_t so_far)
 fire_status_t fire_cuda_aside_meet(fire_stream_t *s)
 {
     if (s->shared) return FIRE_OK;
-    return FIRE_CUDA(cudaStreamWaitEvent(s->queue, s->met, 0));
+    return FIRE_CUDA(cudaStreamWaitEvent(s->lane.queue, s->met, 0));
 }
 
 void fire_cuda_aside_close(fire_stream_t *s)
 {
     if (s->beside.queue == NULL) return;
     cudaStreamSynchronize(s->beside.queue);
-    change_lanes(s);
-    fire_cuda_lane_close(s);
-    change_lanes(s);
-    s->beside = (fire_cuda_lane_t){0};
+    fire_cuda_lane_close(&s->beside);
     cudaEventDestroy(s->parted);
     cudaEventDestroy(s->met);
 }

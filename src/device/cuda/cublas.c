@@ -38,20 +38,20 @@ static fire_status_t cublas_status(cublasStatus_t rc, const char *what,
  * recorded, and sums come out the same on every run. */
 enum { SCRATCH = 32 << 20 };
 
-static fire_status_t open_handle(fire_stream_t *s)
+static fire_status_t open_handle(fire_cuda_lane_t *lane)
 {
-    if (s->cublas != NULL) return FIRE_OK;
+    if (lane->cublas != NULL) return FIRE_OK;
     FIRE_TRY(fire_cuda_lib_open(&library));
-    FIRE_TRY(fire_cuda_take(SCRATCH, &s->cublas_scratch));
-    FIRE_TRY(CUBLAS(cublas.Create_v2((cublasHandle_t *)&s->cublas)));
-    FIRE_TRY(CUBLAS(cublas.SetStream_v2(s->cublas, s->queue)));
-    return CUBLAS(cublas.SetWorkspace_v2(s->cublas, s->cublas_scratch, SCRATCH));
+    FIRE_TRY(fire_cuda_take(SCRATCH, &lane->cublas_scratch));
+    FIRE_TRY(CUBLAS(cublas.Create_v2((cublasHandle_t *)&lane->cublas)));
+    FIRE_TRY(CUBLAS(cublas.SetStream_v2(lane->cublas, lane->queue)));
+    return CUBLAS(cublas.SetWorkspace_v2(lane->cublas, lane->cublas_scratch, SCRATCH));
 }
 
-void fire_cublas_close(fire_stream_t *s)
+void fire_cublas_close(fire_cuda_lane_t *lane)
 {
-    if (s->cublas != NULL) cublas.Destroy_v2(s->cublas);
-    fire_cuda_give(s->cublas_scratch);
+    if (lane->cublas != NULL) cublas.Destroy_v2(lane->cublas);
+    fire_cuda_give(lane->cublas_scratch);
 }
 
 static cudaDataType type_of(fire_dtype_t t)
@@ -74,13 +74,14 @@ fire_status_t fire_cuda_gemm_run(fire_stream_t *s, const fire_cuda_gemm_t *g,
     if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "a matrix of more than %d rows",
                          INT_MAX);
-    FIRE_TRY(open_handle(s));
+    FIRE_TRY(open_handle(&s->lane));
     if (g->batch > 1)
         return CUBLAS(cublas.GemmStridedBatchedEx(
-            s->cublas, op_b, op_a, (int)g->n, (int)g->m, (int)g->k, &g->alpha, b, type,
-            ldb, g->b_step, a, type, lda, g->a_step, &g->beta, c, c_type, (int)g->n,
-            g->c_step, (int)g->batch, compute, CUBLAS_GEMM_DEFAULT));
-    return CUBLAS(cublas.GemmEx(s->cublas, op_b, op_a, (int)g->n, (int)g->m, (int)g->k,
-                                &g->alpha, b, type, ldb, a, type, lda, &g->beta, c,
-                                c_type, (int)g->n, compute, CUBLAS_GEMM_DEFAULT));
+            s->lane.cublas, op_b, op_a, (int)g->n, (int)g->m, (int)g->k, &g->alpha, b,
+            type, ldb, g->b_step, a, type, lda, g->a_step, &g->beta, c, c_type,
+            (int)g->n, g->c_step, (int)g->batch, compute, CUBLAS_GEMM_DEFAULT));
+    return CUBLAS(cublas.GemmEx(s->lane.cublas, op_b, op_a, (int)g->n, (int)g->m,
+                                (int)g->k, &g->alpha, b, type, ldb, a, type, lda,
+                                &g->beta, c, c_type, (int)g->n, compute,
+                                CUBLAS_GEMM_DEFAULT));
 }

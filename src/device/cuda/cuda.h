@@ -50,12 +50,10 @@ typedef struct fire_cuda_lane {
 struct fire_stream {
     int                   device;
     int                   multiprocessors;
-    fire_cuda_lane_t      beside; /* for a moment exchanged with the following */
+    fire_cuda_lane_t      lane;   /* that all goes to */
+    fire_cuda_lane_t      beside; /* for a moment exchanged with it */
     cudaEvent_t           parted, met;
-    bool                  shared; /* by threads: none of them may exchange lanes */
-    cudaStream_t          queue;
-    void                 *cublas, *cublas_scratch;
-    fire_cuda_scratch_t   workspace, scratch;
+    bool                  shared;    /* by threads: none of them may exchange lanes */
     fire_cuda_scratch_t   squares;   /* of updates, which another thread may ask for */
     cudaStream_t          sending;   /* what goes to the GPU ahead of time */
     void                 *cudnn;     /* handle, made when first asked for */
@@ -98,7 +96,7 @@ fire_status_t fire_cuda_aside_begin(fire_stream_t *s);
 fire_status_t fire_cuda_aside_end(fire_stream_t *s, fire_status_t so_far);
 fire_status_t fire_cuda_aside_meet(fire_stream_t *s);
 void          fire_cuda_aside_close(fire_stream_t *s);
-void          fire_cuda_lane_close(fire_stream_t *s); /* the one in use */
+void          fire_cuda_lane_close(fire_cuda_lane_t *lane);
 
 static inline const fire_cuda_live_t *fire_cuda_live(const fire_stream_t *s)
 {

@@ -15,7 +15,7 @@ fire_status_t fire_cudnn_get(fire_stream_t *s, const fire_cudnn_t **calls_p,
     FIRE_TRY(fire_cuda_lib_open(&library));
     if (s->cudnn == NULL) {
         FIRE_TRY(FIRE_CUDNN(cudnn.Create((cudnnHandle_t *)&s->cudnn)));
-        FIRE_TRY(FIRE_CUDNN(cudnn.SetStream(s->cudnn, s->queue)));
+        FIRE_TRY(FIRE_CUDNN(cudnn.SetStream(s->cudnn, s->lane.queue)));
     }
     *calls_p  = &cudnn;
     *handle_p = s->cudnn;

@@ -60,7 +60,7 @@ static _Thread_local fire_stream_t *mine;
 
 cudaStream_t fire_cuda_queue(void)
 {
-    return mine != NULL ? mine->queue : 0;
+    return mine != NULL ? mine->lane.queue : 0;
 }
 
 static fire_status_t gpu_clear(void *dst, size_t bytes)
@@ -137,7 +137,7 @@ static fire_status_t make_live(fire_stream_t *s)
     FIRE_TRY(FIRE_CUDA(cudaHostAlloc(&host, sizeof(*s->wrong), cudaHostAllocDefault)));
     s->wrong      = host;
     s->wrong->who = 0;
-    return FIRE_CUDA(cudaMemsetAsync(s->live.step, 0, 64, s->queue));
+    return FIRE_CUDA(cudaMemsetAsync(s->live.step, 0, 64, s->lane.queue));
 }
 
 fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
@@ -162,7 +162,7 @@ fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
                   FIRE_CUDA(cudaDeviceGetAttribute(
                       &s->multiprocessors, cudaDevAttrMultiProcessorCount, index)),
                   err_stream);
-    FIRE_TRY_GOTO(st, FIRE_CUDA(cudaStreamCreate(&s->queue)), err_stream);
+    FIRE_TRY_GOTO(st, FIRE_CUDA(cudaStreamCreate(&s->lane.queue)), err_stream);
     FIRE_TRY_GOTO(
         st, FIRE_CUDA(cudaStreamCreateWithFlags(&s->sending, cudaStreamNonBlocking)),
         err_queue);
@@ -177,24 +177,25 @@ err_live:
     fire_cuda_give(s->live.step);
     cudaStreamDestroy(s->sending);
 err_queue:
-    cudaStreamDestroy(s->queue);
+    cudaStreamDestroy(s->lane.queue);
 err_stream:
     fire_free(s);
     return st;
 }
 
-void fire_cuda_lane_close(fire_stream_t *s)
+void fire_cuda_lane_close(fire_cuda_lane_t *lane)
 {
-    fire_cublas_close(s);
-    fire_cuda_give(s->workspace.memory);
-    fire_cuda_give(s->scratch.memory);
-    cudaStreamDestroy(s->queue);
+    fire_cublas_close(lane);
+    fire_cuda_give(lane->workspace.memory);
+    fire_cuda_give(lane->scratch.memory);
+    cudaStreamDestroy(lane->queue);
+    *lane = (fire_cuda_lane_t){0};
 }
 
 void fire_gpu_close(fire_stream_t *s)
 {
     if (s == NULL) return;
-    cudaStreamSynchronize(s->queue);
+    cudaStreamSynchronize(s->lane.queue);
     fire_cuda_aside_close(s);
 #ifdef FIRE_HAVE_CUDNN
     fire_cudnn_close(s);
@@ -207,7 +208,7 @@ void fire_gpu_close(fire_stream_t *s)
     fire_free(s->name);
     cudaStreamDestroy(s->sending);
     fire_cuda_give(s->squares.memory);
-    fire_cuda_lane_close(s);
+    fire_cuda_lane_close(&s->lane);
     if (mine == s) mine = NULL;
     fire_free(s);
 }
@@ -225,7 +226,7 @@ void fire_gpu_share(fire_stream_t *s)
 
 fire_status_t fire_gpu_sync(fire_stream_t *s)
 {
-    FIRE_TRY(FIRE_CUDA(cudaStreamSynchronize(s->queue)));
+    FIRE_TRY(FIRE_CUDA(cudaStreamSynchronize(s->lane.queue)));
     return fire_cuda_hear(s);
 }
 
@@ -246,12 +247,12 @@ static fire_status_t fit(fire_stream_t *s, fire_cuda_scratch_t *m, size_t bytes,
 
 fire_status_t fire_cuda_workspace(fire_stream_t *s, size_t bytes, void **memory_p)
 {
-    return fit(s, &s->workspace, bytes, memory_p);
+    return fit(s, &s->lane.workspace, bytes, memory_p);
 }
 
 fire_status_t fire_cuda_scratch(fire_stream_t *s, size_t bytes, void **memory_p)
 {
-    return fit(s, &s->scratch, bytes, memory_p);
+    return fit(s, &s->lane.scratch, bytes, memory_p);
 }
 
 fire_status_t fire_cuda_squares(fire_stream_t *s, size_t bytes, void **memory_p)

@@ -97,7 +97,7 @@ static bool is_over(cudaEvent_t event)
 /* Mostly it has arrived long ago: then there is nothing to wait for, or to measure. */
 fire_status_t fire_gpu_parcel_open(fire_gpu_parcel_t *p, const void **memory_p)
 {
-    cudaStream_t q = p->stream->queue;
+    cudaStream_t q = p->stream->lane.queue;
 
     p->waited = !is_over(p->sent);
     if (p->waited) {
@@ -112,7 +112,7 @@ fire_status_t fire_gpu_parcel_open(fire_gpu_parcel_t *p, const void **memory_p)
 fire_status_t fire_gpu_parcel_close(fire_gpu_parcel_t *p)
 {
     p->opened_once = true;
-    return FIRE_CUDA(cudaEventRecord(p->read, p->stream->queue));
+    return FIRE_CUDA(cudaEventRecord(p->read, p->stream->lane.queue));
 }
 
 double fire_gpu_parcel_stall(const fire_gpu_parcel_t *p)

@@ -44,7 +44,7 @@ err_post:
 void fire_gpu_post_destroy(fire_gpu_post_t *p)
 {
     if (p == NULL) return;
-    if (p->count > 0) cudaStreamSynchronize(p->stream->queue);
+    if (p->count > 0) cudaStreamSynchronize(p->stream->lane.queue);
     for (int i = 0; i < FIRE_GPU_LETTERS; i++)
         if (p->arrived[i] != NULL) cudaEventDestroy(p->arrived[i]);
     cudaFreeHost(p->host);
@@ -57,8 +57,8 @@ fire_status_t fire_gpu_post_send(fire_gpu_post_t *p, const float *src)
 
     FIRE_TRY(FIRE_CUDA(cudaMemcpyAsync(p->host + at * p->n, src,
                                        (size_t)p->n * sizeof(float),
-                                       cudaMemcpyDeviceToHost, p->stream->queue)));
-    FIRE_TRY(FIRE_CUDA(cudaEventRecord(p->arrived[at], p->stream->queue)));
+                                       cudaMemcpyDeviceToHost, p->stream->lane.queue)));
+    FIRE_TRY(FIRE_CUDA(cudaEventRecord(p->arrived[at], p->stream->lane.queue)));
     p->count++;
     return FIRE_OK;
 }

@@ -8,14 +8,15 @@ struct fire_gpu_graph {
 
 fire_status_t fire_gpu_record_begin(fire_stream_t *s)
 {
-    return FIRE_CUDA(cudaStreamBeginCapture(s->queue, cudaStreamCaptureModeRelaxed));
+    return FIRE_CUDA(
+        cudaStreamBeginCapture(s->lane.queue, cudaStreamCaptureModeRelaxed));
 }
 
 fire_status_t fire_gpu_record_end(fire_stream_t *s, fire_gpu_graph_t **graph_p)
 {
     cudaGraph_t       graph = NULL;
     fire_gpu_graph_t *g;
-    fire_status_t     st = FIRE_CUDA(cudaStreamEndCapture(s->queue, &graph));
+    fire_status_t     st = FIRE_CUDA(cudaStreamEndCapture(s->lane.queue, &graph));
 
     if (st < 0) {
         cudaGetLastError(); /* the queue itself is as it was */
@@ -35,7 +36,7 @@ fire_status_t fire_gpu_record_end(fire_stream_t *s, fire_gpu_graph_t **graph_p)
 
 fire_status_t fire_gpu_replay(fire_stream_t *s, fire_gpu_graph_t *graph)
 {
-    return FIRE_CUDA(cudaGraphLaunch(graph->exec, s->queue));
+    return FIRE_CUDA(cudaGraphLaunch(graph->exec, s->lane.queue));
 }
 
 void fire_gpu_graph_free(fire_gpu_graph_t *graph)
