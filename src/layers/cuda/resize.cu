@@ -154,8 +154,8 @@ fire_status_t fire_gpu_unpool_back(fire_stream_t *s, const fire_gpu_zoom_t *zoom
 
 /* One of its levels; results of an image begin `step` apart. */
 struct level_t {
-    fire_pool_t pool;
-    int64_t     images, channels, step;
+    fire_pool_windows_t pool;
+    int64_t             images, channels, step;
 };
 
 static fire_status_t level_forward(fire_stream_t *s, level_t l, const float *x,

@@ -94,24 +94,24 @@ static void across_scale(const lrn_t *s, int64_t channels, int64_t plane,
     }
 }
 
-static fire_pool_t within_window(const fire_layer_t *l)
+static fire_pool_windows_t within_window(const fire_layer_t *l)
 {
     const lrn_t *s = FIRE_STATE(l, lrn_t);
     int64_t pad = (s->size - 1) / 2, h = l->bottom[0]->dim[2], w = l->bottom[0]->dim[3];
 
-    return (fire_pool_t){.kernel = {s->size, s->size},
-                         .stride = {1, 1},
-                         .pad    = {pad, pad},
-                         .in     = {h, w},
-                         .out    = {h, w}};
+    return (fire_pool_windows_t){.kernel = {s->size, s->size},
+                                 .stride = {1, 1},
+                                 .pad    = {pad, pad},
+                                 .in     = {h, w},
+                                 .out    = {h, w}};
 }
 
 static void within_scale(const fire_layer_t *l, const float *x, float *scale)
 {
-    const lrn_t *s = FIRE_STATE(l, lrn_t);
-    lrn_ref_t   *r = l->kernel_state;
-    fire_pool_t  p = within_window(l);
-    int64_t      n = l->bottom[0]->dim[1] * p.in[0] * p.in[1];
+    const lrn_t        *s = FIRE_STATE(l, lrn_t);
+    lrn_ref_t          *r = l->kernel_state;
+    fire_pool_windows_t p = within_window(l);
+    int64_t             n = l->bottom[0]->dim[1] * p.in[0] * p.in[1];
 
     for (int64_t i = 0; i < n; i++)
         r->padded.x[i] = powf(x[i], 2.0f);
@@ -177,10 +177,10 @@ static void across_back(const fire_layer_t *l, const float *x, const float *y,
 static void within_back(const fire_layer_t *l, const float *x, const float *dy,
                         const float *scale, float *dx)
 {
-    const lrn_t *s = FIRE_STATE(l, lrn_t);
-    lrn_ref_t   *r = l->kernel_state;
-    fire_pool_t  p = within_window(l);
-    int64_t      n = l->bottom[0]->dim[1] * p.in[0] * p.in[1];
+    const lrn_t        *s = FIRE_STATE(l, lrn_t);
+    lrn_ref_t          *r = l->kernel_state;
+    fire_pool_windows_t p = within_window(l);
+    int64_t             n = l->bottom[0]->dim[1] * p.in[0] * p.in[1];
     float *d_mean = r->sum.x, *d_square = r->padded.x, slope = -s->beta * s->alpha;
 
     for (int64_t i = 0; i < n; i++) {

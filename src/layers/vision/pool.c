@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-fire_status_t fire_pool_reshape(fire_pool_t *p, bool round_down)
+fire_status_t fire_pool_reshape(fire_pool_windows_t *p, bool round_down)
 {
     for (int i = 0; i < 2; i++) {
         float steps =
@@ -26,7 +26,7 @@ fire_status_t fire_pool_reshape(fire_pool_t *p, bool round_down)
 }
 
 /* What one window gives, from its plane x. */
-static float max_of(const fire_pool_t *p, fire_pool_box_t b, const float *x,
+static float max_of(const fire_pool_windows_t *p, fire_pool_box_t b, const float *x,
                     int32_t *index)
 {
     float best = -FLT_MAX;
@@ -41,7 +41,7 @@ static float max_of(const fire_pool_t *p, fire_pool_box_t b, const float *x,
     return best;
 }
 
-static float sum_of(const fire_pool_t *p, fire_pool_box_t b, const float *x)
+static float sum_of(const fire_pool_windows_t *p, fire_pool_box_t b, const float *x)
 {
     float sum = 0.0f;
 
@@ -51,8 +51,8 @@ static float sum_of(const fire_pool_t *p, fire_pool_box_t b, const float *x)
     return sum;
 }
 
-static float draw_of(const fire_pool_t *p, fire_pool_box_t b, const float *x, float u,
-                     int32_t *index)
+static float draw_of(const fire_pool_windows_t *p, fire_pool_box_t b, const float *x,
+                     float u, int32_t *index)
 {
     float limit = u * sum_of(p, b, x), sum = 0.0f;
 
@@ -66,7 +66,7 @@ static float draw_of(const fire_pool_t *p, fire_pool_box_t b, const float *x, fl
     return *index >= 0 ? x[*index] : 0.0f;
 }
 
-static float expect_of(const fire_pool_t *p, fire_pool_box_t b, const float *x)
+static float expect_of(const fire_pool_windows_t *p, fire_pool_box_t b, const float *x)
 {
     float sum = FLT_MIN, squares = 0.0f;
 
@@ -87,40 +87,42 @@ static float expect_of(const fire_pool_t *p, fire_pool_box_t b, const float *x)
         x += (p)->in[0] * (p)->in[1];                                     \
     }
 
-void fire_pool_max(const fire_pool_t *p, int64_t planes, const float *x, float *y,
-                   int32_t *index)
+void fire_pool_max(const fire_pool_windows_t *p, int64_t planes, const float *x,
+                   float *y, int32_t *index)
 {
     EACH_OUTPUT(p, planes, max_of(p, fire_pool_box(p, row, column), x, index + o));
 }
 
-void fire_pool_draw(const fire_pool_t *p, int64_t planes, const float *u,
+void fire_pool_draw(const fire_pool_windows_t *p, int64_t planes, const float *u,
                     const float *x, float *y, int32_t *index)
 {
     EACH_OUTPUT(p, planes,
                 draw_of(p, fire_pool_box(p, row, column), x, u[o], index + o));
 }
 
-void fire_pool_expect(const fire_pool_t *p, int64_t planes, const float *x, float *y)
+void fire_pool_expect(const fire_pool_windows_t *p, int64_t planes, const float *x,
+                      float *y)
 {
     EACH_OUTPUT(p, planes, expect_of(p, fire_pool_box(p, row, column), x));
 }
 
-static float ave_of(const fire_pool_t *p, fire_pool_box_t b, const float *x)
+static float ave_of(const fire_pool_windows_t *p, fire_pool_box_t b, const float *x)
 {
     return b.area != 0 ? sum_of(p, b, x) / (float)b.area : 0.0f;
 }
 
-void fire_pool_ave(const fire_pool_t *p, int64_t planes, const float *x, float *y)
+void fire_pool_ave(const fire_pool_windows_t *p, int64_t planes, const float *x,
+                   float *y)
 {
     EACH_OUTPUT(p, planes, ave_of(p, fire_pool_box(p, row, column), x));
 }
 
-static void clear(const fire_pool_t *p, int64_t planes, float *dx)
+static void clear(const fire_pool_windows_t *p, int64_t planes, float *dx)
 {
     memset(dx, 0, (size_t)(planes * p->in[0] * p->in[1]) * sizeof(*dx));
 }
 
-void fire_pool_pick_back(const fire_pool_t *p, int64_t planes, const float *dy,
+void fire_pool_pick_back(const fire_pool_windows_t *p, int64_t planes, const float *dy,
                          const int32_t *index, float *dx)
 {
     int64_t in = p->in[0] * p->in[1], out = p->out[0] * p->out[1];
@@ -131,14 +133,14 @@ void fire_pool_pick_back(const fire_pool_t *p, int64_t planes, const float *dy,
             if (index[o] >= 0) dx[index[o]] += dy[o];
 }
 
-static void spread(const fire_pool_t *p, fire_pool_box_t b, float dy, float *dx)
+static void spread(const fire_pool_windows_t *p, fire_pool_box_t b, float dy, float *dx)
 {
     for (int64_t h = b.begin[0]; h < b.end[0]; h++)
         for (int64_t w = b.begin[1]; w < b.end[1]; w++)
             dx[h * p->in[1] + w] += dy / (float)b.area;
 }
 
-void fire_pool_ave_back(const fire_pool_t *p, int64_t planes, const float *dy,
+void fire_pool_ave_back(const fire_pool_windows_t *p, int64_t planes, const float *dy,
                         float *dx)
 {
     int64_t in = p->in[0] * p->in[1];

@@ -6,7 +6,8 @@
 
 typedef fire_pooling_t pooling_t;
 
-static fire_status_t read_kernel(const Caffe__PoolingParameter *p, fire_pool_t *s)
+static fire_status_t read_kernel(const Caffe__PoolingParameter *p,
+                                 fire_pool_windows_t           *s)
 {
     bool h_and_w = p->has_kernel_h && p->has_kernel_w;
     bool h_or_w  = p->has_kernel_h || p->has_kernel_w;
@@ -28,7 +29,8 @@ static fire_status_t read_kernel(const Caffe__PoolingParameter *p, fire_pool_t *
     return FIRE_OK;
 }
 
-static fire_status_t read_steps(const Caffe__PoolingParameter *p, fire_pool_t *s)
+static fire_status_t read_steps(const Caffe__PoolingParameter *p,
+                                fire_pool_windows_t           *s)
 {
     if ((p->has_pad && (p->has_pad_h || p->has_pad_w)) || p->has_pad_h != p->has_pad_w)
         return FIRE_FAIL(FIRE_ERR_INVALID, "give either pad or both pad_h and pad_w");
@@ -47,8 +49,8 @@ static fire_status_t read_steps(const Caffe__PoolingParameter *p, fire_pool_t *s
 
 static fire_status_t check(const fire_layer_t *l, const pooling_t *s)
 {
-    const fire_pool_t *shape = &s->shape;
-    bool               pads  = shape->pad[0] > 0 || shape->pad[1] > 0;
+    const fire_pool_windows_t *shape = &s->shape;
+    bool                       pads  = shape->pad[0] > 0 || shape->pad[1] > 0;
 
     if (s->global && (pads || shape->stride[0] != 1 || shape->stride[1] != 1))
         return FIRE_FAIL(FIRE_ERR_INVALID,

@@ -7,7 +7,7 @@ FIRE_BEGIN_C
 #define FIRE_POOL(method) CAFFE__POOLING_PARAMETER__POOL_METHOD__##method
 
 typedef struct fire_pooling {
-    fire_pool_t                         shape;
+    fire_pool_windows_t                 shape;
     Caffe__PoolingParameter__PoolMethod method;
     bool                                global, round_down;
 } fire_pooling_t;

@@ -71,7 +71,7 @@ typedef struct side {
     int64_t begin, end, skip, length;
 } side_t;
 
-FIRE_SIMD side_t side_at(const fire_pool_t *p, int axis, int64_t output)
+FIRE_SIMD side_t side_at(const fire_pool_windows_t *p, int axis, int64_t output)
 {
     int64_t from = output * p->stride[axis] - p->pad[axis], to = from + p->kernel[axis];
     int64_t reach = p->in[axis] + p->pad[axis];
@@ -94,7 +94,7 @@ FIRE_SIMD side_t side_at(const fire_pool_t *p, int axis, int64_t output)
              n_ > 0; n_--, i++, at += (lanes))
 
 /* The usual window, all of it inside: a loop that compilers unroll. */
-FIRE_SIMD bool is_whole_3x3(const fire_pool_t *p, const side_t *rows,
+FIRE_SIMD bool is_whole_3x3(const fire_pool_windows_t *p, const side_t *rows,
                             const side_t *columns)
 {
     return p->kernel[0] == 3 && p->kernel[1] == 3 && rows->end - rows->begin == 3 &&
@@ -114,8 +114,8 @@ FIRE_SIMD void try_place(fire_vf_t v, int i, fire_vf_t *best, fire_vi_t *from)
 }
 
 /* One block of one image. */
-FIRE_SIMD void max_block(fire_dtype_t t, int lanes, const fire_pool_t *p, const void *x,
-                         void *y, uint8_t *place)
+FIRE_SIMD void max_block(fire_dtype_t t, int lanes, const fire_pool_windows_t *p,
+                         const void *x, void *y, uint8_t *place)
 {
     for (int64_t row = 0, o = 0; row < p->out[0]; row++) {
         side_t rows = side_at(p, 0, row);
@@ -157,7 +157,7 @@ FIRE_SIMD void try_bits(const uint16_t *x, int i, bits_t *best, bits_t *from)
     *from = (above & (int16_t)i) | (~above & *from);
 }
 
-FIRE_SIMD void max_bits(const fire_pool_t *p, const uint16_t *x, uint16_t *y,
+FIRE_SIMD void max_bits(const fire_pool_windows_t *p, const uint16_t *x, uint16_t *y,
                         uint8_t *place)
 {
     const int16_t lowest = -0x7f80; /* in order: -FLT_MAX */
@@ -184,8 +184,8 @@ FIRE_SIMD void max_bits(const fire_pool_t *p, const uint16_t *x, uint16_t *y,
     }
 }
 
-FIRE_SIMD void ave_block(fire_dtype_t t, int lanes, const fire_pool_t *p, const void *x,
-                         void *y)
+FIRE_SIMD void ave_block(fire_dtype_t t, int lanes, const fire_pool_windows_t *p,
+                         const void *x, void *y)
 {
     for (int64_t row = 0, o = 0; row < p->out[0]; row++) {
         side_t rows = side_at(p, 0, row);
@@ -203,7 +203,7 @@ FIRE_SIMD void ave_block(fire_dtype_t t, int lanes, const fire_pool_t *p, const 
 }
 
 /* AVE shares the gradient of an output out evenly. */
-FIRE_SIMD void share_block(fire_dtype_t t, int lanes, const fire_pool_t *p,
+FIRE_SIMD void share_block(fire_dtype_t t, int lanes, const fire_pool_windows_t *p,
                            const void *dy, float *share)
 {
     for (int64_t row = 0, o = 0; row < p->out[0]; row++) {
@@ -223,7 +223,7 @@ typedef struct windows {
     int64_t begin, end;
 } windows_t;
 
-FIRE_SIMD windows_t windows_over(const fire_pool_t *p, int axis, int64_t at)
+FIRE_SIMD windows_t windows_over(const fire_pool_windows_t *p, int axis, int64_t at)
 {
     int64_t   place = at + p->pad[axis], before = place - p->kernel[axis];
     windows_t w = {.begin = before < 0 ? 0 : before / p->stride[axis] + 1,
@@ -235,9 +235,10 @@ FIRE_SIMD windows_t windows_over(const fire_pool_t *p, int axis, int64_t at)
 
 /* Sums for places `first` ... first + n - 1 of row h += the shares that windows in
  * column c have for them; of MAX, those which chose them. */
-FIRE_SIMD void add_shares(bool max, fire_dtype_t from, int lanes, const fire_pool_t *p,
-                          int64_t h, windows_t rows, int64_t c, int64_t first, int n,
-                          const void *dy, const uint8_t *place, fire_vf_t *sum)
+FIRE_SIMD void add_shares(bool max, fire_dtype_t from, int lanes,
+                          const fire_pool_windows_t *p, int64_t h, windows_t rows,
+                          int64_t c, int64_t first, int n, const void *dy,
+                          const uint8_t *place, fire_vf_t *sum)
 {
     for (int64_t r = rows.begin; r < rows.end; r++) {
         int64_t o   = (r * p->out[1] + c) * lanes;
@@ -255,7 +256,7 @@ FIRE_SIMD void add_shares(bool max, fire_dtype_t from, int lanes, const fire_poo
 
 /* Row h of the image, place by place. from, t: number formats of dy and dx */
 FIRE_SIMD void back_row(bool max, fire_dtype_t from, fire_dtype_t t, int lanes,
-                        const fire_pool_t *p, int64_t h, const void *dy,
+                        const fire_pool_windows_t *p, int64_t h, const void *dy,
                         const uint8_t *place, void *dx)
 {
     windows_t rows = windows_over(p, 0, h);
@@ -273,8 +274,8 @@ FIRE_SIMD void back_row(bool max, fire_dtype_t from, fire_dtype_t t, int lanes,
 /* The same, window by window: each is read once for all its places. width, stride: of
  * windows along the row, as constants; width >= stride */
 FIRE_SIMD void sweep_row(int width, int stride, bool max, fire_dtype_t from,
-                         fire_dtype_t t, int lanes, const fire_pool_t *p, int64_t h,
-                         const void *dy, const uint8_t *place, void *dx)
+                         fire_dtype_t t, int lanes, const fire_pool_windows_t *p,
+                         int64_t h, const void *dy, const uint8_t *place, void *dx)
 {
     windows_t rows   = windows_over(p, 0, h);
     fire_vf_t sum[4] = {{0}};
@@ -291,8 +292,8 @@ FIRE_SIMD void sweep_row(int width, int stride, bool max, fire_dtype_t from,
 }
 
 FIRE_SIMD void back_block(bool max, fire_dtype_t from, fire_dtype_t t, int lanes,
-                          const fire_pool_t *p, const void *dy, const uint8_t *place,
-                          void *dx)
+                          const fire_pool_windows_t *p, const void *dy,
+                          const uint8_t *place, void *dx)
 {
     int64_t width = p->kernel[1], stride = p->stride[1];
 
@@ -309,9 +310,9 @@ FIRE_SIMD void back_block(bool max, fire_dtype_t from, fire_dtype_t t, int lanes
 
 /* What all blocks of one pass have in common. */
 typedef struct pass {
-    const fire_pool_t    *shape;
-    const fire_blocked_t *in, *out;
-    bool                  max;
+    const fire_pool_windows_t *shape;
+    const fire_blocked_t      *in, *out;
+    bool                       max;
 } pass_t;
 
 FIRE_SIMD void forward_step(fire_dtype_t t, int lanes, const pass_t *s, const void *x,

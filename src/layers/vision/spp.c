@@ -26,7 +26,8 @@ static fire_status_t spp_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static fire_status_t shape_level(const fire_blob_t *x, int level, fire_pool_t *p)
+static fire_status_t shape_level(const fire_blob_t *x, int level,
+                                 fire_pool_windows_t *p)
 {
     int64_t bins = (int64_t)1 << level;
 
