@@ -1,7 +1,7 @@
 /* update.cu - the update rules on a GPU: all parameters in one launch, or in a few. */
 #include <string.h>
 
-#include "device/cuda/launch.h"
+#include "layers/cuda/block.h"
 #include "solver/elements.h"
 
 /* What fits into the arguments of a kernel; CHUNK elements are one block's work. */
@@ -119,20 +119,6 @@ fire_status_t fire_update_blend_gpu(fire_stream_t *s, int64_t n, float keep, flo
 
 /* ---- the norm of the gradient ---- */
 
-/* Sum over the threads of a block, in a fixed order; valid in thread 0. */
-__device__ static double block_sum(double x)
-{
-    __shared__ double part[FIRE_CUDA_BLOCK];
-
-    part[threadIdx.x] = x;
-    __syncthreads();
-    for (int half = FIRE_CUDA_BLOCK / 2; half > 0; half /= 2) {
-        if ((int)threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
-        __syncthreads();
-    }
-    return part[0];
-}
-
 __global__ static void squares(const pack_t p, double *out)
 {
     int             k   = find_segment(p);
@@ -143,7 +129,7 @@ __global__ static void squares(const pack_t p, double *out)
 
     for (int64_t i = at + threadIdx.x; i < end; i += blockDim.x)
         sum += (double)s.g[i] * (double)s.g[i];
-    sum = block_sum(sum);
+    sum = fire_block_sum(sum);
     if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 
@@ -153,7 +139,7 @@ __global__ static void total(unsigned n, const double *x, double *out)
 
     for (unsigned i = threadIdx.x; i < n; i += blockDim.x)
         sum += x[i];
-    sum = block_sum(sum);
+    sum = fire_block_sum(sum);
     if (threadIdx.x == 0) *out = sum;
 }
 

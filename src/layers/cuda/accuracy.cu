@@ -40,8 +40,8 @@ __global__ static void mean_hit(int64_t n, const float *hit, float *top)
             hits += hit[i];
             items += 1.0f;
         }
-    hits  = fire_reduce<FIRE_CUDA_BLOCK, fire_plus>(hits);
-    items = fire_reduce<FIRE_CUDA_BLOCK, fire_plus>(items);
+    hits  = fire_block_sum(hits);
+    items = fire_block_sum(items);
     if (threadIdx.x == 0) *top = items == 0 ? 0.0f : hits / items;
 }
 

@@ -4,28 +4,29 @@
 #include "device/cuda/launch.h"
 
 struct fire_plus {
-    __device__ static float of(float a, float b)
+    template <typename T> __device__ static T of(T a, T b)
     {
         return a + b;
     }
 };
 
 struct fire_greatest {
-    __device__ static float of(float a, float b)
+    template <typename T> __device__ static T of(T a, T b)
     {
         return a > b ? a : b;
     }
 };
 
-/* Over groups of THREADS neighbours (32, or the whole block of FIRE_CUDA_BLOCK); all of
- * them get the result. */
-template <int THREADS, typename OP> __device__ static inline float fire_reduce(float x)
+/* Over groups of THREADS neighbours (a power of two up to 32, or the whole block of
+ * FIRE_CUDA_BLOCK); all of them get the result. */
+template <int THREADS, typename OP, typename T>
+__device__ static inline T fire_reduce(T x)
 {
-    __shared__ float part[FIRE_CUDA_BLOCK / 32];
+    __shared__ T part[FIRE_CUDA_BLOCK / 32];
 
-    for (int lane = 16; lane > 0; lane /= 2)
+    for (int lane = (THREADS < 32 ? THREADS : 32) / 2; lane > 0; lane /= 2)
         x = OP::of(x, __shfl_xor_sync(0xffffffffu, x, lane));
-    if (THREADS == 32) return x;
+    if (THREADS <= 32) return x;
     __syncthreads(); /* a reduction before may still be read */
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;
     __syncthreads();
@@ -35,7 +36,7 @@ template <int THREADS, typename OP> __device__ static inline float fire_reduce(f
     return x;
 }
 
-__device__ static inline float fire_block_sum(float x)
+template <typename T> __device__ static inline T fire_block_sum(T x)
 {
     return fire_reduce<FIRE_CUDA_BLOCK, fire_plus>(x);
 }

@@ -43,9 +43,10 @@ __global__ static void finish(int64_t channels, int parts, const float *partial,
         sum[c] = add ? sum[c] + total : total;
 }
 
-template <typename T>
-static fire_status_t sum_of(fire_stream_t *s, fire_gpu_view_t view, const T *x,
-                            bool add, float *sum)
+/* Sums of what f gives, into or onto sum[channels]; NULL: f is for what else it does. */
+template <typename T, typename F>
+static fire_status_t sum_up(fire_stream_t *s, fire_gpu_view_t view, F f, bool add,
+                            float *sum)
 {
     constexpr int       V = fire_vector<T>::N;
     fire_channel_plan_t p = fire_channel_plan(view, V, s->multiprocessors);
@@ -53,8 +54,8 @@ static fire_status_t sum_of(fire_stream_t *s, fire_gpu_view_t view, const T *x,
 
     p.sum = sum;
     p.add = add;
-    FIRE_TRY((fire_channel_sums<V, 1>(s, p, values<T>{x}, &partial)));
-    if (p.parts == 1) return FIRE_OK;
+    FIRE_TRY((fire_channel_sums<V, 1>(s, p, f, &partial)));
+    if (sum == NULL || p.parts == 1) return FIRE_OK;
     return FIRE_LAUNCH_TOTALS(s, view.channels, finish, view.channels, p.parts, partial,
                               add, sum);
 }
@@ -63,7 +64,8 @@ fire_status_t fire_gpu_channel_sum(fire_stream_t *s, fire_gpu_view_t view,
                                    fire_dtype_t dtype, const void *x, bool add,
                                    float *sum)
 {
-    FIRE_WITH_TYPE(dtype, T, return sum_of(s, view, (const T *)x, add, sum))
+    FIRE_WITH_TYPE(dtype, T,
+                   return sum_up<T>(s, view, values<T>{(const T *)x}, add, sum))
     return FIRE_OK;
 }
 
@@ -162,26 +164,12 @@ template <typename T> struct masked_values {
     }
 };
 
-template <typename T>
-static fire_status_t relu_back(fire_stream_t *s, fire_gpu_view_t view, const T *y,
-                               T *dy, bool add, float *sum)
-{
-    constexpr int       V = fire_vector<T>::N;
-    fire_channel_plan_t p = fire_channel_plan(view, V, s->multiprocessors);
-    float              *partial;
-
-    p.sum = sum;
-    p.add = add;
-    FIRE_TRY((fire_channel_sums<V, 1>(s, p, masked_values<T>{y, dy}, &partial)));
-    if (sum == NULL || p.parts == 1) return FIRE_OK;
-    return FIRE_LAUNCH_TOTALS(s, view.channels, finish, view.channels, p.parts, partial,
-                              add, sum);
-}
-
 fire_status_t fire_gpu_channel_relu_back(fire_stream_t *s, fire_gpu_view_t view,
                                          fire_dtype_t dtype, const void *y, void *dy,
                                          bool add, float *sum)
 {
-    FIRE_WITH_TYPE(dtype, T, return relu_back(s, view, (const T *)y, (T *)dy, add, sum))
+    FIRE_WITH_TYPE(
+        dtype, T,
+        return sum_up<T>(s, view, masked_values<T>{(const T *)y, (T *)dy}, add, sum))
     return FIRE_OK;
 }

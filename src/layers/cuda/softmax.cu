@@ -172,8 +172,8 @@ __global__ static void total(int64_t places, float fixed, const float *loss,
         sum += loss[i];
         n += valid[i];
     }
-    sum = fire_reduce<FIRE_CUDA_BLOCK, fire_plus>(sum);
-    n   = fire_reduce<FIRE_CUDA_BLOCK, fire_plus>(n);
+    sum = fire_block_sum(sum);
+    n   = fire_block_sum(n);
     if (fixed > 0) n = fixed;
     if (n < 1) n = 1;
     if (threadIdx.x != 0) return;

@@ -61,8 +61,7 @@ __global__ static void gradients(const fire_gpu_thin_t t, const T *dy, const T *
 #pragma unroll 8
     for (int r = me; o < t.outputs && r < t.rows; r += SHARE)
         sum += (float)dy[r * t.outputs + o] * (float)x[(int64_t)r * t.inputs + k];
-    for (int lane = SHARE / 2; lane > 0; lane /= 2)
-        sum += __shfl_xor_sync(0xffffffffu, sum, lane);
+    sum = fire_reduce<SHARE, fire_plus>(sum);
     if (o < t.outputs && me == 0) diff[i] = add ? diff[i] + sum : sum;
 }
 
