@@ -114,11 +114,16 @@ static fire_status_t out_of_memory(size_t bytes)
     return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory: %zu bytes for activations", bytes);
 }
 
+size_t fire_pool_round(size_t bytes)
+{
+    return (bytes / ALIGN + 1) * ALIGN;
+}
+
 fire_status_t fire_pool_take(fire_pool_t *p, size_t bytes, void **ptr_p)
 {
     int64_t i = 0;
 
-    bytes = (bytes / ALIGN + 1) * ALIGN;
+    bytes = fire_pool_round(bytes);
     while (i < p->n && !has_room(&p->span[i], bytes))
         i++;
     if (i == p->n) return out_of_memory(bytes);
@@ -140,7 +145,7 @@ fire_status_t fire_pool_take_lasting(fire_pool_t *p, size_t bytes, void **ptr_p)
     int64_t i = p->n - 1;
 
     if (p->gpu != NULL) return fire_pool_take(p, bytes, ptr_p);
-    bytes = (bytes / ALIGN + 1) * ALIGN;
+    bytes = fire_pool_round(bytes);
     while (i >= 0 && !has_room(&p->span[i], bytes))
         i--;
     if (i < 0) return out_of_memory(bytes);

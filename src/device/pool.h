@@ -19,6 +19,8 @@ fire_pool_t *fire_pool_on(fire_pool_t *pool, fire_place_t place);
 fire_pool_t *fire_pool_retain(fire_pool_t *pool); /* NULL is allowed */
 void         fire_pool_release(fire_pool_t *pool);
 
+/* What taking so many bytes takes. */
+size_t fire_pool_round(size_t bytes);
 /* At least `bytes`, aligned for vectors, with any contents. */
 fire_status_t fire_pool_take(fire_pool_t *pool, size_t bytes, void **ptr_p);
 /* The same for what stays: it lies apart, so as not to part what others leave. A GPU has

@@ -23,6 +23,7 @@ typedef struct life {
     int             writer;        /* the last layer that makes the values, or -1 */
     bool            again;         /* is not there between forward and back */
     bool            spare; /* its memory is another's in the last step already */
+    bool            thin;  /* FIRE_EVEN */
 } life_t;
 
 enum { KEPT = 1 << 30 };
@@ -160,6 +161,19 @@ static void plan_spares(const fire_net_t *net, lives_t *all)
     }
 }
 
+/* Blobs of which odd rows and columns are left out, and their gradients. */
+static void mark_thin(const fire_net_t *net, lives_t *all)
+{
+    for (int i = 0; i < net->nlayer; i++) {
+        const fire_layer_t *l    = &net->layer[i].base;
+        const fire_layer_t *last = l->nfollower > 0 ? l->follower[l->nfollower - 1] : l;
+
+        for (int k = 0; k < last->ntop && l->thin; k++)
+            for (int part = 0; part < 2; part++)
+                life_of(all, last->top[k], (fire_part_t)part)->thin = true;
+    }
+}
+
 static void trace(const fire_net_t *net, bool backward, bool again, lives_t *all)
 {
     all->nlayer = net->nlayer;
@@ -173,6 +187,7 @@ static void trace(const fire_net_t *net, bool backward, bool again, lives_t *all
         use(all, net->blob[net->output[i]].blob, FIRE_DATA, KEPT);
     if (backward && again) plan_again(net, all);
     if (!backward) plan_spares(net, all);
+    mark_thin(net, all);
 }
 
 static int most_lives(const fire_net_t *net)
@@ -283,6 +298,15 @@ static size_t element_bytes(const fire_net_t *net)
                                       : sizeof(float);
 }
 
+static size_t bytes_of(const fire_net_t *net, const fire_blob_t *b, bool thin)
+{
+    size_t n = element_bytes(net);
+
+    for (int i = 0; i < b->ndim; i++)
+        n *= (size_t)(thin && i > 1 ? (b->dim[i] + 1) / 2 : b->dim[i]);
+    return fire_pool_round(n);
+}
+
 /* Copies that kernels keep from forward to backward. */
 static size_t copy_bytes(const fire_net_t *net, int step)
 {
@@ -293,7 +317,7 @@ static size_t copy_bytes(const fire_net_t *net, int step)
 
         if (l->need_backward && i <= step && step <= 2 * net->nlayer - 1 - i &&
             (needs_of(&l->base) & FIRE_NEEDS_COPY))
-            sum += (size_t)fire_blob_count(l->base.bottom[0]) * element_bytes(net);
+            sum += bytes_of(net, l->base.bottom[0], false);
     }
     return sum;
 }
@@ -311,7 +335,7 @@ fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, bool aga
 
         for (int i = 0; i < all.n; i++)
             if (is_there(&all.life[i], step))
-                now += (size_t)fire_blob_count(all.life[i].blob) * element_bytes(net);
+                now += bytes_of(net, all.life[i].blob, all.life[i].thin);
         if (now > peak) peak = now;
     }
     fire_free(all.life);
