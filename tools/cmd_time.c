@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "command.h"
 #include "console.h"
+#include "device/cpu/parallel.h"
 #include "lists.h"
 #include "net/describe.h"
 #include "net_flags.h"
@@ -44,9 +45,12 @@ static const fire_option_group_t groups[] = {
 
 /* ---- measuring ---- */
 
+enum { IN_TURNS = 10 }; /* passes that meet, and as many that do not */
+
 /* Seconds, summed over passes; the hooks of the net take them. */
 typedef struct stopwatch {
     double  begin, forward, backward;
+    double  met; /* seconds of as many passes after which all workers meet */
     double *layer_forward, *layer_backward; /* [nlayer] */
 } stopwatch_t;
 
@@ -90,6 +94,25 @@ static fire_status_t pass(fire_net_t *net, stopwatch_t *w, float *loss_p)
     return FIRE_OK;
 }
 
+/* Workers are not equally fast all the time, and in training the slowest decides. */
+static fire_status_t pass_and_meet(fire_net_t *net, const worker_t *worker, int64_t n,
+                                   stopwatch_t *w)
+{
+    stopwatch_t unseen = {0};
+    double      start;
+    float       loss;
+
+    net->watch = (fire_net_hooks_t){0};
+    FIRE_TRY(fire_comm_barrier(worker->comm));
+    start = fire_clock_now();
+    for (int64_t i = 0; i < n; i++) {
+        FIRE_TRY(pass(net, &unseen, &loss));
+        FIRE_TRY(fire_comm_barrier(worker->comm));
+    }
+    w->met += fire_clock_now() - start;
+    return FIRE_OK;
+}
+
 static fire_status_t measure(fire_net_t *net, const worker_t *worker, stopwatch_t *w)
 {
     float loss;
@@ -101,10 +124,13 @@ static fire_status_t measure(fire_net_t *net, const worker_t *worker, stopwatch_
     FIRE_LOG(INFO, "*** Benchmark begins ***");
     FIRE_LOG(INFO, "Testing for %lld iterations.", (long long)flags.iterations);
     w->forward = w->backward = 0; /* the first pass allocates and warms up */
-    net->watch = (fire_net_hooks_t){w, begin, after_forward, begin, after_backward};
     for (int64_t i = 0; i < flags.iterations; i++) {
         double before = w->forward + w->backward;
 
+        if (worker->comm != NULL && i % IN_TURNS == 0)
+            FIRE_TRY(pass_and_meet(net, worker,
+                                   fire_piece(flags.iterations, i, IN_TURNS), w));
+        net->watch = (fire_net_hooks_t){w, begin, after_forward, begin, after_backward};
         FIRE_TRY(pass(net, w, &loss));
         FIRE_LOG(INFO, "Iteration: %lld forward-backward time: %g ms.",
                  (long long)i + 1, (w->forward + w->backward - before) * 1000);
@@ -155,10 +181,13 @@ static int64_t batch_of(const fire_net_t *net)
 static void write_times(fire_json_writer_t *out, const fire_net_t *net,
                         const stopwatch_t *w)
 {
+    double meeting = w->met - w->forward - w->backward;
+
     fire_json_open(out, NULL, '{');
     fire_json_add_int(out, "batch", batch_of(net));
     fire_json_add_rounded(out, "forward_s", per_pass(w->forward), 6);
     fire_json_add_rounded(out, "backward_s", per_pass(w->backward), 6);
+    if (meeting > 0) fire_json_add_rounded(out, "meeting_s", per_pass(meeting), 6);
     fire_json_open(out, "layers", '[');
     for (int i = 0; i < net->nlayer; i++) {
         const fire_layer_t *l = &net->layer[i].base;

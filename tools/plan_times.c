@@ -66,7 +66,8 @@ static fire_status_t read_batch(plan_net_t *n, const char *path,
     t->backward = backward;
     t->batch    = (int)batch->number;
     FIRE_TRY(read_layers(n, path, layers, crowd, forward, backward));
-    t->other = between(n, item, crowd, forward, backward);
+    t->other   = between(n, item, crowd, forward, backward);
+    t->meeting = fire_json_number_or(item, "meeting_s", 0) / crowd;
     return FIRE_OK;
 }
 

@@ -50,7 +50,7 @@ SOLVER
 }
 
 predict() { # predict NET BATCH WORKERS: seconds
-    "${mpi[@]}" -np "$3" "$fire" time --model "$out/$1.net.prototxt" --iterations 40 \
+    "${mpi[@]}" -np "$3" "$fire" time --model "$out/$1.net.prototxt" --iterations 20 \
         --json --batch $(($2 / $3)) --quiet >"$out/$1.times.json"
     "$fire" plan --model "$out/$1.net.prototxt" --machine "$out/machine.json" \
         --times "$out/$1.times.json" --batch "$2" --workers "$3" --comm hier --json 2>/dev/null |

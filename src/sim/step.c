@@ -11,12 +11,23 @@ typedef struct bucket {
 
 typedef struct replay {
     const fire_step_setup_t *s;
-    double                   crowd; /* times as long as on cores of its own */
-    double                   pause; /* seconds of a pass between layers */
+    double                   crowd;   /* times as long as on cores of its own */
+    double                   pause;   /* seconds of a pass between layers */
+    double                   meeting; /* seconds of it until all are through */
     double                  *forward, *backward; /* [nlayer] seconds */
     bucket_t                *bucket;
     int                      nbucket;
 } replay_t;
+
+/* What is measured of a pass besides its layers. */
+enum { BETWEEN = -1, MEETING = -2 };
+
+static double entry(const fire_timing_t *t, bool backward, int layer)
+{
+    if (layer == BETWEEN) return t->other;
+    if (layer == MEETING) return t->meeting;
+    return (backward ? t->backward : t->forward)[layer];
+}
 
 /* Between two measured batches time is a straight line, and beyond them the same line
  * goes on; one batch alone tells the time of a sample. */
@@ -28,8 +39,8 @@ static double measured(const fire_load_t *l, bool backward, int layer, int batch
     while (a + 2 < l->timing + l->ntiming && batch > a[1].batch)
         a++;
     b    = l->ntiming > 1 ? a + 1 : a;
-    at_a = layer < 0 ? a->other : (backward ? a->backward : a->forward)[layer];
-    at_b = layer < 0 ? b->other : (backward ? b->backward : b->forward)[layer];
+    at_a = entry(a, backward, layer);
+    at_b = entry(b, backward, layer);
     if (a == b) return layer < 0 ? at_a : at_a * batch / a->batch;
     t = at_a + (at_b - at_a) * (batch - a->batch) / (b->batch - a->batch);
     return t > 0 ? t : 0;
@@ -49,7 +60,14 @@ double fire_step_layer(const fire_cluster_t *c, const fire_load_t *l, bool backw
 
 static double between_layers(const fire_load_t *l, int batch)
 {
-    return l->ntiming > 0 ? measured(l, false, -1, batch) : 0;
+    return l->ntiming > 0 ? measured(l, false, BETWEEN, batch) : 0;
+}
+
+/* Workers do not take equally long, and meet in every iteration. */
+static double meeting(const fire_step_setup_t *s, int batch)
+{
+    if (s->load.ntiming == 0 || s->workers == 1) return 0;
+    return measured(&s->load, false, MEETING, batch);
 }
 
 double fire_step_compute(const fire_cluster_t *c, const fire_load_t *load, int batch)
@@ -154,7 +172,7 @@ static double period(replay_t *r)
 
     for (int i = 0; i < 3; i++) {
         begin = end;
-        end   = run_backward(r, run_forward(r, end + r->pause));
+        end   = run_backward(r, run_forward(r, end + r->pause) + r->meeting);
         run_exchange(r, end);
     }
     return end - begin;
@@ -180,7 +198,7 @@ static void account(const replay_t *r, double total, fire_step_times_t *t)
     double                   input = s->cluster->compute.input;
 
     t->total   = total;
-    t->compute = r->crowd * fire_step_compute(s->cluster, &s->load, batch);
+    t->compute = r->crowd * fire_step_compute(s->cluster, &s->load, batch) + r->meeting;
     for (int b = 0; b < r->nbucket; b++) {
         t->update += r->bucket[b].update;
         t->comm += r->bucket[b].seconds;
@@ -200,8 +218,9 @@ static void fill_layers(replay_t *r, int batch)
 {
     const fire_step_setup_t *s = r->s;
 
-    r->crowd = fire_cluster_crowd(s->cluster, s->workers);
-    r->pause = r->crowd * between_layers(&s->load, batch);
+    r->crowd   = fire_cluster_crowd(s->cluster, s->workers);
+    r->pause   = r->crowd * between_layers(&s->load, batch);
+    r->meeting = r->crowd * meeting(s, batch);
     for (int i = 0; i < s->load.nlayer; i++) {
         r->forward[i] =
             r->crowd * fire_step_layer(s->cluster, &s->load, false, i, batch);

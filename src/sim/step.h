@@ -16,6 +16,7 @@ typedef struct fire_timing {
     int           batch;
     const double *forward, *backward; /* [nlayer] */
     double        other;              /* of a pass, between layers */
+    double        meeting;            /* after it, until all workers are through */
 } fire_timing_t;
 
 /* A net as a worker computes it. */
@@ -37,11 +38,11 @@ typedef struct fire_step_setup {
 
 typedef struct fire_step_times {
     double total;
-    double compute, update;
-    double comm, exposed; /* under way; of that, computing waits for */
-    double bytes;         /* on the wire, of the worker that sends most */
-    double memory;        /* bytes a worker needs for weights and activations */
-    bool   starved;       /* the input decides */
+    double compute, update; /* workers that wait for the slowest count as computing */
+    double comm, exposed;   /* under way; of that, computing waits for */
+    double bytes;           /* on the wire, of the worker that sends most */
+    double memory;          /* bytes a worker needs for weights and activations */
+    bool   starved;         /* the input decides */
 } fire_step_times_t;
 
 fire_status_t fire_step_replay(const fire_step_setup_t *setup,

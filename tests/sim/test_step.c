@@ -107,6 +107,26 @@ TEST(measured_times_replace_arithmetic_and_lie_on_a_line)
     CHECK_NEAR(fire_step_compute(&machine, &load, 8), 2 * 24 + 1, 1e-9);
 }
 
+TEST(workers_that_wait_for_the_slowest_take_longer_than_one_alone)
+{
+    static const double one[] = {1, 1}, two[] = {2, 2};
+    fire_timing_t       timing = {.batch = 1, one, two, .meeting = 0.5};
+    fire_tariff_t       t      = constant(1);
+    fire_step_setup_t   s      = {.cluster = &machine,
+                                  .tariff  = &t,
+                                  .load    = {work, 2, &timing, 1},
+                                  .workers = 2,
+                                  .batch   = 2};
+    fire_step_times_t   times;
+
+    CHECK_OK(fire_step_replay(&s, &times));
+    CHECK_NEAR(times.compute, 6.5, 1e-6);
+    CHECK_NEAR(times.total, 7.5, 1e-6);
+    s.workers = s.batch = 1;
+    CHECK_OK(fire_step_replay(&s, &times));
+    CHECK_NEAR(times.compute, 6, 1e-6);
+}
+
 TEST(workers_that_share_cores_take_longer_and_hide_nothing)
 {
     fire_step_times_t t;

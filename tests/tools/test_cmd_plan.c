@@ -92,6 +92,10 @@ TEST(measured_layers_are_what_is_planned_with)
     SH_OK("firecaffe plan " LENET "--machine $SRC/machines/h200x8.json --times "
           "times.json --batch 8 --workers 1 --json");
     CHECK(number("compute_s") > 1e-5); /* this CPU is slower than that GPU */
+    SH_OK("sed -i '/meeting_s/d; s/\"forward_s\"/\"meeting_s\": 100, &/' times.json");
+    SH_OK("firecaffe plan " LENET "--machine $SRC/machines/h200x8.json --times "
+          "times.json --batch 8 --workers 2 --comm tree --json");
+    CHECK(number("compute_s") > 100); /* the slowest decides */
     SH_OK("sed -i s/conv1/other/ times.json");
     SH_FAILS("layer \"conv1\" of the net is missing",
              "firecaffe plan " LENET "--machine $SRC/machines/h200x8.json --times "
