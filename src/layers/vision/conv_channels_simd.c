@@ -1,6 +1,5 @@
 /* conv_channels_simd.c - depthwise convolution of 3x3 windows on channels in blocks: one
- * vector holds a place of 16 channels. Rows pass through small buffers with zeros around
- * them, so that windows need no borders. Backward makes both gradients in one pass, which
+ * vector holds a place of 16 channels. Backward makes both gradients in one pass, which
  * reads x and dy once and writes dx once. */
 #include "device/cpu/blocked.h"
 #include "device/cpu/parallel.h"
@@ -9,21 +8,20 @@
 #include "layers/vision/conv.h"
 
 enum {
-    TAPS    = 3, /* a side */
-    WINDOW  = TAPS * TAPS,
-    SUMS    = WINDOW + 1, /* gradients of the taps and of the bias */
-    MARGIN  = TAPS,       /* places around a row in its buffer */
-    BUFFERS = TAPS + 1,   /* rows in use, and one of zeros */
+    TAPS   = 3, /* a side */
+    WINDOW = TAPS * TAPS,
+    SUMS   = WINDOW + 1, /* gradients of the taps and of the bias */
 };
 
 typedef struct job {
     const fire_blocked_t *in, *out;
     int64_t               in_dim[2], out_dim[2], stride, pad[2];
-    int64_t               wide; /* elements of a buffer for one row */
+    int64_t               wide; /* elements of the longest row */
     const void           *x, *dy;
     void                 *y, *dx;  /* dx NULL: not wanted */
     float                 slope;   /* of a ReLU behind; 1: none */
     const float          *weights; /* (block, tap, lane), the bias behind the taps */
+    const float          *zeros;   /* a row */
     float                *sums;    /* (image, block, tap, lane), likewise */
 } job_t;
 
@@ -65,69 +63,111 @@ unsigned fire_conv_channels_simd_needs(const fire_layer_t *l)
 
 /* ---- rows ---- */
 
-/* The rows of one block, to be asked for in order; the last three are there. Margins and
- * the row behind them stay zero. */
+/* The rows of one block, to be asked for in order. Rows of float32 are used where they
+ * are, of others the last three are in the buffer. */
 typedef struct rows {
-    const void *base;
-    int64_t     n, width, wide;
-    int64_t     next; /* the first that was not asked for yet */
-    float      *buffer;
+    const char  *base;
+    int64_t      n, width;
+    int64_t      next; /* the first that was not asked for yet */
+    const float *zeros;
+    float       *buffer;
 } rows_t;
 
-/* Place 0 of a row. Rows outside are zero. */
+/* Place i of an array. */
+FIRE_SIMD const char *place_at(fire_dtype_t t, int lanes, const void *base, int64_t i)
+{
+    size_t size = t == FIRE_F32 ? sizeof(float) : sizeof(uint16_t);
+
+    return (const char *)base + i * lanes * (int64_t)size;
+}
+
+FIRE_SIMD void convert_row(fire_dtype_t t, int lanes, rows_t *r, int64_t row)
+{
+    int64_t n = r->width * lanes;
+
+    for (int64_t i = 0; i < n; i += lanes)
+        fire_vf_store(r->buffer + row % TAPS * n, FIRE_F32, lanes, i,
+                      fire_vf_load(r->base, t, lanes, row * n + i));
+}
+
 FIRE_SIMD const float *row_at(fire_dtype_t t, int lanes, rows_t *r, int64_t row)
 {
-    for (; r->next <= row && r->next < r->n; r->next++) {
-        float  *to = r->buffer + r->next % TAPS * r->wide + MARGIN * lanes;
-        int64_t at = r->next * r->width * lanes;
+    int64_t n = r->width * lanes;
 
-        for (int64_t i = 0; i < r->width * lanes; i += lanes)
-            fire_vf_store(to, FIRE_F32, lanes, i,
-                          fire_vf_load(r->base, t, lanes, at + i));
-    }
-    return r->buffer + (row < 0 || row >= r->n ? TAPS : row % TAPS) * r->wide +
-           MARGIN * lanes;
+    if (row < 0 || row >= r->n) return r->zeros;
+    for (; r->next <= row; r->next++)
+        if (t != FIRE_F32) convert_row(t, lanes, r, r->next);
+    return t == FIRE_F32 ? (const float *)r->base + row * n
+                         : r->buffer + row % TAPS * n;
+}
+
+/* n places behind the rows asked for, from `first` on: they come from memory while these
+ * are worked on. */
+FIRE_SIMD void fetch(fire_dtype_t t, int lanes, const rows_t *r, int64_t first, int n)
+{
+    for (int i = 0; i < n; i++)
+        __builtin_prefetch(place_at(t, lanes, r->base, r->next * r->width + first + i));
 }
 
 /* ---- forward ---- */
 
-FIRE_SIMD void forward_line(fire_dtype_t t, int lanes, const job_t *j,
-                            const float *const *row, const float *weights, void *y,
-                            int64_t at)
+/* The window that begins at place `from` of three rows; whole: none of it is outside. */
+FIRE_SIMD fire_vf_t forward_window(int lanes, bool whole, const float *const *row,
+                                   int64_t width, int64_t from, const fire_vf_t *w)
 {
-    fire_vf_t w[SUMS];
+    fire_vf_t sum = w[WINDOW];
+
+#pragma GCC unroll 9
+    for (int i = 0; i < WINDOW; i++) {
+        int64_t place = from + i % TAPS;
+
+        if (whole || (place >= 0 && place < width))
+            sum += w[i] * fire_vf_load(row[i / TAPS], FIRE_F32, lanes, place * lanes);
+    }
+    return sum;
+}
+
+/* One row of y from three of x. */
+FIRE_SIMD void forward_row(fire_dtype_t t, int lanes, int stride, const job_t *j,
+                           const rows_t *x, const float *const *row,
+                           const float *weights, int64_t at)
+{
+    fire_vf_t w[SUMS], sum;
 
     for (int i = 0; i < SUMS; i++)
         w[i] = fire_vf_load(weights, FIRE_F32, lanes, i * lanes);
     for (int64_t c = 0; c < j->out_dim[1]; c++) {
-        int64_t   from = (c * j->stride - j->pad[1]) * lanes;
-        fire_vf_t sum  = w[WINDOW];
+        int64_t from = c * stride - j->pad[1];
 
-        for (int i = 0; i < WINDOW; i++)
-            sum += w[i] * fire_vf_load(row[i / TAPS], FIRE_F32, lanes,
-                                       from + i % TAPS * lanes);
+        fetch(t, lanes, x, c * stride * stride, stride * stride);
+        if (from >= 0 && from + TAPS <= x->width)
+            sum = forward_window(lanes, true, row, x->width, from, w);
+        else
+            sum = forward_window(lanes, false, row, x->width, from, w);
         if (j->slope != 1.0f) sum = fire_vf_select(sum > 0.0f, sum, sum * j->slope);
-        fire_vf_store(y, t, lanes, at + c * lanes, sum);
+        fire_vf_store(j->y, t, lanes, at + c * lanes, sum);
     }
 }
 
 FIRE_SIMD void forward_step(fire_dtype_t t, int lanes, const job_t *j, int64_t k,
                             float *buffer)
 {
-    size_t       size = t == FIRE_F32 ? sizeof(float) : sizeof(uint16_t);
-    rows_t       x    = {(const char *)j->x + (size_t)(k * j->in->plane * lanes) * size,
-                         j->in_dim[0],
-                         j->in_dim[1],
-                         j->wide,
-                         0,
-                         buffer};
-    const float *row[TAPS];
+    const float *weights = j->weights + k % j->in->blocks * SUMS * lanes, *row[TAPS];
+    rows_t       x       = {.base   = place_at(t, lanes, j->x, k * j->in->plane),
+                            .n      = j->in_dim[0],
+                            .width  = j->in_dim[1],
+                            .zeros  = j->zeros,
+                            .buffer = buffer};
 
     for (int64_t r = 0; r < j->out_dim[0]; r++) {
+        int64_t at = (k * j->out->plane + r * j->out_dim[1]) * lanes;
+
         for (int i = 0; i < TAPS; i++)
             row[i] = row_at(t, lanes, &x, r * j->stride - j->pad[0] + i);
-        forward_line(t, lanes, j, row, j->weights + k % j->in->blocks * SUMS * lanes,
-                     j->y, (k * j->out->plane + r * j->out_dim[1]) * lanes);
+        if (j->stride == 1)
+            forward_row(t, lanes, 1, j, &x, row, weights, at);
+        else
+            forward_row(t, lanes, 2, j, &x, row, weights, at);
     }
 }
 FIRE_SIMD_KERNEL(forward_block, forward_step, j->in->dtype, j->in->block,
@@ -135,78 +175,84 @@ FIRE_SIMD_KERNEL(forward_block, forward_step, j->in->dtype, j->in->block,
 
 /* ---- backward ---- */
 
-/* Of one axis: the first tap that meets a place, the output that it belongs to, and how
- * many taps do: each one `stride` further belongs to the output before. */
-typedef struct meet {
-    int64_t tap, output, n;
-} meet_t;
+/* What a row of x meets: some rows of the window, with the rows of dy they belong to. */
+typedef struct meeting {
+    const float *dy[TAPS];
+    fire_vf_t w[TAPS][TAPS], sum[TAPS][TAPS]; /* (row, tap): weight and its gradient */
+} meeting_t;
 
-static inline meet_t meet_at(const job_t *j, int axis, int64_t place)
+/* Places g * stride - pad + e of a row, e = 0 ... stride - 1, each of which meets taps e,
+ * e + stride ... of outputs g, g - 1 ...: dx, and what they add to the gradients. rows: of
+ * the window; at: of the row's first place; whole: none of this is outside */
+FIRE_SIMD void back_group(fire_dtype_t t, int lanes, int stride, int rows, bool whole,
+                          const job_t *j, int64_t g, int64_t at, meeting_t *with)
 {
-    int64_t to = place + j->pad[axis], tap = to % j->stride;
+#pragma GCC unroll 2
+    for (int e = 0; e < stride; e++) {
+        int64_t   place = g * stride - j->pad[1] + e;
+        fire_vf_t x, d, dx = {0};
 
-    return (meet_t){tap, (to - tap) / j->stride,
-                    (TAPS - tap + j->stride - 1) / j->stride};
-}
-
-/* Places of one row that meet the same nh x nw taps: dx, and what they add to the
- * gradients of these taps. dy: rows at the first place's first output. */
-FIRE_SIMD void back_line(fire_dtype_t t, int lanes, int nh, int nw, const job_t *j,
-                         const float *const *dy, const int *tap, const float *weights,
-                         int64_t n, int64_t at, float *sums)
-{
-    fire_vf_t w[WINDOW], s[WINDOW];
-
-    for (int i = 0; i < nh * nw; i++) {
-        w[i] = fire_vf_load(weights, FIRE_F32, lanes, tap[i] * lanes);
-        s[i] = fire_vf_load(sums, FIRE_F32, lanes, tap[i] * lanes);
-    }
-    for (int64_t i = 0; i < n; i++, at += j->stride * lanes) {
-        fire_vf_t x = fire_vf_load(j->x, t, lanes, at), dx = {0};
-
+        if (!whole && (place < 0 || place >= j->in_dim[1])) continue;
+        x = fire_vf_load(j->x, t, lanes, at + place * lanes);
 #pragma GCC unroll 9
-        for (int q = 0; q < nh * nw; q++) {
-            fire_vf_t d =
-                fire_vf_load(dy[q / nw], FIRE_F32, lanes, (i - q % nw) * lanes);
+        for (int i = 0; i < rows * TAPS; i++) {
+            int     row = i / TAPS, tap = i % TAPS;
+            int64_t output = g - tap / stride;
 
-            dx += w[q] * d;
-            s[q] += x * d;
+            if (tap % stride != e) continue;
+            if (!whole && (output < 0 || output >= j->out_dim[1])) continue;
+            d = fire_vf_load(with->dy[row], FIRE_F32, lanes, output * lanes);
+            dx += with->w[row][tap] * d;
+            with->sum[row][tap] += x * d;
         }
-        if (j->dx != NULL) fire_vf_store(j->dx, t, lanes, at, dx);
+        if (j->dx != NULL) fire_vf_store(j->dx, t, lanes, at + place * lanes, dx);
     }
-    for (int i = 0; i < nh * nw; i++)
-        fire_vf_store(sums, FIRE_F32, lanes, tap[i] * lanes, s[i]);
 }
 
-/* Row h of block k: places that lie `stride` apart meet the same taps. */
-FIRE_SIMD void back_row(fire_dtype_t t, int lanes, const job_t *j, int64_t k, int64_t h,
-                        rows_t *rows, float *sums)
+/* One row of x, which meets each `stride`th row of the window, `rows` of them; weights and
+ * sums are from the first of them on. */
+FIRE_SIMD void back_row(fire_dtype_t t, int lanes, int stride, int rows, const job_t *j,
+                        int64_t at, const float *weights, meeting_t *with, float *sums)
 {
-    const float *weights = j->weights + k % j->in->blocks * SUMS * lanes, *dy[TAPS];
-    meet_t       down    = meet_at(j, 0, h);
-    int          tap[WINDOW];
+    int64_t width = j->in_dim[1], pad = j->pad[1];
 
-    for (int64_t w = 0; w < j->stride && w < j->in_dim[1]; w++) {
-        meet_t  across = meet_at(j, 1, w);
-        int64_t n      = (j->in_dim[1] - w + j->stride - 1) / j->stride;
-        int64_t at     = (k * j->in->plane + h * j->in_dim[1] + w) * lanes;
+    for (int i = 0; i < rows * TAPS; i++) {
+        int from = (i / TAPS * stride * TAPS + i % TAPS) * lanes;
 
-        for (int i = 0; i < down.n; i++)
-            dy[i] = row_at(t, lanes, rows, down.output - i) + across.output * lanes;
-        for (int i = 0; i < down.n * across.n; i++)
-            tap[i] = (int)((down.tap + i / across.n * j->stride) * TAPS + across.tap +
-                           i % across.n * j->stride);
-        if (down.n == 3)
-            back_line(t, lanes, 3, 3, j, dy, tap, weights, n, at, sums);
-        else if (down.n == 2 && across.n == 2)
-            back_line(t, lanes, 2, 2, j, dy, tap, weights, n, at, sums);
-        else if (down.n == 2)
-            back_line(t, lanes, 2, 1, j, dy, tap, weights, n, at, sums);
-        else if (across.n == 2)
-            back_line(t, lanes, 1, 2, j, dy, tap, weights, n, at, sums);
-        else
-            back_line(t, lanes, 1, 1, j, dy, tap, weights, n, at, sums);
+        with->w[i / TAPS][i % TAPS]   = fire_vf_load(weights, FIRE_F32, lanes, from);
+        with->sum[i / TAPS][i % TAPS] = fire_vf_load(sums, FIRE_F32, lanes, from);
     }
+    for (int64_t g = pad / stride; g * stride - pad < width; g++)
+        if (g * stride >= pad && g * stride >= TAPS - 1 &&
+            (g + 1) * stride - pad <= width && g < j->out_dim[1])
+            back_group(t, lanes, stride, rows, true, j, g, at, with);
+        else
+            back_group(t, lanes, stride, rows, false, j, g, at, with);
+    for (int i = 0; i < rows * TAPS; i++)
+        fire_vf_store(sums, FIRE_F32, lanes,
+                      (i / TAPS * stride * TAPS + i % TAPS) * lanes,
+                      with->sum[i / TAPS][i % TAPS]);
+}
+
+/* Row h of block k: its first row of the window belongs to output row `first`, each one
+ * `stride` further down to the one before. */
+FIRE_SIMD void meet_row(fire_dtype_t t, int lanes, const job_t *j, int64_t k, int64_t h,
+                        rows_t *dy, float *sums)
+{
+    int64_t      first = (h + j->pad[0]) / j->stride, tap = (h + j->pad[0]) % j->stride;
+    int64_t      from    = tap * TAPS * lanes;
+    int64_t      at      = (k * j->in->plane + h * j->in_dim[1]) * lanes;
+    const float *weights = j->weights + k % j->in->blocks * SUMS * lanes + from;
+    meeting_t    with;
+
+    for (int i = 0; tap + i * j->stride < TAPS; i++)
+        with.dy[i] = row_at(t, lanes, dy, first - i);
+    if (j->stride == 1)
+        back_row(t, lanes, 1, 3, j, at, weights, &with, sums + from);
+    else if (tap == 0)
+        back_row(t, lanes, 2, 2, j, at, weights, &with, sums + from);
+    else
+        back_row(t, lanes, 2, 1, j, at, weights, &with, sums + from);
 }
 
 /* The gradient of the bias: in chunks, as sums of many numbers lose less so. */
@@ -223,18 +269,16 @@ FIRE_SIMD void sum_row(int lanes, int64_t n, const float *dy, float *sum_p)
 FIRE_SIMD void backward_step(fire_dtype_t t, int lanes, const job_t *j, int64_t k,
                              float *buffer)
 {
-    size_t size = t == FIRE_F32 ? sizeof(float) : sizeof(uint16_t);
     float *sums = j->sums + k * SUMS * lanes;
-    rows_t dy   = {(const char *)j->dy + (size_t)(k * j->out->plane * lanes) * size,
-                   j->out_dim[0],
-                   j->out_dim[1],
-                   j->wide,
-                   0,
-                   buffer};
+    rows_t dy   = {.base   = place_at(t, lanes, j->dy, k * j->out->plane),
+                   .n      = j->out_dim[0],
+                   .width  = j->out_dim[1],
+                   .zeros  = j->zeros,
+                   .buffer = buffer};
 
     memset(sums, 0, (size_t)(SUMS * lanes) * sizeof(*sums));
     for (int64_t h = 0, summed = 0; h < j->in_dim[0]; h++) {
-        back_row(t, lanes, j, k, h, &dy, sums);
+        meet_row(t, lanes, j, k, h, &dy, sums);
         for (; summed < dy.next; summed++)
             sum_row(lanes, j->out_dim[1], row_at(t, lanes, &dy, summed),
                     sums + WINDOW * lanes);
@@ -244,6 +288,12 @@ FIRE_SIMD_KERNEL(backward_block, backward_step, j->in->dtype, j->in->block,
                  (const job_t *j, int64_t k, float *buffer), j, k, buffer)
 
 /* ---- all blocks ---- */
+
+/* Channels of block k. */
+static int64_t channels_of(const fire_blocked_t *b, int64_t k)
+{
+    return fire_piece(b->channels, k * b->block, b->block);
+}
 
 /* weights: (block, tap, lane) from the layer's (channel, tap). */
 static fire_status_t pack_weights(fire_layer_t *l, const fire_blocked_t *b, float *to)
@@ -255,46 +305,59 @@ static fire_status_t pack_weights(fire_layer_t *l, const fire_blocked_t *b, floa
     FIRE_TRY(fire_conv_weights(l, &plain, &from, &bias));
     weights = from;
     memset(to, 0, (size_t)(b->blocks * b->block * SUMS) * sizeof(*to));
-    for (int64_t c = 0; c < b->channels; c++) {
-        float *at = to + c / b->block * b->block * SUMS + c % b->block;
+    FIRE_PARALLEL(k, b->blocks, true)
+    for (int64_t c = 0; c < channels_of(b, k); c++) {
+        int64_t channel = k * b->block + c;
+        float  *at      = to + k * b->block * SUMS + c;
 
         for (int64_t i = 0; i < WINDOW; i++)
-            at[i * b->block] = weights[c * WINDOW + i];
-        if (bias != NULL) at[WINDOW * b->block] = bias[c];
+            at[i * b->block] = weights[channel * WINDOW + i];
+        if (bias != NULL) at[WINDOW * b->block] = bias[channel];
     }
     return FIRE_OK;
 }
 
-/* Images' sums are added in order, whoever made them. */
-static fire_status_t add_sums(fire_layer_t *l, const fire_blocked_t *b,
-                              const float *sums)
+/* Of block k: the images' sums, added in order, whoever made them; they end up in those of
+ * the first image. */
+static void add_block(const fire_blocked_t *b, int64_t k, float *sums, float *dw,
+                      float *db)
+{
+    int64_t panel = b->block * SUMS;
+    float  *sum   = sums + k * panel;
+
+    for (int64_t n = 1; n < b->num; n++)
+        for (int64_t i = 0; i < panel; i++)
+            sum[i] += sum[n * b->blocks * panel + i];
+    for (int64_t c = 0; c < channels_of(b, k); c++) {
+        int64_t channel = k * b->block + c;
+
+        for (int64_t i = 0; i < WINDOW && dw != NULL; i++)
+            dw[channel * WINDOW + i] += sum[i * b->block + c];
+        if (db != NULL) db[channel] += sum[WINDOW * b->block + c];
+    }
+}
+
+static fire_status_t add_sums(fire_layer_t *l, const fire_blocked_t *b, float *sums)
 {
     float *dw = NULL, *db = NULL;
 
     if (l->param_gradient[0]) FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &dw);
     if (l->nblob > 1 && l->param_gradient[1]) FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &db);
-    for (int64_t n = 0; n < b->num; n++)
-        for (int64_t c = 0; c < b->channels; c++) {
-            const float *at =
-                sums + (n * b->blocks + c / b->block) * b->block * SUMS + c % b->block;
-
-            for (int64_t i = 0; i < WINDOW && dw != NULL; i++)
-                dw[c * WINDOW + i] += at[i * b->block];
-            if (db != NULL) db[c] += at[WINDOW * b->block];
-        }
+    FIRE_PARALLEL(k, b->blocks, true)
+    add_block(b, k, sums, dw, db);
     return FIRE_OK;
 }
 
 typedef void block_t(const job_t *j, int64_t k, float *buffer);
 
+/* Each thread takes blocks that follow each other. buffers: three rows for each */
 static void run_blocks(const job_t *j, block_t *block, float *buffers)
 {
     int64_t threads = fire_threads(), n = j->in->num * j->in->blocks;
 
-    memset(buffers, 0, (size_t)(threads * BUFFERS * j->wide) * sizeof(*buffers));
     FIRE_PARALLEL(i, threads, true)
-    for (int64_t k = i; k < n; k += threads)
-        block(j, k, buffers + i * BUFFERS * j->wide);
+    for (int64_t k = n * i / threads; k < n * (i + 1) / threads; k++)
+        block(j, k, buffers + i * TAPS * j->wide);
 }
 
 /* What both passes know of the layer; formats are those of x. */
@@ -302,7 +365,6 @@ static fire_status_t describe(fire_layer_t *l, fire_part_t part, fire_format_t *
                               fire_format_t *out, job_t *j)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
-    int64_t            most;
 
     FIRE_TRY(fire_blob_blocked(l->bottom[0], part, in));
     FIRE_TRY(fire_blob_format_like(l->top[0], in, out));
@@ -315,27 +377,30 @@ static fire_status_t describe(fire_layer_t *l, fire_part_t part, fire_format_t *
         j->out_dim[i] = c->map.dim[i];
         j->pad[i]     = c->window.pad[i];
     }
-    most    = j->in_dim[1] > j->out_dim[1] ? j->in_dim[1] : j->out_dim[1];
-    j->wide = (most + 2 * MARGIN) * j->in->block;
+    j->wide =
+        (j->in_dim[1] > j->out_dim[1] ? j->in_dim[1] : j->out_dim[1]) * j->in->block;
     return FIRE_OK;
 }
 
-/* Scratch memory: weights, sums of all images, buffers of all threads. */
+/* Scratch memory: weights, sums of all images, a row of zeros, buffers of all threads. */
 static fire_status_t run(fire_layer_t *l, job_t *j, block_t *block, bool backward)
 {
     int64_t       panel = j->in->blocks * j->in->block * SUMS;
     int64_t       sums  = backward ? j->in->num * panel : 0;
-    int64_t       rows  = fire_threads() * BUFFERS * j->wide;
-    float        *scratch;
+    int64_t       rows  = (1 + fire_threads() * TAPS) * j->wide;
+    float        *scratch, *zeros;
     fire_status_t st;
 
     FIRE_TRY(fire_pool_take(l->ctx->pool,
                             (size_t)(panel + sums + rows) * sizeof(*scratch),
                             (void **)&scratch));
+    zeros      = scratch + panel + sums;
     j->weights = scratch;
     j->sums    = scratch + panel;
-    st         = pack_weights(l, j->in, scratch);
-    if (st >= 0) run_blocks(j, block, scratch + panel + sums);
+    j->zeros   = zeros;
+    memset(zeros, 0, (size_t)j->wide * sizeof(*zeros));
+    st = pack_weights(l, j->in, scratch);
+    if (st >= 0) run_blocks(j, block, zeros + j->wide);
     if (st >= 0 && backward) st = add_sums(l, j->in, j->sums);
     fire_pool_give(l->ctx->pool, scratch);
     return st;

@@ -31,6 +31,15 @@ TEST(depthwise_agrees_with_ref_in_all_directions)
     check("1 8 3 3", "num_output: 8 group: 8");
 }
 
+TEST(depthwise_windows_may_be_larger_than_the_map)
+{
+    check("2 16 1 1", "num_output: 16 group: 16 pad: 1");
+    check("2 16 1 4", "num_output: 16 group: 16 pad: 2");
+    check("2 16 2 1", "num_output: 16 group: 16 pad: 2 stride: 2");
+    check("2 16 3 2", "num_output: 16 group: 16 pad: 1 stride: 2");
+    check("2 16 6 7", "num_output: 16 group: 16 stride: 2");
+}
+
 TEST(depthwise_does_a_relu_as_well)
 {
     twins_check("2 20 8 8",
@@ -60,22 +69,31 @@ TEST(other_windows_are_left_to_others)
 }
 
 /* A first convolution makes the blob bf16. */
-TEST(bf16_agrees_within_its_rounding)
+static void check_bf16(const char *settings)
 {
     fire_ctx_t ctx = FIRE_CTX_INIT;
+    char       layers[1024];
     twins_t    t;
 
-    if (fire_cpu_check_precision(FIRE_BF16) < 0) test_skip("the CPU has no bf16");
     ctx.precision = FIRE_BF16;
-    t             = twins_make("2 16 9 9",
-                               CONV("num_output: 32 kernel_size: 1")
-                                   LAYER("Convolution", "dw", "it", "dw",
-                                         "convolution_param { " FILL
-                                         "num_output: 32 group: 32 kernel_size: 3 pad: 1 }"),
-                               CAFFE__PHASE__TRAIN, &ctx);
+    snprintf(layers, sizeof(layers),
+             CONV("num_output: 32 kernel_size: 1")
+                 LAYER("Convolution", "dw", "it", "dw",
+                       "convolution_param { " FILL
+                       "num_output: 32 group: 32 kernel_size: 3 %s }"),
+             settings);
+    t = twins_make("2 16 9 10", layers, CAFFE__PHASE__TRAIN, &ctx);
     twins_kernel_is(&t, "dw", "simd");
     twins_agree(&t, 2e-2);
     twins_end(&t);
+}
+
+TEST(bf16_agrees_within_its_rounding)
+{
+    if (fire_cpu_check_precision(FIRE_BF16) < 0) test_skip("the CPU has no bf16");
+    check_bf16("pad: 1");
+    check_bf16("pad: 2");
+    check_bf16("pad: 1 stride: 2");
 }
 
 /* ---- BatchNorm as part of the weights ---- */
