@@ -12,12 +12,13 @@ beside it. Without python3-torch only our side runs.
 
 --profile prints the ten layers that take most of a training step, and how many times the
 floor they take: the larger of direct arithmetic at sgemm's speed and of reading inputs
-and writing outputs once at memory's.
+and writing outputs once at memory's: that of a copy of 268 MB past the caches, which the
+same threads make after each step (the median counts, as for layers).
 
 --depthwise does so for the depthwise layers of MobileNet v1, medians of 15 steps: forward
 reads x and writes y, backward reads x and dy and writes dx; weights are small. There are two
-floors: all bytes at the speed of a copy of 268 MB, as if no cache held any of them, and at that
-of a copy that moves as many bytes as the layer, again and again, from whatever cache that fits."""
+floors: all bytes at memory's speed, as if no cache held any of them, and at that of a copy
+that moves as many bytes as the layer, again and again, from whatever cache that fits."""
 import argparse
 import json
 import os
@@ -112,24 +113,25 @@ def print_table(rows):
 
 
 def layer_times(net, a, steps):
-    """Lines of bench_step --layers, as (name, type, kernel, numbers)."""
+    """Of bench_step --layers: GB/s of a copy, and lines as (name, type, kernel, numbers)."""
     done = subprocess.run([f"{a.build}/bench_step", f"{ROOT}/models/{net}", str(NETS[net][0]),
                            "--steps", str(steps), "--threads", str(a.threads), "--layers"]
                           + ["--bf16"] * a.bf16, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, check=True, text=True)
-    for line in done.stderr.splitlines():
-        name, kind, kernel, *numbers = line.split()
-        yield name, kind, kernel, *map(float, numbers)
+    copy, *lines = done.stderr.splitlines()
+    rows = [line.split() for line in lines]
+    return float(copy), [(*row[:3], *map(float, row[3:])) for row in rows]
 
 
 def profile(net, a, peak):
     rows, total = [], 0
-    for name, kind, kernel, forward, backward, gflop, mb in layer_times(
-            net, a, 3 * NETS[net][1]):
-        floor = max(gflop / peak["sgemm_gflops"], mb / 1e3 / peak["copy_gb_per_s"]) * 1e3
+    copy, layers = layer_times(net, a, 3 * NETS[net][1])
+    for name, kind, kernel, forward, backward, gflop, mb in layers:
+        floor = max(gflop / peak["sgemm_gflops"], mb / 1e3 / copy) * 1e3
         rows.append((forward + backward, name, kind, kernel, forward, backward, floor))
         total += forward + backward
-    print(f"\n{net}: {total:.1f} ms in layers\n{'layer':26} {'type':14} {'kernel':9} "
+    print(f"\n{net}: {total:.1f} ms in layers; sgemm {peak['sgemm_gflops']} GFLOP/s, copy "
+          f"{copy} GB/s\n{'layer':26} {'type':14} {'kernel':9} "
           f"{'forward':>8} {'backward':>8} {'share':>6} {'floors':>7}")
     for ms, name, kind, kernel, forward, backward, floor in sorted(rows)[:-11:-1]:
         print(f"{name:26} {kind:14} {kernel:9} {forward:8.2f} {backward:8.2f} "
@@ -137,14 +139,17 @@ def profile(net, a, peak):
 
 
 def depthwise(a, peak):
+    copy, layers = layer_times("mobilenet_v1", a, 15)
+
     def floors(ms, mb):
         gbs = next(g for size, g in peak["copies"] if size >= mb)
-        return f"{ms / mb * peak['copy_gb_per_s']:8.2f} {ms / mb * gbs:8.2f}"
+        return f"{ms / mb * copy:8.2f} {ms / mb * gbs:8.2f}"
 
     ms, mb = [0, 0], [0, 0]
+    print(f"copy {copy} GB/s; again and again [MB, GB/s] {peak['copies']}")
     print(f"{'':14} {'forward':>8} {'floors':>8} {'cached':>8} {'backward':>9} {'floors':>8} "
           f"{'cached':>8}")
-    for name, kind, _, forward, backward, gflop, both in layer_times("mobilenet_v1", a, 15):
+    for name, kind, _, forward, backward, gflop, both in layers:
         if kind != "Convolution" or not name.endswith("/dw"):
             continue
         y = gflop / 18 * 4e3  # 9 products for each of them
@@ -156,7 +161,7 @@ def depthwise(a, peak):
             ms[i] += t
             mb[i] += moved[i]
     print("all            " + " ".join(
-        f"{t:8.3f} {t / m * peak['copy_gb_per_s']:8.2f}         " for t, m in zip(ms, mb)))
+        f"{t:8.3f} {t / m * copy:8.2f}         " for t, m in zip(ms, mb)))
 
 
 def plot(rows, title, path):
@@ -205,8 +210,6 @@ def main():
     python = None if a.alone or a.profile or a.depthwise else torch_python()
     peak = json_of([a.build + "/bench_peak", str(a.threads)])
     if a.depthwise:
-        print(f"sgemm {peak['sgemm_gflops']} GFLOP/s, copy {peak['copy_gb_per_s']} GB/s; "
-              f"[MB, GB/s] {peak['copies']}")
         depthwise(a, peak)
         return
     if a.profile:
