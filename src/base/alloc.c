@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { ALIGN = 64, HUGE_PAGE = 2 << 20, LARGE = 8 << 20 };
@@ -73,9 +74,34 @@ void fire_free(void *ptr)
     free(ptr);
 }
 
+static size_t addresses_in_use(void)
+{
+    unsigned long pages = 0;
+    FILE         *f     = fopen("/proc/self/statm", "r");
+
+    if (f == NULL) return 0;
+    if (fscanf(f, "%lu", &pages) != 1) pages = 0;
+    fclose(f);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* As many addresses as there is memory. Where they are limited (ulimit -v, as batch
+ * systems do), a quarter of those left: others, libraries too, need some. */
+static size_t fair_share(void)
+{
+    size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    size_t used   = addresses_in_use(), left;
+    struct rlimit most;
+
+    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
+        return memory;
+    left = most.rlim_cur > used ? (most.rlim_cur - used) / 4 : 0;
+    return left < memory ? left : memory;
+}
+
 fire_status_t fire_reserve(void **ptr_p, size_t *bytes_p)
 {
-    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = fair_share();
     void  *ptr   = MAP_FAILED;
 
     for (; bytes >= LARGE && ptr == MAP_FAILED && !must_fail(); bytes /= 2) {
@@ -84,7 +110,9 @@ fire_status_t fire_reserve(void **ptr_p, size_t *bytes_p)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }
     if (ptr == MAP_FAILED)
-        return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory: no addresses for activations");
+        return FIRE_FAIL(FIRE_ERR_NOMEM,
+                         "out of memory: no addresses for activations; is there "
+                         "a limit (ulimit -v)?");
     madvise(ptr, *bytes_p, MADV_HUGEPAGE);
     *ptr_p = ptr;
     return FIRE_OK;

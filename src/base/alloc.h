@@ -13,7 +13,7 @@ fire_status_t fire_alloc_raw(size_t bytes, const char *what, void **ptr_p);
 void          fire_free(void *ptr); /* NULL is allowed */
 
 /* A large range of addresses whose memory comes, zeroed, where it is first touched;
- * *bytes_p of them, at least as many as the machine has memory if the system allows. */
+ * *bytes_p of them, as many as the machine has memory if the system allows. */
 fire_status_t fire_reserve(void **ptr_p, size_t *bytes_p);
 void          fire_unreserve(void *ptr, size_t bytes);
 

@@ -1,3 +1,6 @@
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "base/alloc.h"
 #include "device/pool.h"
 #include "test.h"
@@ -108,4 +111,35 @@ TEST(a_pool_says_when_there_is_no_memory)
     fire_alloc_fail_at(3);
     CHECK_FAILS(fire_pool_create(&p), FIRE_ERR_NOMEM, "out of memory");
     fire_alloc_fail_at(0);
+}
+
+static rlim_t addresses_in_use(void)
+{
+    unsigned long pages = 0;
+    FILE         *f     = fopen("/proc/self/statm", "r");
+
+    CHECK(f != NULL);
+    CHECK_EQ(fscanf(f, "%lu", &pages), 1);
+    fclose(f);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* As batch systems do. oneDNN dies without a word where it gets no memory. */
+TEST(pools_leave_addresses_to_others_where_they_are_limited)
+{
+    struct rlimit before, tight;
+    fire_pool_t  *a, *b;
+    void         *other;
+
+    CHECK_EQ(getrlimit(RLIMIT_AS, &before), 0);
+    tight          = before;
+    tight.rlim_cur = addresses_in_use() + ((rlim_t)4 << 30);
+    CHECK_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+    CHECK_OK(fire_pool_create(&a));
+    CHECK_OK(fire_pool_create(&b));
+    CHECK_OK(fire_alloc_raw((size_t)1 << 30, "test", &other));
+    CHECK_EQ(setrlimit(RLIMIT_AS, &before), 0);
+    fire_free(other);
+    fire_pool_release(a);
+    fire_pool_release(b);
 }
