@@ -79,6 +79,7 @@ static void across_scale(const lrn_t *s, int64_t channels, int64_t plane,
 {
     float weight = s->alpha / (float)s->size;
 
+    if (channels == 0) return;
     fire_fill((channels + s->size - 1) * plane, 0.0f, padded);
     for (int64_t i = 0; i < channels * plane; i++)
         padded[(s->size - 1) / 2 * plane + i] = x[i] * x[i];

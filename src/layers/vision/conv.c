@@ -67,6 +67,9 @@ static fire_status_t image_size(const fire_window_t *w, const int64_t *places,
                                 int64_t *size_p)
 {
     for (int i = 0; i < w->axes; i++) {
+        if (places[i] == 0)
+            return FIRE_FAIL(FIRE_ERR_INVALID, "spatial axis %d of the input is empty",
+                             i);
         size_p[i] = w->stride[i] * (places[i] - 1) +
                     w->dilation[i] * (w->kernel[i] - 1) + 1 - 2 * w->pad[i];
         if (size_p[i] <= 0)

@@ -114,3 +114,12 @@ TEST(batch_norm_with_scale_and_bias_learns_two_of_its_five_parameters)
     bench_compare(l->blob[4], FIRE_DIFF, FLOATS(3), 1e-6);
     bench_end(&b);
 }
+
+TEST(lrn_of_no_channels_touches_nothing)
+{
+    bench_t b = bench("x:2x0x2x3", "y", "type: \"LRN\" lrn_param { local_size: 3 }",
+                      CAFFE__PHASE__TRAIN);
+
+    bench_forward(&b);
+    bench_end(&b);
+}
