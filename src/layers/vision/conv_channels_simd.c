@@ -350,14 +350,16 @@ static fire_status_t add_sums(fire_layer_t *l, const fire_blocked_t *b, float *s
 
 typedef void block_t(const job_t *j, int64_t k, float *buffer);
 
-/* Each thread takes blocks that follow each other. buffers: three rows for each */
+/* The same channels of all images in a row, as the layers around share their work: what a
+ * thread finds in its cache is its own. buffers: three rows for each thread */
 static void run_blocks(const job_t *j, block_t *block, float *buffers)
 {
-    int64_t threads = fire_threads(), n = j->in->num * j->in->blocks;
+    int64_t threads = fire_threads(), num = j->in->num, blocks = j->in->blocks;
+    int64_t n = num * blocks;
 
     FIRE_PARALLEL(i, threads, true)
     for (int64_t k = n * i / threads; k < n * (i + 1) / threads; k++)
-        block(j, k, buffers + i * TAPS * j->wide);
+        block(j, k % num * blocks + k / num, buffers + i * TAPS * j->wide);
 }
 
 /* What both passes know of the layer; formats are those of x. */
