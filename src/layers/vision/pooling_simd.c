@@ -83,27 +83,35 @@ FIRE_SIMD side_t side_at(const fire_pool_windows_t *p, int axis, int64_t output)
     return s;
 }
 
-/* for each place under a window: i is its number, counted from the window's corner, `at`
- * its element in a block */
-#define EACH_PLACE(p, rows, columns, lanes, i, at)                            \
-    for (int64_t h_ = (rows).begin; h_ < (rows).end; h_++)                    \
-        for (int64_t i = (h_ - (rows).begin + (rows).skip) * (p)->kernel[1] + \
-                         (columns).skip,                                      \
-                     at = (h_ * (p)->in[1] + (columns).begin) * (lanes),      \
-                     n_ = (columns).end - (columns).begin;                    \
-             n_ > 0; n_--, i++, at += (lanes))
+/* The part of a window that is inside the image. */
+typedef struct window {
+    int64_t at;            /* element of its first place in a block */
+    int64_t number;        /* of this place, counted from the window's corner */
+    int64_t rows, columns; /* inside */
+    int64_t width;         /* of the whole window */
+} window_t;
 
-/* The usual window, all of it inside: a loop that compilers unroll. */
-FIRE_SIMD bool is_whole_3x3(const fire_pool_windows_t *p, const side_t *rows,
-                            const side_t *columns)
+FIRE_SIMD window_t window_at(const fire_pool_windows_t *p, int lanes, side_t rows,
+                             side_t columns)
 {
-    return p->kernel[0] == 3 && p->kernel[1] == 3 && rows->end - rows->begin == 3 &&
-           columns->end - columns->begin == 3;
+    return (window_t){.at      = (rows.begin * p->in[1] + columns.begin) * lanes,
+                      .number  = rows.skip * p->kernel[1] + columns.skip,
+                      .rows    = rows.end - rows.begin,
+                      .columns = columns.end - columns.begin,
+                      .width   = p->kernel[1]};
 }
 
-#define EACH_OF_3X3(p, rows, columns, lanes, i, at)                                   \
-    for (int64_t i = 0, at = ((rows).begin * (p)->in[1] + (columns).begin) * (lanes); \
-         i < 9; i++, at += i % 3 == 0 ? ((p)->in[1] - 2) * (lanes) : (lanes))
+/* The usual window, all of it inside, has sides that compilers know: loops over it are
+ * unrolled. */
+FIRE_SIMD bool is_3x3(const window_t *w)
+{
+    return w->rows == 3 && w->columns == 3 && w->width == 3 && w->number == 0;
+}
+
+FIRE_SIMD window_t just_3x3(int64_t at)
+{
+    return (window_t){.at = at, .rows = 3, .columns = 3, .width = 3};
+}
 
 FIRE_SIMD void try_place(fire_vf_t v, int i, fire_vf_t *best, fire_vi_t *from)
 {
@@ -113,23 +121,33 @@ FIRE_SIMD void try_place(fire_vf_t v, int i, fire_vf_t *best, fire_vi_t *from)
     *from = (above & fire_vi_all(i)) | (~above & *from);
 }
 
+FIRE_SIMD void max_window(fire_dtype_t t, int lanes, window_t w, int64_t step,
+                          const void *x, fire_vf_t *best, fire_vi_t *from)
+{
+    for (int r = 0; r < w.rows; r++)
+        for (int c = 0; c < w.columns; c++)
+            try_place(fire_vf_load(x, t, lanes, w.at + r * step + c * lanes),
+                      (int)(w.number + r * w.width + c), best, from);
+}
+
 /* One block of one image. */
 FIRE_SIMD void max_block(fire_dtype_t t, int lanes, const fire_pool_windows_t *p,
                          const void *x, void *y, uint8_t *place)
 {
+    int64_t step = p->in[1] * lanes;
+
     for (int64_t row = 0, o = 0; row < p->out[0]; row++) {
         side_t rows = side_at(p, 0, row);
 
         for (int64_t column = 0; column < p->out[1]; column++, o += lanes) {
-            side_t    columns = side_at(p, 1, column);
-            fire_vf_t best    = fire_vf_all(-FLT_MAX);
-            fire_vi_t from    = fire_vi_all(MAX_WINDOW);
+            window_t  w    = window_at(p, lanes, rows, side_at(p, 1, column));
+            fire_vf_t best = fire_vf_all(-FLT_MAX);
+            fire_vi_t from = fire_vi_all(MAX_WINDOW);
 
-            if (is_whole_3x3(p, &rows, &columns))
-                EACH_OF_3X3(p, rows, columns, lanes, i, at)
-            try_place(fire_vf_load(x, t, lanes, at), (int)i, &best, &from);
-            else EACH_PLACE(p, rows, columns, lanes, i, at)
-                try_place(fire_vf_load(x, t, lanes, at), (int)i, &best, &from);
+            if (is_3x3(&w))
+                max_window(t, lanes, just_3x3(w.at), step, x, &best, &from);
+            else
+                max_window(t, lanes, w, step, x, &best, &from);
             fire_vf_store(y, t, lanes, o, best);
             if (place != NULL) store_places(lanes, from, place + o);
         }
@@ -157,25 +175,34 @@ FIRE_SIMD void try_bits(const uint16_t *x, int i, bits_t *best, bits_t *from)
     *from = (above & (int16_t)i) | (~above & *from);
 }
 
+FIRE_SIMD void max_bits_window(window_t w, int64_t step, const uint16_t *x,
+                               bits_t *best, bits_t *from)
+{
+    for (int r = 0; r < w.rows; r++)
+        for (int c = 0; c < w.columns; c++)
+            try_bits(x + w.at + r * step + c * FIRE_LANES,
+                     (int)(w.number + r * w.width + c), best, from);
+}
+
 FIRE_SIMD void max_bits(const fire_pool_windows_t *p, const uint16_t *x, uint16_t *y,
                         uint8_t *place)
 {
     const int16_t lowest = -0x7f80; /* in order: -FLT_MAX */
+    int64_t       step   = p->in[1] * FIRE_LANES;
 
     for (int64_t row = 0, o = 0; row < p->out[0]; row++) {
         side_t rows = side_at(p, 0, row);
 
         for (int64_t column = 0; column < p->out[1]; column++, o += FIRE_LANES) {
-            side_t columns = side_at(p, 1, column);
-            bits_t best = {0}, from = {0}, v;
+            window_t w    = window_at(p, FIRE_LANES, rows, side_at(p, 1, column));
+            bits_t   best = {0}, from = {0}, v;
 
             best += lowest;
             from += MAX_WINDOW;
-            if (is_whole_3x3(p, &rows, &columns))
-                EACH_OF_3X3(p, rows, columns, FIRE_LANES, i, at)
-            try_bits(x + at, (int)i, &best, &from);
-            else EACH_PLACE(p, rows, columns, FIRE_LANES, i, at)
-                try_bits(x + at, (int)i, &best, &from);
+            if (is_3x3(&w))
+                max_bits_window(just_3x3(w.at), step, x, &best, &from);
+            else
+                max_bits_window(w, step, x, &best, &from);
             v = in_order(best);
             memcpy(y + o, &v, sizeof(v));
             for (int i = 0; i < FIRE_LANES && place != NULL; i++)
@@ -192,11 +219,13 @@ FIRE_SIMD void ave_block(fire_dtype_t t, int lanes, const fire_pool_windows_t *p
 
         for (int64_t column = 0; column < p->out[1]; column++, o += lanes) {
             side_t    columns = side_at(p, 1, column);
+            window_t  w       = window_at(p, lanes, rows, columns);
             float     area    = (float)(rows.length * columns.length);
             fire_vf_t sum     = {0};
 
-            EACH_PLACE(p, rows, columns, lanes, i, at)
-            sum += fire_vf_load(x, t, lanes, at);
+            for (int64_t r = 0; r < w.rows; r++)
+                for (int64_t c = 0; c < w.columns; c++)
+                    sum += fire_vf_load(x, t, lanes, w.at + (r * p->in[1] + c) * lanes);
             fire_vf_store(y, t, lanes, o, sum / fire_vf_all(area));
         }
     }
