@@ -19,6 +19,7 @@ typedef struct job {
     int64_t               wide; /* elements of the longest row */
     const void           *x, *dy;
     void                 *y, *dx;  /* dx NULL: not wanted */
+    bool                  past;    /* dx goes past the cache */
     float                 slope;   /* of a ReLU behind; 1: none */
     const float          *weights; /* (block, tap, lane), the bias behind the taps */
     const float          *zeros;   /* a row */
@@ -205,7 +206,10 @@ FIRE_SIMD void back_group(fire_dtype_t t, int lanes, int stride, int rows, bool 
             dx += with->w[row][tap] * d;
             with->sum[row][tap] += x * d;
         }
-        if (j->dx != NULL) fire_vf_store(j->dx, t, lanes, at + place * lanes, dx);
+        if (stride > 1 && lanes == FIRE_LANES && j->past)
+            fire_vf_stream(j->dx, t, at + place * lanes, dx);
+        else if (j->dx != NULL)
+            fire_vf_store(j->dx, t, lanes, at + place * lanes, dx);
     }
 }
 
@@ -283,6 +287,7 @@ FIRE_SIMD void backward_step(fire_dtype_t t, int lanes, const job_t *j, int64_t 
             sum_row(lanes, j->out_dim[1], row_at(t, lanes, &dy, summed),
                     sums + WINDOW * lanes);
     }
+    if (j->past) fire_vf_fence();
 }
 FIRE_SIMD_KERNEL(backward_block, backward_step, j->in->dtype, j->in->block,
                  (const job_t *j, int64_t k, float *buffer), j, k, buffer)
@@ -423,6 +428,14 @@ fire_status_t fire_conv_channels_simd_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* With steps of 2, dx is four times dy, and in memory that others wrote last: it would
+ * come from their caches only to be overwritten. */
+static bool writes_past(const job_t *j)
+{
+    return j->stride > 1 && j->in->block == FIRE_LANES && j->dx != NULL &&
+           (uintptr_t)j->dx % 64 == 0;
+}
+
 fire_status_t fire_conv_channels_simd_backward(fire_layer_t *l)
 {
     fire_format_t in, out;
@@ -435,6 +448,7 @@ fire_status_t fire_conv_channels_simd_backward(fire_layer_t *l)
         FIRE_IN_AS(l->top[k], FIRE_DIFF, &out, &j.dy);
         j.dx = NULL;
         if (l->propagate_down[k]) FIRE_OUT_AS(l->bottom[k], FIRE_DIFF, &in, &j.dx);
+        j.past = writes_past(&j);
         FIRE_TRY(run(l, &j, backward_block, true));
     }
     return FIRE_OK;
