@@ -77,7 +77,7 @@ TEST(explain_counts_conversions_between_formats)
 TEST(the_table_ends_with_the_memory_that_a_pass_needs)
 {
     SH_OK("firecaffe net $SRC/models/lenet/deploy.prototxt --batch 1");
-    CHECK_HAS(ran.out, "memory              60.7 kB of blobs at most, when running; ");
+    CHECK_HAS(ran.out, "memory              61.4 kB of blobs at most, when running; ");
     CHECK_HAS(ran.out, "1.72 MB of parameters\n");
 }
 
