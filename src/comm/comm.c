@@ -158,7 +158,9 @@ fire_status_t fire_comm_open(fire_transport_t *tp, const fire_comm_options_t *op
     pthread_mutex_init(&c->in_use, NULL);
     st = set_up(c, options);
     if (st < 0) {
-        fire_comm_fail(c);
+        /* Who heard of it from another has nothing to tell, and would cut that one's
+         * own words off. */
+        if (st != FIRE_ERR_PEER) fire_comm_fail(c);
         fire_comm_close(c);
         return st;
     }

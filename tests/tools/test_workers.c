@@ -67,6 +67,13 @@ TEST(a_batch_that_cannot_be_shared_is_refused)
     SH_FAILS("--workers must be", TRAIN " --workers 0");
 }
 
+TEST(a_missing_table_is_a_mistake_and_no_reason_to_try_again)
+{
+    make_training();
+    SH_FAILS("cannot open \"missing\"", TRAIN " --workers 2 --tuning missing");
+    SH_FAILS("cannot open \"missing\"", TRAIN " --workers 4 --tuning missing");
+}
+
 TEST(a_setting_with_a_wrong_value_is_refused)
 {
     make_training();
