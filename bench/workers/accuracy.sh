@@ -26,7 +26,7 @@ for flags; do
     run=$dir/${run#--}
     if ! grep -qs '"status":"done"' "$run/run.jsonl"; then
         hosts=--ranks_per_node=1
-        [ "$flags" != --comm=onesided ] || hosts=
+        [ "${flags%% *}" != --comm=onesided ] || hosts=
         mpirun -n 2 "$program" train --solver models/lenet/solver_demo.prototxt \
             --threads 1 --run_dir "$run" --quiet $hosts $flags
     fi
