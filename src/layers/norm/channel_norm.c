@@ -5,22 +5,22 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/simd.h"
 
-enum { ARRAYS = 7, CHUNK = 32 };
+enum { ARRAYS = 8, CHUNK = 32 };
 
 fire_status_t fire_channel_norm_fit(fire_channel_norm_t *c, const fire_blocked_t *b)
 {
     int64_t n       = b->blocks * b->block;
-    float **array[] = {&c->mean,  &c->variance, &c->inverse, &c->gain,
-                       &c->shift, &c->dgain,    &c->dshift,  &c->partial};
+    float **array[] = {&c->mean,  &c->rest,  &c->variance, &c->inverse, &c->gain,
+                       &c->shift, &c->dgain, &c->dshift,   &c->partial};
 
     FIRE_TRY(
         fire_grow(&c->memory, &c->cap, (ARRAYS + 2 * b->num) * n, sizeof(*c->memory)));
     for (int i = 0; i <= ARRAYS; i++)
         *array[i] = c->memory + i * n;
     for (int64_t k = 0; k < n; k++) {
-        c->mean[k] = c->shift[k] = 0.0f;
-        c->inverse[k]            = 1.0f;
-        c->gain[k]               = k < b->channels ? 1.0f : 0.0f;
+        c->mean[k] = c->rest[k] = c->shift[k] = 0.0f;
+        c->inverse[k]                         = 1.0f;
+        c->gain[k]                            = k < b->channels ? 1.0f : 0.0f;
     }
     return FIRE_OK;
 }
@@ -128,8 +128,9 @@ FIRE_SIMD void back_block(fire_dtype_t t, int lanes, const fire_channel_norm_t *
     fire_vf_t mean_dy = {0}, slope = {0};
 
     if (c->measured) {
-        mean_dy = fire_vf_load(c->dshift, FIRE_F32, lanes, c0) / m;
         slope   = fire_vf_load(c->dgain, FIRE_F32, lanes, c0) * inverse / m;
+        mean_dy = fire_vf_load(c->dshift, FIRE_F32, lanes, c0) / m -
+                  fire_vf_load(c->rest, FIRE_F32, lanes, c0) * slope;
     }
     for (int64_t i = 0; i < plane * lanes; i += lanes) {
         fire_vf_t away = fire_vf_load(x, t, lanes, i) - mean;
@@ -214,23 +215,27 @@ FIRE_SIMD void back_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t n,
 FIRE_SIMD_KERNEL(back, back_step, s->b->dtype, s->b->block,
                  (const pass_t *s, int64_t n, int64_t k), s, n, k)
 
-/* Images' means and squares to the batch's. */
+/* Images' means and squares to the batch's. Of few values per channel, backward leaves
+ * a small difference of large terms, which shows how the mean was rounded: what rounding
+ * took is kept. */
 static void combine_measures(const pass_t *s, int64_t k)
 {
     fire_channel_norm_t *c = s->c;
 
     for (int64_t lane = 0, i = k * s->b->block; lane < s->b->block; lane++, i++) {
-        float mean = 0, squares = 0;
+        double mean = 0, squares = 0;
 
         for (int64_t n = 0; n < s->b->num; n++) {
-            float delta = partial(s, 0, n, k)[lane] - mean, share = 1 / (float)(n + 1);
+            double delta = partial(s, 0, n, k)[lane] - mean,
+                   share = 1.0 / (double)(n + 1);
 
             mean += delta * share;
             squares += partial(s, 1, n, k)[lane] +
-                       delta * delta * (float)(n * s->b->plane) * share;
+                       delta * delta * (double)(n * s->b->plane) * share;
         }
-        c->mean[i]     = mean;
-        c->variance[i] = squares / (float)(s->b->num * s->b->plane);
+        c->mean[i]     = (float)mean;
+        c->rest[i]     = (float)(mean - c->mean[i]);
+        c->variance[i] = (float)(squares / (double)(s->b->num * s->b->plane));
         c->inverse[i]  = i < s->b->channels ? 1.0f / sqrtf(c->variance[i] + s->eps) : 0;
     }
 }
@@ -240,14 +245,14 @@ static void combine_sums(const pass_t *s, int64_t k)
     fire_channel_norm_t *c = s->c;
 
     for (int64_t lane = 0, i = k * s->b->block; lane < s->b->block; lane++, i++) {
-        float dy = 0, product = 0;
+        double dy = 0, product = 0;
 
         for (int64_t n = 0; n < s->b->num; n++) {
             dy += partial(s, 0, n, k)[lane];
             product += partial(s, 1, n, k)[lane];
         }
-        c->dshift[i] = dy;
-        c->dgain[i]  = product * c->inverse[i];
+        c->dshift[i] = (float)dy;
+        c->dgain[i]  = (float)((product - c->rest[i] * dy) * c->inverse[i]);
     }
 }
 

@@ -12,7 +12,8 @@
 typedef struct fire_channel_norm {
     float  *memory; /* all arrays lie in it */
     int64_t cap;
-    float  *mean, *variance, *inverse; /* inverse = 1 / sqrt(variance + eps) */
+    float  *mean, *rest; /* rest: of the batch's own mean, what a float leaves out */
+    float  *variance, *inverse; /* inverse = 1 / sqrt(variance + eps) */
     float  *gain, *shift;
     float  *dgain, *dshift; /* made by backward, to be added */
     float  *partial;        /* two rows per image */

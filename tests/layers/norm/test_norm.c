@@ -1,4 +1,6 @@
 /* Normalisation layers: statistics, and what they refuse. */
+#include <math.h>
+
 #include "layers/bench.h"
 
 TEST(normalisation_layers_refuse_what_they_cannot_use)
@@ -112,6 +114,39 @@ TEST(batch_norm_with_scale_and_bias_learns_two_of_its_five_parameters)
     bench_backward(&b);
     bench_compare(l->blob[3], FIRE_DIFF, FLOATS(1), 1e-4);
     bench_compare(l->blob[4], FIRE_DIFF, FLOATS(3), 1e-6);
+    bench_end(&b);
+}
+
+/* Then dx is what eps leaves of two terms that are all but equal:
+ *   dx = eps (dy - dy') / 2 / (h^2 + eps)^1.5, h half the distance of x and x'. */
+TEST(batch_norm_of_two_values_per_channel_keeps_the_small_gradient)
+{
+    enum { N = 8 };
+    const double eps = 1e-5;
+    bench_t      b   = bench("x:2x8", "y", "type: \"BatchNorm\"", CAFFE__PHASE__TRAIN);
+    float        x[2 * N], dy[2 * N];
+    const float *dx;
+    double       want[N];
+
+    for (int c = 0; c < N; c++) {
+        double h;
+
+        x[c]      = 1.1f + 0.013f * (float)c;
+        x[N + c]  = 1.3f + 0.037f * (float)c;
+        dy[c]     = 0.7f - 0.11f * (float)c;
+        dy[N + c] = 0.31f + 0.05f * (float)c;
+        h         = ((double)x[c] - x[N + c]) / 2;
+        want[c]   = eps * ((double)dy[c] - dy[N + c]) / 2 / pow(h * h + eps, 1.5);
+    }
+    bench_set(&b, "x", (floats_t){2 * N, x});
+    bench_forward(&b);
+    bench_set_diff(&b, "y", (floats_t){2 * N, dy});
+    bench_backward(&b);
+    CHECK_OK(fire_blob_read(bench_blob(&b, "x"), FIRE_DIFF, FIRE_CPU, &dx));
+    for (int c = 0; c < N; c++) {
+        CHECK_NEAR(dx[c], want[c], 4e-4 * want[0]);
+        CHECK_NEAR(dx[N + c], -want[c], 4e-4 * want[0]);
+    }
     bench_end(&b);
 }
 
