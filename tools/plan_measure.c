@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "comm/probe.h"
 #include "device/cpu/blas.h"
 #include "device/cpu/parallel.h"
@@ -106,13 +107,11 @@ static void write_wire(fire_json_writer_t *w, const char *key,
 
 static void write_compute(fire_json_writer_t *w, const rates_t *r)
 {
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-
     fire_json_open(w, "compute", '{');
     fire_json_add_rounded(w, "gflop_s", 1e-9 * r->flops, 3);
     fire_json_add_rounded(w, "memory_gb_s", 1e-9 * r->memory, 3);
     fire_json_add_rounded(w, "update_gb_s", 1e-9 * r->update, 3);
-    fire_json_add_rounded(w, "memory_gb", 1e-9 * memory, 3);
+    fire_json_add_rounded(w, "memory_gb", 1e-9 * (double)fire_memory_size(), 3);
     fire_json_close(w, '}');
 }
 

@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 enum { ALIGN = 64, HUGE_PAGE = 2 << 20, LARGE = 8 << 20 };
 
 static _Atomic int64_t alloc_count, fail_at;
@@ -89,8 +91,7 @@ static size_t addresses_in_use(void)
  * systems do), a quarter of those left: others, libraries too, need some. */
 static size_t fair_share(void)
 {
-    size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    size_t used   = addresses_in_use(), left;
+    size_t        memory = fire_memory_size(), used = addresses_in_use(), left;
     struct rlimit most;
 
     if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY)

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "comm/transport/cluster.h"
 #include "device/gpu.h"
 #include "train/libraries.h"
@@ -96,8 +97,7 @@ void fire_environment_write(fire_json_writer_t *w)
     fire_json_add_int(w, "pid", getpid());
     add_cpu(w);
     fire_json_add_int(w, "cores", sysconf(_SC_NPROCESSORS_ONLN));
-    fire_json_add_int(
-        w, "memory", (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE));
+    fire_json_add_int(w, "memory", (int64_t)fire_memory_size());
     if (getcwd(directory, sizeof(directory)) != NULL)
         fire_json_add_string(w, "directory", directory);
     add_threads(w);

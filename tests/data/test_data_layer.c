@@ -234,7 +234,8 @@ TEST(a_corrupt_record_is_an_error_that_names_file_and_key)
 
 TEST(settings_that_cannot_work_are_refused_with_advice)
 {
-    const char *db = make_db("lmdb", "db", 2, 3, 4, 4);
+    const char *db    = make_db("lmdb", "db", 2, 3, 4, 4);
+    const char *large = make_db("lmdb", "large", 1, 3, 99, 99);
     rig_t       r;
 
     CHECK_FAILS(rig_open(&r, "name: 'd' type: 'Data' top: 'x'", CAFFE__PHASE__TEST),
@@ -242,6 +243,9 @@ TEST(settings_that_cannot_work_are_refused_with_advice)
     rig_close(&r);
     CHECK_FAILS(rig_open(&r, data_layer(db, 0, ""), CAFFE__PHASE__TEST),
                 FIRE_ERR_INVALID, "batch_size");
+    rig_close(&r);
+    CHECK_FAILS(rig_open(&r, data_layer(large, 2000000000, ""), CAFFE__PHASE__TEST),
+                FIRE_ERR_NOMEM, "use a smaller batch_size");
     rig_close(&r);
     CHECK_FAILS(rig_open(&r, data_layer(db, 1, "transform_param { crop_size: 5 }"),
                          CAFFE__PHASE__TEST),

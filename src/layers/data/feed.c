@@ -1,5 +1,7 @@
 #include "layers/data/feed.h"
 
+#include "base/memory.h"
+
 static fire_status_t reshape_tops(fire_layer_t *l, int64_t n, fire_extent_t e)
 {
     FIRE_TRY(
@@ -14,6 +16,24 @@ fire_status_t fire_feed_reshape(fire_layer_t *l)
     return reshape_tops(l, fire_moment_slice(l->moment, o->batch_size).n, o->extent);
 }
 
+/* Said at once: the batch itself is asked for when all layers have taken memory for
+ * theirs, which can last minutes. */
+static fire_status_t check_memory(const fire_layer_t *l)
+{
+    const fire_prefetch_options_t *o = &FIRE_STATE(l, fire_feed_t)->options;
+    fire_extent_t                  e = o->extent;
+    double n      = (double)fire_moment_slice(l->moment, o->batch_size).n;
+    double needed = n * e.channels * e.height * e.width * sizeof(float);
+    double memory = (double)fire_memory_size();
+
+    if (needed <= memory) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_NOMEM,
+                     "out of memory: a batch of %.0f images of %d x %d x %d takes %.0f "
+                     "MiB, this machine has %.0f: use a smaller batch_size",
+                     n, e.channels, e.height, e.width, needed / (1 << 20),
+                     memory / (1 << 20));
+}
+
 fire_status_t fire_feed_setup(fire_layer_t *l)
 {
     fire_feed_t             *f = FIRE_STATE(l, fire_feed_t);
@@ -23,7 +43,7 @@ fire_status_t fire_feed_setup(fire_layer_t *l)
     if (l->ctx->mt != NULL) fire_mt_u32(l->ctx->mt); /* the seed of Caffe's thread */
     FIRE_LOG(INFO, "output data size: %lld,%d,%d,%d", (long long)o->batch_size,
              o->extent.channels, o->extent.height, o->extent.width);
-    return FIRE_OK;
+    return check_memory(l);
 }
 
 fire_status_t fire_feed_start(fire_layer_t *l, fire_stream_t *stream)
