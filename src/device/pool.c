@@ -109,9 +109,9 @@ static bool has_room(const span_t *s, size_t bytes)
     return !s->taken && s->bytes >= bytes;
 }
 
-static fire_status_t out_of_memory(size_t bytes)
+static fire_status_t out_of_memory(size_t bytes, const char *what)
 {
-    return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory: %zu bytes for activations", bytes);
+    return FIRE_FAIL(FIRE_ERR_NOMEM, "out of memory: %zu bytes for %s", bytes, what);
 }
 
 size_t fire_pool_round(size_t bytes)
@@ -126,7 +126,7 @@ fire_status_t fire_pool_take(fire_pool_t *p, size_t bytes, void **ptr_p)
     bytes = fire_pool_round(bytes);
     while (i < p->n && !has_room(&p->span[i], bytes))
         i++;
-    if (i == p->n) return out_of_memory(bytes);
+    if (i == p->n) return out_of_memory(bytes, "activations");
     if (p->gpu != NULL && p->span[i].first + bytes > p->have)
         FIRE_TRY(p->gpu->provide(p->memory, p->span[i].first + bytes, &p->have));
     if (p->span[i].bytes > bytes) {
@@ -148,7 +148,7 @@ fire_status_t fire_pool_take_lasting(fire_pool_t *p, size_t bytes, void **ptr_p)
     bytes = fire_pool_round(bytes);
     while (i >= 0 && !has_room(&p->span[i], bytes))
         i--;
-    if (i < 0) return out_of_memory(bytes);
+    if (i < 0) return out_of_memory(bytes, "parameters");
     if (p->span[i].bytes > bytes) {
         FIRE_TRY(insert(p, i));
         p->span[i].bytes -= bytes;

@@ -194,7 +194,11 @@ fire_status_t fire_net_reshape(fire_net_t *net)
 
 fire_status_t fire_net_clear_diffs(fire_net_t *net)
 {
-    for (int i = 0; i < net->nparam; i++)
-        FIRE_TRY(fire_blob_fill(net->learn[i].blob, FIRE_DIFF, net->ctx.place, 0));
+    for (int i = 0; i < net->nparam; i++) {
+        const fire_param_t *p = &net->learn[i];
+
+        FIRE_TRY(in_layer(fire_blob_fill(p->blob, FIRE_DIFF, net->ctx.place, 0),
+                          &net->layer[p->layer].base));
+    }
     return FIRE_OK;
 }
