@@ -44,17 +44,22 @@ static fire_status_t outgrow(fire_blob_t *b, fire_part_t part)
 
 fire_status_t fire_blob_reshape(fire_blob_t *b, int ndim, const int64_t *dim)
 {
-    int64_t count = 1;
+    int64_t count = 1, most = 1; /* most: as if no dimension were 0 */
 
     if (ndim < 0 || ndim > FIRE_MAX_DIMS)
         return FIRE_FAIL(FIRE_ERR_INVALID, "a blob has 0 to %d axes, not %d",
                          FIRE_MAX_DIMS, ndim);
-    for (int i = 0; i < ndim; i++)
-        if (dim[i] < 0 || __builtin_mul_overflow(count, dim[i], &count) ||
-            count > INT64_MAX / 16)
-            return FIRE_FAIL(FIRE_ERR_INVALID,
-                             "dimension %lld on axis %d is impossible",
+    for (int i = 0; i < ndim; i++) {
+        if (dim[i] < 0)
+            return FIRE_FAIL(FIRE_ERR_INVALID, "dimension %lld on axis %d is negative",
                              (long long)dim[i], i);
+        if (__builtin_mul_overflow(most, dim[i] > 0 ? dim[i] : 1, &most) ||
+            most > INT64_MAX / 16)
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "dimension %lld on axis %d makes the blob too large",
+                             (long long)dim[i], i);
+        count *= dim[i];
+    }
     if (count > b->count) {
         FIRE_TRY(outgrow(b, FIRE_DATA));
         FIRE_TRY(outgrow(b, FIRE_DIFF));

@@ -65,7 +65,9 @@ TEST(impossible_shapes_are_refused)
     CHECK_EQ(fire_blob_count(b), 1);
     CHECK_FAILS(fire_blob_reshape(b, 1, (int64_t[]){-1}), FIRE_ERR_INVALID, "axis 0");
     CHECK_FAILS(fire_blob_reshape(b, 2, (int64_t[]){INT64_MAX, 4}), FIRE_ERR_INVALID,
-                "impossible");
+                "axis 0 makes the blob too large");
+    CHECK_FAILS(fire_blob_reshape(b, 3, (int64_t[]){0, 1L << 40, 1L << 40}),
+                FIRE_ERR_INVALID, "axis 2 makes the blob too large");
     CHECK_FAILS(fire_blob_reshape(b, 33, NULL), FIRE_ERR_INVALID, "32 axes");
     fire_blob_destroy(b);
 }

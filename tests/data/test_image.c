@@ -120,6 +120,9 @@ TEST(what_is_no_image_or_absurdly_large_is_refused)
                 "not an image");
     CHECK_FAILS(fire_image_decode(large, sizeof(large), FIRE_COLOR_BGR, &b, &p),
                 FIRE_ERR_PARSE, "99999 x 99999");
+    p = fire_pixels_interleaved(text, (fire_extent_t){3, 1, 1});
+    CHECK_FAILS(fire_image_resize(&p, INT32_MAX, INT32_MAX, &b, &p), FIRE_ERR_PARSE,
+                "is refused");
 }
 
 TEST(pnm_files_are_read)

@@ -90,13 +90,13 @@ static void resize(const fire_pixels_t *in, const fire_pixels_t *out, const tap_
 fire_status_t fire_image_resize(const fire_pixels_t *in, int height, int width,
                                 fire_buffer_t *b, fire_pixels_t *out_p)
 {
-    fire_extent_t e     = {in->extent.channels, height, width};
-    int64_t       image = fire_extent_count(e), taps, lines;
+    fire_extent_t e = {in->extent.channels, height, width};
+    int64_t       image, taps, lines;
     fire_pixels_t out;
     tap_t        *tap;
 
     FIRE_TRY(fire_image_reserve(b, e.channels, height, width));
-    image = (image + 15) / 16 * 16; /* behind it: taps, then two lines */
+    image = (fire_extent_count(e) + 15) / 16 * 16; /* behind it: taps, two lines */
     taps  = width * (int64_t)sizeof(tap_t);
     lines = 2 * (int64_t)width * e.channels * (int64_t)sizeof(int);
     FIRE_TRY(fire_grow(&b->bytes, &b->cap, image + taps + lines, 1));

@@ -24,7 +24,9 @@ static fire_status_t tile_reshape(fire_layer_t *l)
     s->outer = fire_blob_count_range(x, 0, axis);
     s->inner = fire_blob_count_range(x, axis, x->ndim);
     memcpy(dim, x->dim, sizeof(dim));
-    dim[axis] *= s->tiles;
+    if (__builtin_mul_overflow(dim[axis], s->tiles, &dim[axis]))
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%d tiles of %lld elements are too many",
+                         p->tiles, (long long)x->dim[axis]);
     return fire_blob_reshape(l->top[0], x->ndim, dim);
 }
 

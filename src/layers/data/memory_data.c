@@ -38,7 +38,8 @@ static fire_status_t memory_setup(fire_layer_t *l)
             "memory_data_param needs positive batch_size, channels, height and width");
     *d = (memory_data_t){.batch_size = p->batch_size,
                          .dim        = {p->channels, p->height, p->width}};
-    if (__builtin_mul_overflow(d->dim[0] * d->dim[1], d->dim[2], &d->row))
+    if (__builtin_mul_overflow(d->dim[0], d->dim[1], &d->row) ||
+        __builtin_mul_overflow(d->row, d->dim[2], &d->row))
         return FIRE_FAIL(FIRE_ERR_INVALID, "memory_data_param: too large");
     return FIRE_OK;
 }

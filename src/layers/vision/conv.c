@@ -49,8 +49,9 @@ fire_status_t fire_conv_setup(fire_layer_t *l, bool reverse, bool depthwise)
     c->bias           = p->bias_term;
     c->image.channels = reverse ? p->num_output : x->dim[c->axis];
     c->map.channels   = reverse ? x->dim[c->axis] : p->num_output;
-    c->kernel_dim     = c->image.channels / c->group * fire_window_size(&c->window);
-    return add_parameters(l);
+    FIRE_TRY(add_parameters(l));
+    c->kernel_dim = c->image.channels / c->group * fire_window_size(&c->window);
+    return FIRE_OK;
 }
 
 static void set_dims(fire_conv_side_t *side, int axes, const int64_t *dim)
@@ -70,8 +71,14 @@ static fire_status_t image_size(const fire_window_t *w, const int64_t *places,
         if (places[i] == 0)
             return FIRE_FAIL(FIRE_ERR_INVALID, "spatial axis %d of the input is empty",
                              i);
-        size_p[i] = w->stride[i] * (places[i] - 1) +
-                    w->dilation[i] * (w->kernel[i] - 1) + 1 - 2 * w->pad[i];
+        if (__builtin_mul_overflow(w->stride[i], places[i] - 1, &size_p[i]) ||
+            __builtin_add_overflow(size_p[i], w->dilation[i] * (w->kernel[i] - 1) + 1,
+                                   &size_p[i]))
+            return FIRE_FAIL(
+                FIRE_ERR_INVALID,
+                "stride %lld makes spatial axis %d of the output too large",
+                (long long)w->stride[i], i);
+        size_p[i] -= 2 * w->pad[i];
         if (size_p[i] <= 0)
             return FIRE_FAIL(FIRE_ERR_INVALID,
                              "padding %lld leaves nothing of spatial axis %d of the "
@@ -118,11 +125,11 @@ fire_status_t fire_conv_reshape(fire_layer_t *l)
     dim[c->axis] = top->channels;
     FIRE_TRY((c->reverse ? image_size : fire_window_places)(
         &c->window, x->dim + c->axis + 1, spatial));
+    for (int i = 0; i < l->ntop; i++)
+        FIRE_TRY(fire_blob_reshape(l->top[i], x->ndim, dim));
     set_dims(bottom, c->window.axes, x->dim + c->axis + 1);
     set_dims(top, c->window.axes, spatial);
     c->images = fire_blob_count_range(x, 0, c->axis);
-    for (int i = 0; i < l->ntop; i++)
-        FIRE_TRY(fire_blob_reshape(l->top[i], x->ndim, dim));
     return FIRE_OK;
 }
 

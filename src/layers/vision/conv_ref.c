@@ -7,6 +7,17 @@ typedef struct conv_ref {
     fire_scratch_t columns, ones;
 } conv_ref_t;
 
+static fire_status_t fit_columns(const fire_conv_t *c, fire_scratch_t *columns)
+{
+    int64_t n;
+
+    if (__builtin_mul_overflow(c->kernel_dim * c->group, c->map.plane, &n))
+        return FIRE_FAIL(
+            FIRE_ERR_NOMEM, "%lld kernel elements at %lld places are too many",
+            (long long)(c->kernel_dim * c->group), (long long)c->map.plane);
+    return fire_scratch_fit(columns, n);
+}
+
 fire_status_t fire_conv_ref_prepare(fire_layer_t *l)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
@@ -14,9 +25,7 @@ fire_status_t fire_conv_ref_prepare(fire_layer_t *l)
 
     if (r == NULL) FIRE_TRY(FIRE_NEW(&r, 1));
     l->kernel_state = r;
-    if (!fire_window_is_pointwise(&c->window))
-        FIRE_TRY(
-            fire_scratch_fit(&r->columns, c->kernel_dim * c->group * c->map.plane));
+    if (!fire_window_is_pointwise(&c->window)) FIRE_TRY(fit_columns(c, &r->columns));
     return fire_scratch_ones(&r->ones, c->map.plane > c->image.plane ? c->map.plane
                                                                      : c->image.plane);
 }

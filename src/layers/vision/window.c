@@ -41,6 +41,22 @@ static fire_status_t read_setting(const setting_t *s, int axes, int64_t *value)
     return FIRE_OK;
 }
 
+/* Sizes that follow, as products with it, then fit into an int64_t. */
+static fire_status_t check_kernel(int axes, const int64_t *kernel)
+{
+    int64_t taps = 1;
+
+    for (int i = 0; i < axes; i++) {
+        taps *= kernel[i];
+        if (taps > INT32_MAX)
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "kernel_size: a kernel of more than %d elements is "
+                             "refused",
+                             INT32_MAX);
+    }
+    return FIRE_OK;
+}
+
 fire_status_t fire_window_read(const Caffe__ConvolutionParameter *p, int axes,
                                fire_window_t *w_p)
 {
@@ -66,6 +82,7 @@ fire_status_t fire_window_read(const Caffe__ConvolutionParameter *p, int axes,
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "%d spatial axes, at most %d are known",
                          axes, FIRE_MAX_SPATIAL);
     FIRE_TRY(read_setting(&kernel, axes, w.kernel));
+    FIRE_TRY(check_kernel(axes, w.kernel));
     FIRE_TRY(read_setting(&stride, axes, w.stride));
     FIRE_TRY(read_setting(&pad, axes, w.pad));
     FIRE_TRY(read_setting(&dilation, axes, w.dilation));
