@@ -94,12 +94,13 @@ static fire_status_t softmax(fire_stream_t *s, view_t v, const T *x, P *y, targe
     return FIRE_LAUNCH_GRID(s, blocks, FIRE_CUDA_BLOCK, (rows<32, T, P>), v, x, y, t);
 }
 
-/* Rows of classes need no care for layouts. */
-static fire_format_t format_of(const fire_layer_t *l, int64_t inner)
+/* A single pixel lies the same in all layouts. */
+static fire_format_t format_of(const fire_layer_t *l)
 {
-    fire_format_t f = fire_gpu_format(l, l->bottom[0]);
+    const fire_blob_t *x = l->bottom[0];
+    fire_format_t      f = fire_gpu_format(l, x);
 
-    if (inner > 1) f.layout = FIRE_PLAIN;
+    if (f.layout == FIRE_NHWC && x->dim[2] * x->dim[3] > 1) f.layout = FIRE_PLAIN;
     return f;
 }
 
@@ -113,7 +114,7 @@ static view_t view_of(const fire_softmax_t *m)
 fire_status_t fire_softmax_cuda_forward(fire_layer_t *l)
 {
     const fire_softmax_t *m = (const fire_softmax_t *)l->state;
-    fire_format_t         f = format_of(l, m->inner);
+    fire_format_t         f = format_of(l);
     void                 *x, *y;
 
     FIRE_IN_AS(l->bottom[0], FIRE_DATA, &f, &x);
@@ -146,7 +147,7 @@ __global__ static void softmax_back(view_t v, const T *y, const T *dy, T *dx)
 fire_status_t fire_softmax_cuda_backward(fire_layer_t *l)
 {
     const fire_softmax_t *m = (const fire_softmax_t *)l->state;
-    fire_format_t         f = format_of(l, m->inner);
+    fire_format_t         f = format_of(l);
     int64_t               n = m->outer * m->inner * 32;
     void                 *y, *dy, *dx;
 
@@ -206,7 +207,7 @@ fire_status_t fire_softmax_loss_cuda_forward(fire_layer_t *l)
 {
     const fire_softmax_loss_t *s = (const fire_softmax_loss_t *)l->state;
     fire_gpu_memory_t         *m = (fire_gpu_memory_t *)l->kernel_state;
-    fire_format_t              f = format_of(l, s->softmax.inner);
+    fire_format_t              f = format_of(l);
     int64_t                    n = s->softmax.outer * s->softmax.inner;
     targets_t                  t = {};
     float                     *prob, *top, *norm;
@@ -251,7 +252,7 @@ fire_status_t fire_softmax_loss_cuda_backward(fire_layer_t *l)
     const fire_softmax_loss_t *s = (const fire_softmax_loss_t *)l->state;
     const float  *norm   = (const float *)((fire_gpu_memory_t *)l->kernel_state)->ptr;
     fire_labels_t labels = {s->loss.has_ignore, s->loss.ignore, {}};
-    fire_format_t f      = format_of(l, s->softmax.inner);
+    fire_format_t f      = format_of(l);
     int64_t       n      = fire_blob_count(l->bottom[0]);
     const float  *prob, *label, *weight;
     void         *dx;
