@@ -125,12 +125,6 @@ cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
-{
-    (void)handle, (void)mode;
-    return CUBLAS_STATUS_SUCCESS;
-}
-
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *memory, size_t bytes)
 {
     (void)handle, (void)memory, (void)bytes;

@@ -3,6 +3,8 @@
 #define EMULATOR_CUBLAS_V2_H
 #include "cuda_runtime_api.h"
 
+#define CUBLAS_VER_MAJOR 13
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -11,11 +13,6 @@ typedef enum {
     CUBLAS_STATUS_NOT_SUPPORTED = 15
 } cublasStatus_t;
 typedef enum { CUBLAS_OP_N, CUBLAS_OP_T } cublasOperation_t;
-typedef enum {
-    CUBLAS_DEFAULT_MATH        = 0,
-    CUBLAS_PEDANTIC_MATH       = 2,
-    CUBLAS_TF32_TENSOR_OP_MATH = 3,
-} cublasMath_t;
 typedef enum {
     CUBLAS_COMPUTE_32F           = 68,
     CUBLAS_COMPUTE_32F_FAST_TF32 = 77
@@ -28,7 +25,6 @@ typedef struct emulated_cublas *cublasHandle_t;
 cublasStatus_t cublasCreate_v2(cublasHandle_t *handle);
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle);
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream);
-cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *memory, size_t bytes);
 cublasStatus_t cublasGemmStridedBatchedEx(
     cublasHandle_t handle, cublasOperation_t opa, cublasOperation_t opb, int m, int n,

@@ -8,12 +8,13 @@
 extern "C" {
 #endif
 typedef enum cudaError {
-    cudaSuccess                 = 0,
-    cudaErrorInvalidValue       = 1,
-    cudaErrorMemoryAllocation   = 2,
-    cudaErrorInsufficientDriver = 35,
-    cudaErrorNotReady           = 600,
-    cudaErrorNotSupported       = 801,
+    cudaSuccess                     = 0,
+    cudaErrorInvalidValue           = 1,
+    cudaErrorMemoryAllocation       = 2,
+    cudaErrorInsufficientDriver     = 35,
+    cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorNotReady               = 600,
+    cudaErrorNotSupported           = 801,
 } cudaError_t;
 
 typedef enum cudaMemcpyKind {

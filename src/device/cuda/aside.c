@@ -9,11 +9,17 @@ static void change_lanes(fire_stream_t *s)
     s->beside = now;
 }
 
+static fire_status_t make_event(cudaEvent_t *event_p)
+{
+    if (*event_p != NULL) return FIRE_OK;
+    return FIRE_CUDA(cudaEventCreateWithFlags(event_p, cudaEventDisableTiming));
+}
+
 static fire_status_t open_queue(fire_stream_t *s)
 {
     if (s->beside.queue != NULL) return FIRE_OK;
-    FIRE_TRY(FIRE_CUDA(cudaEventCreateWithFlags(&s->parted, cudaEventDisableTiming)));
-    FIRE_TRY(FIRE_CUDA(cudaEventCreateWithFlags(&s->met, cudaEventDisableTiming)));
+    FIRE_TRY(make_event(&s->parted));
+    FIRE_TRY(make_event(&s->met));
     return FIRE_CUDA(cudaStreamCreate(&s->beside.queue));
 }
 
@@ -43,9 +49,9 @@ fire_status_t fire_cuda_aside_meet(fire_stream_t *s)
 
 void fire_cuda_aside_close(fire_stream_t *s)
 {
+    if (s->parted != NULL) cudaEventDestroy(s->parted);
+    if (s->met != NULL) cudaEventDestroy(s->met);
     if (s->beside.queue == NULL) return;
     cudaStreamSynchronize(s->beside.queue);
     fire_cuda_lane_close(&s->beside);
-    cudaEventDestroy(s->parted);
-    cudaEventDestroy(s->met);
 }

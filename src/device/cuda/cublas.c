@@ -7,7 +7,7 @@
 
 /* clang-format off */
 #define CALLS(X)                                               \
-    X(Create_v2) X(Destroy_v2) X(SetStream_v2) X(SetMathMode)  \
+    X(Create_v2) X(Destroy_v2) X(SetStream_v2)                 \
     X(SetWorkspace_v2) X(GemmEx) X(GemmStridedBatchedEx)
 /* clang-format on */
 
@@ -22,7 +22,8 @@ static calls_t cublas;
 #define X(name) {"cublas" #name, &cublas.name},
 static const fire_cuda_call_t calls[] = {CALLS(X){0}};
 #undef X
-static fire_cuda_lib_t library = {.file = "libcublas.so.13", .call = calls};
+static fire_cuda_lib_t library = {
+    .file = "libcublas.so." FIRE_CUDA_WORD(CUBLAS_VER_MAJOR), .call = calls};
 
 #define CUBLAS(call) cublas_status((call), #call, __FILE__, __LINE__)
 
@@ -38,20 +39,31 @@ static fire_status_t cublas_status(cublasStatus_t rc, const char *what,
  * recorded, and sums come out the same on every run. */
 enum { SCRATCH = 32 << 20 };
 
-static fire_status_t open_handle(fire_cuda_lane_t *lane)
+static fire_status_t set_up(fire_cuda_lane_t *lane)
 {
-    if (lane->cublas != NULL) return FIRE_OK;
-    FIRE_TRY(fire_cuda_lib_open(&library));
     FIRE_TRY(fire_cuda_take(SCRATCH, &lane->cublas_scratch));
     FIRE_TRY(CUBLAS(cublas.Create_v2((cublasHandle_t *)&lane->cublas)));
     FIRE_TRY(CUBLAS(cublas.SetStream_v2(lane->cublas, lane->queue)));
     return CUBLAS(cublas.SetWorkspace_v2(lane->cublas, lane->cublas_scratch, SCRATCH));
 }
 
+/* Whole or not at all: one without its queue would run beside all others. */
+static fire_status_t open_handle(fire_cuda_lane_t *lane)
+{
+    fire_status_t st;
+
+    if (lane->cublas != NULL) return FIRE_OK;
+    FIRE_TRY(fire_cuda_lib_open(&library));
+    st = set_up(lane);
+    if (st < 0) fire_cublas_close(lane);
+    return st;
+}
+
 void fire_cublas_close(fire_cuda_lane_t *lane)
 {
     if (lane->cublas != NULL) cublas.Destroy_v2(lane->cublas);
     fire_cuda_give(lane->cublas_scratch);
+    lane->cublas = lane->cublas_scratch = NULL;
 }
 
 static cudaDataType type_of(fire_dtype_t t)
@@ -71,9 +83,9 @@ fire_status_t fire_cuda_gemm_run(fire_stream_t *s, const fire_cuda_gemm_t *g,
     cublasComputeType_t compute =
         g->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 
-    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX)
-        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "a matrix of more than %d rows",
-                         INT_MAX);
+    if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX || g->batch > INT_MAX)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "more than %d rows of a matrix, or matrices", INT_MAX);
     FIRE_TRY(open_handle(&s->lane));
     if (g->batch > 1)
         return CUBLAS(cublas.GemmStridedBatchedEx(

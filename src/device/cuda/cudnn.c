@@ -7,16 +7,29 @@ static fire_cudnn_t cudnn;
 #define X(name) {"cudnn" #name, &cudnn.name},
 static const fire_cuda_call_t calls[] = {FIRE_CUDNN_CALLS(X){0}};
 #undef X
-static fire_cuda_lib_t library = {.file = "libcudnn.so.9", .call = calls};
+static fire_cuda_lib_t library = {.file = "libcudnn.so." FIRE_CUDA_WORD(CUDNN_MAJOR),
+                                  .call = calls};
+
+/* Whole or not at all: one without its queue would run beside all others. */
+static fire_status_t open_handle(fire_stream_t *s)
+{
+    cudnnHandle_t handle;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_CUDNN(cudnn.Create(&handle)));
+    st = FIRE_CUDNN(cudnn.SetStream(handle, s->lane.queue));
+    if (st < 0)
+        cudnn.Destroy(handle);
+    else
+        s->cudnn = handle;
+    return st;
+}
 
 fire_status_t fire_cudnn_get(fire_stream_t *s, const fire_cudnn_t **calls_p,
                              cudnnHandle_t *handle_p)
 {
     FIRE_TRY(fire_cuda_lib_open(&library));
-    if (s->cudnn == NULL) {
-        FIRE_TRY(FIRE_CUDNN(cudnn.Create((cudnnHandle_t *)&s->cudnn)));
-        FIRE_TRY(FIRE_CUDNN(cudnn.SetStream(s->cudnn, s->lane.queue)));
-    }
+    if (s->cudnn == NULL) FIRE_TRY(open_handle(s));
     *calls_p  = &cudnn;
     *handle_p = s->cudnn;
     return FIRE_OK;

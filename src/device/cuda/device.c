@@ -17,8 +17,8 @@ fire_status_t fire_cuda_status(cudaError_t rc, const char *what, const char *fil
     size_t left = 0, all = 0;
 
     if (rc == cudaSuccess) return FIRE_OK;
+    cudaGetLastError(); /* told here, it is not to be the next launch's as well */
     if (rc == cudaErrorMemoryAllocation) {
-        cudaGetLastError(); /* it is not sticky: go on from here */
         cudaMemGetInfo(&left, &all);
         fire_error_set(FIRE_ERR_NOMEM, file, line,
                        "out of GPU memory (%.1f of %.1f GiB left): use a smaller "
@@ -26,8 +26,12 @@ fire_status_t fire_cuda_status(cudaError_t rc, const char *what, const char *fil
                        (double)left / (1 << 30), (double)all / (1 << 30));
         return FIRE_ERR_NOMEM;
     }
-    fire_error_set(FIRE_ERR_DEVICE, file, line, "GPU: %s: %s", what,
-                   cudaGetErrorString(rc));
+    fire_error_set(FIRE_ERR_DEVICE, file, line, "GPU: %s: %s%s", what,
+                   cudaGetErrorString(rc),
+                   rc == cudaErrorNoKernelImageForDevice
+                       ? "; build for it, with -DFIRE_CUDA_ARCH=80 for compute "
+                         "capability 8.0"
+                       : "");
     return FIRE_ERR_DEVICE;
 }
 
@@ -237,9 +241,9 @@ static fire_status_t fit(fire_stream_t *s, fire_cuda_scratch_t *m, size_t bytes,
         FIRE_TRY(fire_gpu_sync(s)); /* the old one may be in use */
         fire_cuda_give(m->memory);
         *m = (fire_cuda_scratch_t){0};
+        s->generation++; /* what was recorded with it must not run, come what may */
         FIRE_TRY(fire_cuda_take(bytes, &m->memory));
         m->bytes = bytes;
-        s->generation++;
     }
     *memory_p = m->memory;
     return FIRE_OK;

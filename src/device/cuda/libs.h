@@ -5,6 +5,10 @@
 #define FIRE_DEVICE_CUDA_LIBS_H
 #include "device/cuda/cuda.h"
 
+/* A library must be as its header was: the header's number ends the file's name. */
+#define FIRE_CUDA_WORD(number)  FIRE_CUDA_WORD_(number)
+#define FIRE_CUDA_WORD_(number) #number
+
 /* A function, and where its address goes. */
 typedef struct fire_cuda_call {
     const char *name;

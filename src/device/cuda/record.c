@@ -18,10 +18,7 @@ fire_status_t fire_gpu_record_end(fire_stream_t *s, fire_gpu_graph_t **graph_p)
     fire_gpu_graph_t *g;
     fire_status_t     st = FIRE_CUDA(cudaStreamEndCapture(s->lane.queue, &graph));
 
-    if (st < 0) {
-        cudaGetLastError(); /* the queue itself is as it was */
-        return st;
-    }
+    FIRE_TRY(st); /* the queue itself is as it was */
     st = FIRE_NEW(&g, 1);
     if (st >= 0) {
         st = FIRE_CUDA(cudaGraphInstantiate(&g->exec, graph, 0));
