@@ -19,15 +19,17 @@ static const char *reason_against(const fire_trainer_t          *t,
 fire_status_t fire_trainer_open_nccl(fire_trainer_t                *t,
                                      const fire_exchange_options_t *o)
 {
-    bool        asked = strcmp(o->algo, "nccl") == 0;
-    const char *why   = reason_against(t, o);
+    bool          asked = strcmp(o->algo, "nccl") == 0;
+    const char   *why   = reason_against(t, o);
+    fire_status_t st;
 
     if (!asked &&
         (strcmp(o->algo, "auto") != 0 || fire_trainer_size(t) == 1 || why != NULL))
         return FIRE_OK;
     if (why != NULL) return FIRE_FAIL(FIRE_ERR_INVALID, "--comm nccl %s", why);
-    if (fire_nccl_open(t->options.comm, t->net->ctx.stream, &t->nccl) < 0) {
-        if (asked) return FIRE_ERR_DEVICE;
+    st = fire_nccl_open(t->options.comm, t->net->ctx.stream, &t->nccl);
+    if (st < 0) {
+        if (asked) return st;
         FIRE_LOG(INFO, "Gradients go by the host: %s", fire_last_error());
         return FIRE_OK;
     }

@@ -8,7 +8,7 @@ typedef struct {
     char internal[128];
 } ncclUniqueId;
 
-typedef enum { ncclSuccess, ncclInvalidArgument = 4 } ncclResult_t;
+typedef enum { ncclSuccess, ncclSystemError = 2, ncclInvalidArgument = 4 } ncclResult_t;
 typedef enum { ncclFloat = 7 } ncclDataType_t;
 typedef enum { ncclSum } ncclRedOp_t;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "solver/update.h"
 
 #define NET                                                                       \
     "layer { name: 'data' type: 'Data' top: 'data' top: 'label' data_param { "    \
@@ -94,6 +95,31 @@ TEST(too_large_a_batch_is_an_error_that_says_what_would_fit)
     unsetenv("EMULATOR_MEMORY");
     CHECK(strstr(run_errors[0], "out of GPU memory: weights need") != NULL);
     CHECK(strstr(run_errors[0], "images would fit") != NULL);
+}
+
+/* Scratch memory that cannot grow is gone all the same. */
+TEST(a_recording_does_not_outlive_the_scratch_memory_it_uses)
+{
+    fire_update_t  few = {.n = 1 << 10}, many = {.n = 1 << 30};
+    fire_stream_t *s;
+    int64_t        recorded;
+    double         sum;
+    void          *g;
+
+    if (!test_on_gpu()) test_skip("this is about GPUs: run it with --gpu");
+    s = test_ctx().stream;
+    if (!is_emulated()) test_skip("a real GPU has memory enough");
+    CHECK_OK(fire_device_find(FIRE_GPU)->alloc(few.n * sizeof(float), &g));
+    few.g = many.g = g;
+    CHECK_OK(fire_update_squares_gpu(s, &few, 1, &sum));
+    CHECK_EQ(sum, 0);
+    recorded = fire_gpu_generation(s);
+    setenv("EMULATOR_MEMORY", "50000", 1);
+    CHECK_FAILS(fire_update_squares_gpu(s, &many, 1, &sum), FIRE_ERR_NOMEM,
+                "out of GPU memory");
+    unsetenv("EMULATOR_MEMORY");
+    CHECK(fire_gpu_generation(s) != recorded);
+    fire_device_find(FIRE_GPU)->free(g);
 }
 
 static double mean_loss(int first)
@@ -218,6 +244,17 @@ TEST(nccl_sums_what_our_own_algorithms_sum)
     theirs = run_train(&(run_t){
         .solver = SOLVER "fire { comm: 'nccl' }", .workers = 2, .gpu = "fp32"});
     CHECK(theirs == ours); /* the sum of two has one order */
+}
+
+TEST(workers_go_without_nccl_where_it_fails_for_one)
+{
+    prepare(10);
+    if (!is_emulated()) test_skip("NCCL works here");
+    setenv("EMULATOR_NO_NETWORK", "1", 1);
+    run_listen();
+    run_train(&(run_t){.solver = SOLVER, .workers = 2, .gpu = "fp32"});
+    unsetenv("EMULATOR_NO_NETWORK");
+    CHECK(run_heard("Gradients go by the host: NCCL: "));
 }
 
 TEST(one_worker_with_nccl_is_as_one_without)

@@ -67,53 +67,61 @@ static fire_status_t check_seats(fire_comm_t *comm, const seat_t *seat)
     return FIRE_OK;
 }
 
-static fire_status_t compare_seats(const fire_nccl_t *n, fire_comm_t *comm)
+static fire_status_t compare_seats(fire_comm_t *comm, const seat_t *mine)
 {
-    seat_t        mine = {0}, *all;
+    seat_t       *all;
     fire_status_t st;
 
     if (size_of(comm) == 1) return FIRE_OK;
-    FIRE_TRY(FIRE_CUDA(
-        cudaDeviceGetPCIBusId(mine.bus, (int)sizeof(mine.bus), n->stream->device)));
     FIRE_TRY(FIRE_NEW(&all, size_of(comm)));
-    st = fire_comm_allgather(comm, &mine, sizeof(mine), all);
+    st = fire_comm_allgather(comm, mine, sizeof(*mine), all);
     if (st >= 0) st = check_seats(comm, all);
     fire_free(all);
     return st;
 }
 
-static fire_status_t join_ranks(fire_nccl_t *n, fire_comm_t *comm)
+static fire_status_t find_seat(const fire_nccl_t *n, seat_t *seat)
 {
-    ncclUniqueId id   = {{0}};
-    int          rank = comm != NULL ? fire_comm_rank(comm) : 0;
+    FIRE_TRY(fire_cuda_lib_open(&library));
+    return FIRE_CUDA(
+        cudaDeviceGetPCIBusId(seat->bus, (int)sizeof(seat->bus), n->stream->device));
+}
 
-    if (rank == 0) TRY(nccl.GetUniqueId(&id));
+/* The first rank makes the id that all of them join by. */
+static fire_status_t make_queue(fire_nccl_t *n, int rank, ncclUniqueId *id)
+{
+    FIRE_TRY(FIRE_CUDA(cudaStreamCreateWithFlags(&n->queue, cudaStreamNonBlocking)));
+    FIRE_TRY(FIRE_CUDA(cudaEventCreateWithFlags(&n->asked, cudaEventDisableTiming)));
+    FIRE_TRY(FIRE_CUDA(cudaEventCreateWithFlags(&n->summed, cudaEventDisableTiming)));
+    if (rank == 0) TRY(nccl.GetUniqueId(id));
+    return FIRE_OK;
+}
+
+static fire_status_t join_ranks(fire_nccl_t *n, fire_comm_t *comm, int rank,
+                                ncclUniqueId id)
+{
     if (comm != NULL) FIRE_TRY(fire_comm_broadcast(comm, 0, &id, sizeof(id)));
     FIRE_TRY(FIRE_CUDA(cudaSetDevice(n->stream->device)));
     TRY(nccl.CommInitRank(&n->comm, size_of(comm), id, rank));
     return FIRE_OK;
 }
 
-static fire_status_t make_queue(fire_nccl_t *n)
-{
-    FIRE_TRY(FIRE_CUDA(cudaStreamCreateWithFlags(&n->queue, cudaStreamNonBlocking)));
-    FIRE_TRY(FIRE_CUDA(cudaEventCreateWithFlags(&n->asked, cudaEventDisableTiming)));
-    return FIRE_CUDA(cudaEventCreateWithFlags(&n->summed, cudaEventDisableTiming));
-}
-
-/* Each step by all ranks, or by none. */
+/* Each step by all ranks, or by none: where one fails alone, the others would wait. */
 fire_status_t fire_nccl_open(fire_comm_t *comm, fire_stream_t *stream,
                              fire_nccl_t **nccl_p)
 {
+    int           rank = comm != NULL ? fire_comm_rank(comm) : 0;
+    seat_t        seat = {0};
+    ncclUniqueId  id   = {{0}};
     fire_nccl_t  *n;
     fire_status_t st;
 
     FIRE_TRY(FIRE_NEW(&n, 1));
     n->stream = stream;
-    FIRE_TRY_GOTO(st, agree(comm, fire_cuda_lib_open(&library)), err);
-    FIRE_TRY_GOTO(st, compare_seats(n, comm), err);
-    FIRE_TRY_GOTO(st, agree(comm, make_queue(n)), err);
-    FIRE_TRY_GOTO(st, agree(comm, join_ranks(n, comm)), err);
+    FIRE_TRY_GOTO(st, agree(comm, find_seat(n, &seat)), err);
+    FIRE_TRY_GOTO(st, compare_seats(comm, &seat), err);
+    FIRE_TRY_GOTO(st, agree(comm, make_queue(n, rank, &id)), err);
+    FIRE_TRY_GOTO(st, agree(comm, join_ranks(n, comm, rank, id)), err);
     *nccl_p = n;
     return FIRE_OK;
 
