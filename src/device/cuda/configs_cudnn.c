@@ -65,22 +65,40 @@ bool fire_cudnn_is_allowed(const fire_cudnn_t *c, const fire_cudnn_rules_t *r,
 
 /* ---- what there is ---- */
 
+/* What is made of a graph and one more attribute. */
+typedef struct kind {
+    cudnnBackendDescriptorType_t type;
+    cudnnBackendAttributeName_t  graph, name;
+    cudnnBackendAttributeType_t  value;
+} kind_t;
+
+/* *ok_p: there is such a thing for this graph. */
+static fire_status_t add_for_graph(fire_cudnn_graph_t      *g,
+                                   cudnnBackendDescriptor_t graph, const kind_t *k,
+                                   const void *value, cudnnBackendDescriptor_t *d_p,
+                                   bool *ok_p)
+{
+    FIRE_TRY(fire_cudnn_graph_add(g, k->type, d_p));
+    FIRE_CUDNN_SET(g, *d_p, k->graph, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &graph);
+    FIRE_CUDNN_SET(g, *d_p, k->name, k->value, 1, value);
+    *ok_p = g->calls->BackendFinalize(*d_p) == CUDNN_STATUS_SUCCESS;
+    return FIRE_OK;
+}
+
 /* The configurations that cuDNN advises, best first. */
 static fire_status_t advise(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t graph,
                             cudnnBackendHeurMode_t mode, int64_t *n_p,
                             cudnnBackendDescriptor_t *config)
 {
+    static const kind_t      kind = {CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR,
+                                     CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
+                                     CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE};
     cudnnBackendDescriptor_t heuristic;
+    bool                     ok;
 
-    FIRE_TRY(fire_cudnn_graph_add(g, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, &heuristic));
-    FIRE_CUDNN_SET(g, heuristic, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
-                   CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &graph);
-    FIRE_CUDNN_SET(g, heuristic, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1,
-                   &mode);
-    if (g->calls->BackendFinalize(heuristic) != CUDNN_STATUS_SUCCESS) {
-        *n_p = 0;
-        return FIRE_OK;
-    }
+    *n_p = 0;
+    FIRE_TRY(add_for_graph(g, graph, &kind, &mode, &heuristic, &ok));
+    if (!ok) return FIRE_OK;
     for (int i = 0; i < FIRE_CUDNN_CONFIGS; i++)
         FIRE_TRY(
             fire_cudnn_graph_add(g, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &config[i]));
@@ -96,16 +114,16 @@ static fire_status_t add_engine(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t 
                                 int64_t number, cudnnBackendDescriptor_t *config_p,
                                 bool *ok_p)
 {
+    static const kind_t      kind = {CUDNN_BACKEND_ENGINE_DESCRIPTOR,
+                                     CUDNN_ATTR_ENGINE_OPERATION_GRAPH,
+                                     CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64};
     cudnnBackendDescriptor_t engine, config;
+    bool                     is_there;
     notes_t                  s;
 
     *ok_p = false;
-    FIRE_TRY(fire_cudnn_graph_add(g, CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine));
-    FIRE_CUDNN_SET(g, engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH,
-                   CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &graph);
-    FIRE_CUDNN_SET(g, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1,
-                   &number);
-    if (g->calls->BackendFinalize(engine) != CUDNN_STATUS_SUCCESS) return FIRE_OK;
+    FIRE_TRY(add_for_graph(g, graph, &kind, &number, &engine, &is_there));
+    if (!is_there) return FIRE_OK;
     FIRE_TRY(fire_cudnn_graph_add(g, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &config));
     FIRE_CUDNN_SET(g, config, CUDNN_ATTR_ENGINECFG_ENGINE,
                    CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine);

@@ -200,7 +200,7 @@ static int add_sizes(char *text, size_t size, char name, int64_t axes, const int
     return at;
 }
 
-enum { KEY_TEXT = 256 };
+enum { KEY_TEXT = 640 }; /* for numbers of any size */
 
 /* A word for all that a choice of plan depends on. */
 static void write_key(const fire_cudnn_op_t *op, char text[KEY_TEXT])

@@ -1,5 +1,7 @@
 #include "device/cuda/graph_cudnn.h"
 
+#include "base/alloc.h"
+
 fire_status_t fire_cudnn_graph_init(fire_stream_t *s, fire_cudnn_graph_t *g)
 {
     *g = (fire_cudnn_graph_t){.stream = s};
@@ -10,14 +12,14 @@ void fire_cudnn_graph_fini(fire_cudnn_graph_t *g)
 {
     while (g->n > 0)
         g->calls->BackendDestroyDescriptor(g->made[--g->n]);
+    fire_free(g->made);
 }
 
 fire_status_t fire_cudnn_graph_add(fire_cudnn_graph_t          *g,
                                    cudnnBackendDescriptorType_t type,
                                    cudnnBackendDescriptor_t    *d_p)
 {
-    if (g->n == (int)(sizeof(g->made) / sizeof(g->made[0])))
-        return FIRE_FAIL(FIRE_ERR_INVALID, "a cuDNN graph of too many parts");
+    FIRE_TRY(fire_grow(&g->made, &g->cap, g->n + 1, sizeof(*g->made)));
     FIRE_TRY(FIRE_CUDNN(g->calls->BackendCreateDescriptor(type, &g->made[g->n])));
     *d_p = g->made[g->n++];
     return FIRE_OK;

@@ -7,12 +7,13 @@ enum { FIRE_CUDNN_DIMS = 5, FIRE_CUDNN_OPS = 4 };
 
 /* Descriptors of one graph; they go together. */
 typedef struct fire_cudnn_graph {
-    fire_stream_t           *stream;
-    const fire_cudnn_t      *calls;
-    cudnnHandle_t            handle;
-    int                      n, nop;
-    cudnnBackendDescriptor_t made[256];
-    cudnnBackendDescriptor_t op[FIRE_CUDNN_OPS];
+    fire_stream_t            *stream;
+    const fire_cudnn_t       *calls;
+    cudnnHandle_t             handle;
+    int64_t                   n, cap;
+    cudnnBackendDescriptor_t *made;
+    int                       nop;
+    cudnnBackendDescriptor_t  op[FIRE_CUDNN_OPS];
 } fire_cudnn_graph_t;
 
 typedef struct fire_cudnn_tensor {

@@ -173,6 +173,23 @@ static bool asks(const fire_cudnn_rules_t *r, fire_cudnn_source_t source,
     return source == FIRE_CUDNN_ADVISED || best->plan == NULL;
 }
 
+/* What is found before an error is in *best as well. */
+static fire_status_t find_best(fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
+                               cudnnBackendDescriptor_t graph,
+                               const fire_cudnn_args_t *args, fire_cudnn_plan_t *best)
+{
+    fire_cudnn_configs_t from;
+
+    for (int i = 0; i < FIRE_CUDNN_SOURCES; i++)
+        if (asks(r, (fire_cudnn_source_t)i, best)) {
+            FIRE_TRY(fire_cudnn_configs_list(g, graph, (fire_cudnn_source_t)i, &from));
+            FIRE_TRY(pick(g, r, args, &from, best));
+        }
+    if (best->plan == NULL)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "cuDNN has no plan for this operation");
+    return FIRE_OK;
+}
+
 fire_status_t fire_cudnn_plan_make(fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
                                    const fire_cudnn_args_t *args,
                                    fire_cudnn_plan_t       *plan_p)
@@ -180,23 +197,19 @@ fire_status_t fire_cudnn_plan_make(fire_cudnn_graph_t *g, const fire_cudnn_rules
     bool                     keeps = r->measure && r->key != NULL;
     fire_cudnn_plan_t        best  = {0};
     cudnnBackendDescriptor_t graph;
-    fire_cudnn_configs_t     from;
+    fire_status_t            st;
 
     FIRE_TRY(fire_cudnn_graph_seal(g, &graph));
     if (keeps) FIRE_TRY(recall(g, r, graph, &best));
-    if (best.plan != NULL) {
-        *plan_p = best;
-        return FIRE_OK;
-    }
-    for (int i = 0; i < FIRE_CUDNN_SOURCES; i++)
-        if (asks(r, (fire_cudnn_source_t)i, &best)) {
-            FIRE_TRY(fire_cudnn_configs_list(g, graph, (fire_cudnn_source_t)i, &from));
-            FIRE_TRY(pick(g, r, args, &from, &best));
+    if (best.plan == NULL) {
+        st = find_best(g, r, graph, args, &best);
+        if (st >= 0 && keeps)
+            st = fire_tune_keep(g->stream->tune, r->key, best.choice, (double)best.ms);
+        if (st < 0) {
+            fire_cudnn_plan_free(g->calls, &best);
+            return st;
         }
-    if (best.plan == NULL)
-        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "cuDNN has no plan for this operation");
-    if (keeps)
-        FIRE_TRY(fire_tune_keep(g->stream->tune, r->key, best.choice, (double)best.ms));
+    }
     *plan_p = best;
     return FIRE_OK;
 }
