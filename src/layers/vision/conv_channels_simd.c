@@ -11,6 +11,8 @@ enum {
     TAPS   = 3, /* a side */
     WINDOW = TAPS * TAPS,
     SUMS   = WINDOW + 1, /* gradients of the taps and of the bias */
+    AHEAD  = 32,         /* places from being fetched to being used, about */
+    SMALL  = 256,        /* places of a map that the CPU does not foresee well */
 };
 
 typedef struct job {
@@ -18,13 +20,22 @@ typedef struct job {
     int64_t               in_dim[2], out_dim[2], stride, pad[2];
     int64_t               wide; /* elements of the longest row */
     const void           *x, *dy;
-    void                 *y, *dx;  /* dx NULL: not wanted */
-    bool                  past;    /* dx goes past the cache */
-    float                 slope;   /* of a ReLU behind; 1: none */
-    const float          *weights; /* (block, tap, lane), the bias behind the taps */
-    const float          *zeros;   /* a row */
-    float                *sums;    /* (image, block, tap, lane), likewise */
+    void                 *y, *dx;         /* dx NULL: not wanted */
+    bool                  past;           /* dx goes past the cache */
+    float                 slope;          /* of a ReLU behind; 1: none */
+    const float          *weights, *bias; /* as in the layer; bias NULL: none */
+    float                *dw, *db;        /* added to; NULL: not wanted */
+    const float          *zeros;          /* a row */
+    float                *sums;           /* (place, image, tap, lane); NULL: forward */
 } job_t;
+
+/* One block of one image. */
+typedef struct map {
+    int64_t      k, next; /* its place among all, and that of the one to come */
+    const float *weights; /* (tap, lane), the bias behind the taps */
+    float       *sums;    /* likewise */
+    float       *buffer;  /* three rows */
+} map_t;
 
 const char *fire_conv_channels_simd_declines(const fire_layer_t *l)
 {
@@ -67,9 +78,9 @@ unsigned fire_conv_channels_simd_needs(const fire_layer_t *l)
 /* The rows of one block, to be asked for in order. Rows of float32 are used where they
  * are, of others the last three are in the buffer. */
 typedef struct rows {
-    const char  *base;
+    const char  *base, *next; /* of this block and of the one to come */
     int64_t      n, width;
-    int64_t      next; /* the first that was not asked for yet */
+    int64_t      asked; /* the first that was not asked for yet */
     const float *zeros;
     float       *buffer;
 } rows_t;
@@ -80,6 +91,19 @@ FIRE_SIMD const char *place_at(fire_dtype_t t, int lanes, const void *base, int6
     size_t size = t == FIRE_F32 ? sizeof(float) : sizeof(uint16_t);
 
     return (const char *)base + i * lanes * (int64_t)size;
+}
+
+FIRE_SIMD rows_t rows_of(fire_dtype_t t, int lanes, const job_t *j, const map_t *m,
+                         const void *base, const int64_t *dim)
+{
+    int64_t plane = dim[0] * dim[1];
+
+    return (rows_t){.base   = place_at(t, lanes, base, m->k * plane),
+                    .next   = place_at(t, lanes, base, m->next * plane),
+                    .n      = dim[0],
+                    .width  = dim[1],
+                    .zeros  = j->zeros,
+                    .buffer = m->buffer};
 }
 
 FIRE_SIMD void convert_row(fire_dtype_t t, int lanes, rows_t *r, int64_t row)
@@ -96,18 +120,26 @@ FIRE_SIMD const float *row_at(fire_dtype_t t, int lanes, rows_t *r, int64_t row)
     int64_t n = r->width * lanes;
 
     if (row < 0 || row >= r->n) return r->zeros;
-    for (; r->next <= row; r->next++)
-        if (t != FIRE_F32) convert_row(t, lanes, r, r->next);
+    for (; r->asked <= row; r->asked++)
+        if (t != FIRE_F32) convert_row(t, lanes, r, r->asked);
     return t == FIRE_F32 ? (const float *)r->base + row * n
                          : r->buffer + row % TAPS * n;
 }
 
-/* n places behind the rows asked for, from `first` on: they come from memory while these
- * are worked on. */
-FIRE_SIMD void fetch(fire_dtype_t t, int lanes, const rows_t *r, int64_t first, int n)
+/* What memory should bring while `row` is worked on: the row that comes AHEAD places
+ * later, of this block or of the next one. */
+FIRE_SIMD const char *row_ahead(fire_dtype_t t, int lanes, const rows_t *r, int64_t row)
 {
-    for (int i = 0; i < n; i++)
-        __builtin_prefetch(place_at(t, lanes, r->base, r->next * r->width + first + i));
+    int64_t later = 1 + AHEAD / r->width;
+
+    row += later < r->n ? later : r->n;
+    return row < r->n ? place_at(t, lanes, r->base, row * r->width)
+                      : place_at(t, lanes, r->next, (row - r->n) * r->width);
+}
+
+FIRE_SIMD void fetch(fire_dtype_t t, int lanes, const char *row, int64_t i)
+{
+    __builtin_prefetch(place_at(t, lanes, row, i));
 }
 
 /* ---- forward ---- */
@@ -128,64 +160,67 @@ FIRE_SIMD fire_vf_t forward_window(int lanes, bool whole, const float *const *ro
     return sum;
 }
 
-/* One row of y from three of x. */
+/* Row r of y from three of x. */
 FIRE_SIMD void forward_row(fire_dtype_t t, int lanes, int stride, const job_t *j,
-                           const rows_t *x, const float *const *row,
-                           const float *weights, int64_t at)
+                           int64_t r, rows_t *x, const rows_t *y, const fire_vf_t *w)
 {
-    fire_vf_t w[SUMS], sum;
+    int64_t      top = r * stride - j->pad[0], at = r * y->width * lanes;
+    const float *row[TAPS];
+    const char  *ahead[2], *y_ahead = row_ahead(t, lanes, y, r);
+    bool         small = y->n * y->width <= SMALL;
+    fire_vf_t    sum;
 
-    for (int i = 0; i < SUMS; i++)
-        w[i] = fire_vf_load(weights, FIRE_F32, lanes, i * lanes);
-    for (int64_t c = 0; c < j->out_dim[1]; c++) {
+    for (int i = 0; i < TAPS; i++)
+        row[i] = row_at(t, lanes, x, top + i);
+    for (int i = 0; i < stride; i++)
+        ahead[i] = row_ahead(t, lanes, x, r * stride + i);
+    for (int64_t c = 0; c < y->width; c++) {
         int64_t from = c * stride - j->pad[1];
 
-        fetch(t, lanes, x, c * stride * stride, stride * stride);
+        for (int i = 0; i < stride * stride; i++)
+            fetch(t, lanes, ahead[i / stride], c * stride + i % stride);
+        if (small) fetch(t, lanes, y_ahead, c);
         if (from >= 0 && from + TAPS <= x->width)
             sum = forward_window(lanes, true, row, x->width, from, w);
         else
             sum = forward_window(lanes, false, row, x->width, from, w);
         if (j->slope != 1.0f) sum = fire_vf_select(sum > 0.0f, sum, sum * j->slope);
-        fire_vf_store(j->y, t, lanes, at + c * lanes, sum);
+        fire_vf_store((char *)y->base, t, lanes, at + c * lanes, sum);
     }
 }
 
-FIRE_SIMD void forward_step(fire_dtype_t t, int lanes, const job_t *j, int64_t k,
-                            float *buffer)
+FIRE_SIMD void forward_step(fire_dtype_t t, int lanes, const job_t *j, const map_t *m)
 {
-    const float *weights = j->weights + k % j->in->blocks * SUMS * lanes, *row[TAPS];
-    rows_t       x       = {.base   = place_at(t, lanes, j->x, k * j->in->plane),
-                            .n      = j->in_dim[0],
-                            .width  = j->in_dim[1],
-                            .zeros  = j->zeros,
-                            .buffer = buffer};
+    rows_t    x = rows_of(t, lanes, j, m, j->x, j->in_dim);
+    rows_t    y = rows_of(t, lanes, j, m, j->y, j->out_dim);
+    fire_vf_t w[SUMS];
 
-    for (int64_t r = 0; r < j->out_dim[0]; r++) {
-        int64_t at = (k * j->out->plane + r * j->out_dim[1]) * lanes;
-
-        for (int i = 0; i < TAPS; i++)
-            row[i] = row_at(t, lanes, &x, r * j->stride - j->pad[0] + i);
-        if (j->stride == 1)
-            forward_row(t, lanes, 1, j, &x, row, weights, at);
-        else
-            forward_row(t, lanes, 2, j, &x, row, weights, at);
-    }
+#pragma GCC unroll 10
+    for (int i = 0; i < SUMS; i++)
+        w[i] = fire_vf_load(m->weights, FIRE_F32, lanes, i * lanes);
+    if (j->stride == 1)
+        for (int64_t r = 0; r < y.n; r++)
+            forward_row(t, lanes, 1, j, r, &x, &y, w);
+    else
+        for (int64_t r = 0; r < y.n; r++)
+            forward_row(t, lanes, 2, j, r, &x, &y, w);
 }
-FIRE_SIMD_KERNEL(forward_block, forward_step, j->in->dtype, j->in->block,
-                 (const job_t *j, int64_t k, float *buffer), j, k, buffer)
+FIRE_SIMD_KERNEL(forward_map, forward_step, j->in->dtype, j->in->block,
+                 (const job_t *j, const map_t *m), j, m)
 
 /* ---- backward ---- */
 
-/* What a row of x meets: some rows of the window, with the rows of dy they belong to. */
+/* What a row of x meets: rows `first`, first + stride ... of the window, with the rows of
+ * dy they belong to. */
 typedef struct meeting {
     const float *dy[TAPS];
-    fire_vf_t w[TAPS][TAPS], sum[TAPS][TAPS]; /* (row, tap): weight and its gradient */
+    fire_vf_t    w[WINDOW], sum[WINDOW]; /* a weight and its gradient */
 } meeting_t;
 
-/* Places g * stride - pad + e of a row, e = 0 ... stride - 1, each of which meets taps e,
- * e + stride ... of outputs g, g - 1 ...: dx, and what they add to the gradients. rows: of
- * the window; at: of the row's first place; whole: none of this is outside */
-FIRE_SIMD void back_group(fire_dtype_t t, int lanes, int stride, int rows, bool whole,
+/* Places g * stride - pad + e of row h, e = 0 ... stride - 1, each of which meets taps e,
+ * e + stride ... of outputs g, g - 1 ...: dx, and what they add to the gradients. at: of
+ * the row's first place; whole: none of this is outside */
+FIRE_SIMD void back_group(fire_dtype_t t, int lanes, int stride, int first, bool whole,
                           const job_t *j, int64_t g, int64_t at, meeting_t *with)
 {
 #pragma GCC unroll 2
@@ -196,15 +231,15 @@ FIRE_SIMD void back_group(fire_dtype_t t, int lanes, int stride, int rows, bool 
         if (!whole && (place < 0 || place >= j->in_dim[1])) continue;
         x = fire_vf_load(j->x, t, lanes, at + place * lanes);
 #pragma GCC unroll 9
-        for (int i = 0; i < rows * TAPS; i++) {
+        for (int i = 0; i < WINDOW; i++) {
             int     row = i / TAPS, tap = i % TAPS;
             int64_t output = g - tap / stride;
 
-            if (tap % stride != e) continue;
+            if (row % stride != first || tap % stride != e) continue;
             if (!whole && (output < 0 || output >= j->out_dim[1])) continue;
-            d = fire_vf_load(with->dy[row], FIRE_F32, lanes, output * lanes);
-            dx += with->w[row][tap] * d;
-            with->sum[row][tap] += x * d;
+            d = fire_vf_load(with->dy[row / stride], FIRE_F32, lanes, output * lanes);
+            dx += with->w[i] * d;
+            with->sum[i] += x * d;
         }
         if (stride > 1 && lanes == FIRE_LANES && j->past)
             fire_vf_stream(j->dx, t, at + place * lanes, dx);
@@ -213,84 +248,74 @@ FIRE_SIMD void back_group(fire_dtype_t t, int lanes, int stride, int rows, bool 
     }
 }
 
-/* One row of x, which meets each `stride`th row of the window, `rows` of them; weights and
- * sums are from the first of them on. */
-FIRE_SIMD void back_row(fire_dtype_t t, int lanes, int stride, int rows, const job_t *j,
-                        int64_t at, const float *weights, meeting_t *with, float *sums)
+/* Row h of x. */
+FIRE_SIMD void back_row(fire_dtype_t t, int lanes, int stride, int first,
+                        const job_t *j, const map_t *m, int64_t h, rows_t *dy,
+                        meeting_t *with)
 {
-    int64_t width = j->in_dim[1], pad = j->pad[1];
+    rows_t      x   = rows_of(t, lanes, j, m, j->x, j->in_dim);
+    int64_t     pad = j->pad[1], at = (m->k * x.n + h) * x.width * lanes;
+    int64_t     below    = (h + j->pad[0]) / stride;
+    const char *x_ahead  = row_ahead(t, lanes, &x, h);
+    const char *dy_ahead = row_ahead(t, lanes, dy, below);
 
-    for (int i = 0; i < rows * TAPS; i++) {
-        int from = (i / TAPS * stride * TAPS + i % TAPS) * lanes;
-
-        with->w[i / TAPS][i % TAPS]   = fire_vf_load(weights, FIRE_F32, lanes, from);
-        with->sum[i / TAPS][i % TAPS] = fire_vf_load(sums, FIRE_F32, lanes, from);
-    }
-    for (int64_t g = pad / stride; g * stride - pad < width; g++)
+#pragma GCC unroll 3
+    for (int i = 0; first + i * stride < TAPS; i++)
+        with->dy[i] = row_at(t, lanes, dy, below - i);
+    for (int64_t g = pad / stride; g * stride - pad < x.width; g++) {
+        for (int e = 0; e < stride; e++)
+            fetch(t, lanes, x_ahead, g * stride + e);
+        if (first == 0) fetch(t, lanes, dy_ahead, g);
         if (g * stride >= pad && g * stride >= TAPS - 1 &&
-            (g + 1) * stride - pad <= width && g < j->out_dim[1])
-            back_group(t, lanes, stride, rows, true, j, g, at, with);
+            (g + 1) * stride - pad <= x.width && g < j->out_dim[1])
+            back_group(t, lanes, stride, first, true, j, g, at, with);
         else
-            back_group(t, lanes, stride, rows, false, j, g, at, with);
-    for (int i = 0; i < rows * TAPS; i++)
-        fire_vf_store(sums, FIRE_F32, lanes,
-                      (i / TAPS * stride * TAPS + i % TAPS) * lanes,
-                      with->sum[i / TAPS][i % TAPS]);
-}
-
-/* Row h of block k: its first row of the window belongs to output row `first`, each one
- * `stride` further down to the one before. */
-FIRE_SIMD void meet_row(fire_dtype_t t, int lanes, const job_t *j, int64_t k, int64_t h,
-                        rows_t *dy, float *sums)
-{
-    int64_t      first = (h + j->pad[0]) / j->stride, tap = (h + j->pad[0]) % j->stride;
-    int64_t      from    = tap * TAPS * lanes;
-    int64_t      at      = (k * j->in->plane + h * j->in_dim[1]) * lanes;
-    const float *weights = j->weights + k % j->in->blocks * SUMS * lanes + from;
-    meeting_t    with;
-
-    for (int i = 0; tap + i * j->stride < TAPS; i++)
-        with.dy[i] = row_at(t, lanes, dy, first - i);
-    if (j->stride == 1)
-        back_row(t, lanes, 1, 3, j, at, weights, &with, sums + from);
-    else if (tap == 0)
-        back_row(t, lanes, 2, 2, j, at, weights, &with, sums + from);
-    else
-        back_row(t, lanes, 2, 1, j, at, weights, &with, sums + from);
+            back_group(t, lanes, stride, first, false, j, g, at, with);
+    }
 }
 
 /* The gradient of the bias: in chunks, as sums of many numbers lose less so. */
-FIRE_SIMD void sum_row(int lanes, int64_t n, const float *dy, float *sum_p)
+FIRE_SIMD void sum_rows(fire_dtype_t t, int lanes, const rows_t *r, float *sum_p)
 {
     fire_vf_t sum = {0};
 
-    for (int64_t i = 0; i < n * lanes; i += lanes)
-        sum += fire_vf_load(dy, FIRE_F32, lanes, i);
-    fire_vf_store(sum_p, FIRE_F32, lanes, 0,
-                  fire_vf_load(sum_p, FIRE_F32, lanes, 0) + sum);
+    for (int64_t row = 0; row < r->n; row++) {
+        fire_vf_t part = {0};
+
+        for (int64_t i = 0; i < r->width; i++)
+            part += fire_vf_load(r->base, t, lanes, (row * r->width + i) * lanes);
+        sum += part;
+    }
+    fire_vf_store(sum_p, FIRE_F32, lanes, 0, sum);
 }
 
-FIRE_SIMD void backward_step(fire_dtype_t t, int lanes, const job_t *j, int64_t k,
-                             float *buffer)
+FIRE_SIMD void backward_step(fire_dtype_t t, int lanes, const job_t *j, const map_t *m)
 {
-    float *sums = j->sums + k * SUMS * lanes;
-    rows_t dy   = {.base   = place_at(t, lanes, j->dy, k * j->out->plane),
-                   .n      = j->out_dim[0],
-                   .width  = j->out_dim[1],
-                   .zeros  = j->zeros,
-                   .buffer = buffer};
+    rows_t    dy = rows_of(t, lanes, j, m, j->dy, j->out_dim);
+    meeting_t with;
 
-    memset(sums, 0, (size_t)(SUMS * lanes) * sizeof(*sums));
-    for (int64_t h = 0, summed = 0; h < j->in_dim[0]; h++) {
-        meet_row(t, lanes, j, k, h, &dy, sums);
-        for (; summed < dy.next; summed++)
-            sum_row(lanes, j->out_dim[1], row_at(t, lanes, &dy, summed),
-                    sums + WINDOW * lanes);
+#pragma GCC unroll 9
+    for (int i = 0; i < WINDOW; i++) {
+        with.w[i]   = fire_vf_load(m->weights, FIRE_F32, lanes, i * lanes);
+        with.sum[i] = (fire_vf_t){0};
     }
+    if (j->stride == 1)
+        for (int64_t h = 0; h < j->in_dim[0]; h++)
+            back_row(t, lanes, 1, 0, j, m, h, &dy, &with);
+    else
+        for (int64_t h = 0; h < j->in_dim[0]; h++)
+            if ((h + j->pad[0]) % 2 == 0)
+                back_row(t, lanes, 2, 0, j, m, h, &dy, &with);
+            else
+                back_row(t, lanes, 2, 1, j, m, h, &dy, &with);
+#pragma GCC unroll 9
+    for (int i = 0; i < WINDOW; i++)
+        fire_vf_store(m->sums, FIRE_F32, lanes, i * lanes, with.sum[i]);
+    if (j->db != NULL) sum_rows(t, lanes, &dy, m->sums + WINDOW * lanes);
     if (j->past) fire_vf_fence();
 }
-FIRE_SIMD_KERNEL(backward_block, backward_step, j->in->dtype, j->in->block,
-                 (const job_t *j, int64_t k, float *buffer), j, k, buffer)
+FIRE_SIMD_KERNEL(backward_map, backward_step, j->in->dtype, j->in->block,
+                 (const job_t *j, const map_t *m), j, m)
 
 /* ---- all blocks ---- */
 
@@ -300,71 +325,99 @@ static int64_t channels_of(const fire_blocked_t *b, int64_t k)
     return fire_piece(b->channels, k * b->block, b->block);
 }
 
-/* weights: (block, tap, lane) from the layer's (channel, tap). */
-static fire_status_t pack_weights(fire_layer_t *l, const fire_blocked_t *b, float *to)
+/* to: (tap, lane) from the layer's (channel, tap). */
+static void pack_weights(const job_t *j, int64_t block, float *to)
 {
-    fire_format_t plain = FIRE_FORMAT_PLAIN(FIRE_CPU);
-    const void   *from;
-    const float  *weights, *bias;
+    const fire_blocked_t *b = j->in;
 
-    FIRE_TRY(fire_conv_weights(l, &plain, &from, &bias));
-    weights = from;
-    memset(to, 0, (size_t)(b->blocks * b->block * SUMS) * sizeof(*to));
-    FIRE_PARALLEL(k, b->blocks, true)
-    for (int64_t c = 0; c < channels_of(b, k); c++) {
-        int64_t channel = k * b->block + c;
-        float  *at      = to + k * b->block * SUMS + c;
+    memset(to, 0, (size_t)(b->block * SUMS) * sizeof(*to));
+    for (int64_t c = 0; c < channels_of(b, block); c++) {
+        int64_t channel = block * b->block + c;
 
         for (int64_t i = 0; i < WINDOW; i++)
-            at[i * b->block] = weights[channel * WINDOW + i];
-        if (bias != NULL) at[WINDOW * b->block] = bias[channel];
+            to[i * b->block + c] = j->weights[channel * WINDOW + i];
+        if (j->bias != NULL) to[WINDOW * b->block + c] = j->bias[channel];
     }
-    return FIRE_OK;
 }
 
-/* Of block k: the images' sums, added in order, whoever made them; they end up in those of
- * the first image. */
-static void add_block(const fire_blocked_t *b, int64_t k, float *sums, float *dw,
-                      float *db)
+/* Of one image, in one of as many places as there are blocks; NULL in forward. */
+static float *sums_at(const job_t *j, int64_t place, int64_t image)
 {
-    int64_t panel = b->block * SUMS;
-    float  *sum   = sums + k * panel;
+    int64_t panel = j->in->block * SUMS;
+
+    return j->sums == NULL ? NULL : j->sums + (place * j->in->num + image) * panel;
+}
+
+/* The images' sums, added in order, whoever made them; they end up in those of the first
+ * image. */
+static void add_sums(const job_t *j, int64_t block, float *sums)
+{
+    const fire_blocked_t *b    = j->in;
+    int64_t               taps = j->db != NULL ? SUMS : WINDOW;
 
     for (int64_t n = 1; n < b->num; n++)
-        for (int64_t i = 0; i < panel; i++)
-            sum[i] += sum[n * b->blocks * panel + i];
-    for (int64_t c = 0; c < channels_of(b, k); c++) {
-        int64_t channel = k * b->block + c;
+        for (int64_t i = 0; i < taps * b->block; i++)
+            sums[i] += sums[n * SUMS * b->block + i];
+    for (int64_t c = 0; c < channels_of(b, block); c++) {
+        int64_t channel = block * b->block + c;
 
-        for (int64_t i = 0; i < WINDOW && dw != NULL; i++)
-            dw[channel * WINDOW + i] += sum[i * b->block + c];
-        if (db != NULL) db[channel] += sum[WINDOW * b->block + c];
+        for (int64_t i = 0; i < WINDOW && j->dw != NULL; i++)
+            j->dw[channel * WINDOW + i] += sums[i * b->block + c];
+        if (j->db != NULL) j->db[channel] += sums[WINDOW * b->block + c];
     }
 }
 
-static fire_status_t add_sums(fire_layer_t *l, const fire_blocked_t *b, float *sums)
-{
-    float *dw = NULL, *db = NULL;
+typedef void map_kernel_t(const job_t *j, const map_t *m);
 
-    if (l->param_gradient[0]) FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &dw);
-    if (l->nblob > 1 && l->param_gradient[1]) FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &db);
-    FIRE_PARALLEL(k, b->blocks, true)
-    add_block(b, k, sums, dw, db);
-    return FIRE_OK;
+/* Maps begin ... end - 1, where those of all images come before the next block. Blocks
+ * that are all here use the first one's place for their sums, one after the other. */
+static void run_maps(const job_t *j, map_kernel_t *kernel, int64_t begin, int64_t end,
+                     float *buffer)
+{
+    int64_t num = j->in->num, blocks = j->in->blocks;
+    float   weights[SUMS * FIRE_LANES];
+
+    for (int64_t i = begin; i < end; i++) {
+        int64_t block = i / num, image = i % num, next = i + 1 < end ? i + 1 : i;
+        bool    whole = block * num >= begin && (block + 1) * num <= end;
+        int64_t place = whole ? (begin + num - 1) / num : block;
+        map_t   m     = {.k       = image * blocks + block,
+                         .next    = next % num * blocks + next / num,
+                         .weights = weights,
+                         .sums    = sums_at(j, place, image),
+                         .buffer  = buffer};
+
+        if (i == begin || image == 0) pack_weights(j, block, weights);
+        kernel(j, &m);
+        if (j->sums != NULL && whole && image == num - 1)
+            add_sums(j, block, sums_at(j, place, 0));
+    }
 }
 
-typedef void block_t(const job_t *j, int64_t k, float *buffer);
+/* Blocks whose images more than one thread had. */
+static void add_shared(const job_t *j, int64_t threads)
+{
+    int64_t num = j->in->num, n = num * j->in->blocks;
+
+    for (int64_t i = 1, last = -1; i < threads; i++) {
+        int64_t cut = n * i / threads, block = cut / num;
+
+        if (cut % num == 0 || block == last) continue;
+        add_sums(j, block, sums_at(j, block, 0));
+        last = block;
+    }
+}
 
 /* The same channels of all images in a row, as the layers around share their work: what a
  * thread finds in its cache is its own. buffers: three rows for each thread */
-static void run_blocks(const job_t *j, block_t *block, float *buffers)
+static void run_blocks(const job_t *j, map_kernel_t *kernel, float *buffers)
 {
-    int64_t threads = fire_threads(), num = j->in->num, blocks = j->in->blocks;
-    int64_t n = num * blocks;
+    int64_t threads = fire_threads(), num = j->in->num, n = num * j->in->blocks;
 
     FIRE_PARALLEL(i, threads, true)
-    for (int64_t k = n * i / threads; k < n * (i + 1) / threads; k++)
-        block(j, k % num * blocks + k / num, buffers + i * TAPS * j->wide);
+    run_maps(j, kernel, n * i / threads, n * (i + 1) / threads,
+             buffers + i * TAPS * j->wide);
+    if (j->sums != NULL) add_shared(j, threads);
 }
 
 /* What both passes know of the layer; formats are those of x. */
@@ -389,28 +442,24 @@ static fire_status_t describe(fire_layer_t *l, fire_part_t part, fire_format_t *
     return FIRE_OK;
 }
 
-/* Scratch memory: weights, sums of all images, a row of zeros, buffers of all threads. */
-static fire_status_t run(fire_layer_t *l, job_t *j, block_t *block, bool backward)
+/* Scratch memory: sums of all images, a row of zeros, buffers of all threads. */
+static fire_status_t run(fire_layer_t *l, job_t *j, map_kernel_t *kernel, bool backward)
 {
-    int64_t       panel = j->in->blocks * j->in->block * SUMS;
-    int64_t       sums  = backward ? j->in->num * panel : 0;
-    int64_t       rows  = (1 + fire_threads() * TAPS) * j->wide;
-    float        *scratch, *zeros;
-    fire_status_t st;
+    fire_format_t plain = FIRE_FORMAT_PLAIN(FIRE_CPU);
+    int64_t sums = backward ? j->in->num * j->in->blocks * j->in->block * SUMS : 0;
+    int64_t rows = (1 + fire_threads() * TAPS) * j->wide;
+    float  *scratch, *zeros;
 
-    FIRE_TRY(fire_pool_take(l->ctx->pool,
-                            (size_t)(panel + sums + rows) * sizeof(*scratch),
+    FIRE_TRY(fire_conv_weights(l, &plain, (const void **)&j->weights, &j->bias));
+    FIRE_TRY(fire_pool_take(l->ctx->pool, (size_t)(sums + rows) * sizeof(*scratch),
                             (void **)&scratch));
-    zeros      = scratch + panel + sums;
-    j->weights = scratch;
-    j->sums    = scratch + panel;
-    j->zeros   = zeros;
+    zeros    = scratch + sums;
+    j->sums  = backward ? scratch : NULL;
+    j->zeros = zeros;
     memset(zeros, 0, (size_t)j->wide * sizeof(*zeros));
-    st = pack_weights(l, j->in, scratch);
-    if (st >= 0) run_blocks(j, block, zeros + j->wide);
-    if (st >= 0 && backward) st = add_sums(l, j->in, j->sums);
+    run_blocks(j, kernel, zeros + j->wide);
     fire_pool_give(l->ctx->pool, scratch);
-    return st;
+    return FIRE_OK;
 }
 
 fire_status_t fire_conv_channels_simd_forward(fire_layer_t *l)
@@ -423,7 +472,7 @@ fire_status_t fire_conv_channels_simd_forward(fire_layer_t *l)
         FIRE_IN_AS(l->bottom[k], FIRE_DATA, &in, &j.x);
         FIRE_OUT_AS(l->nfollower > 0 ? fire_layer_result(l) : l->top[k], FIRE_DATA,
                     &out, &j.y);
-        FIRE_TRY(run(l, &j, forward_block, false));
+        FIRE_TRY(run(l, &j, forward_map, false));
     }
     return FIRE_OK;
 }
@@ -443,13 +492,16 @@ fire_status_t fire_conv_channels_simd_backward(fire_layer_t *l)
 
     FIRE_TRY(fire_conv_relu_backward(l));
     FIRE_TRY(describe(l, FIRE_DATA, &in, &out, &j));
+    if (l->param_gradient[0]) FIRE_INOUT(l, l->blob[0], FIRE_DIFF, &j.dw);
+    if (l->nblob > 1 && l->param_gradient[1])
+        FIRE_INOUT(l, l->blob[1], FIRE_DIFF, &j.db);
     for (int k = 0; k < l->nbottom; k++) {
         FIRE_IN_AS(l->bottom[k], FIRE_DATA, &in, &j.x);
         FIRE_IN_AS(l->top[k], FIRE_DIFF, &out, &j.dy);
         j.dx = NULL;
         if (l->propagate_down[k]) FIRE_OUT_AS(l->bottom[k], FIRE_DIFF, &in, &j.dx);
         j.past = writes_past(&j);
-        FIRE_TRY(run(l, &j, backward_block, true));
+        FIRE_TRY(run(l, &j, backward_map, true));
     }
     return FIRE_OK;
 }

@@ -1,3 +1,4 @@
+#include "device/cpu/parallel.h"
 #include "device/cpu/precision.h"
 #include "twins.h"
 
@@ -46,6 +47,40 @@ TEST(depthwise_does_a_relu_as_well)
                 CONV("num_output: 20 group: 20 kernel_size: 3 pad: 1")
                     LAYER("ReLU", "relu", "it", "it", ""),
                 "simd", 2e-5);
+}
+
+/* 9 maps: of some blocks, several threads have images. */
+static void check_threads(int threads)
+{
+    fire_ctx_t   ctx    = FIRE_CTX_INIT;
+    int          before = fire_threads();
+    twins_t      t[2];
+    const float *diff[2][3];
+
+    for (int i = 0; i < 2; i++) {
+        fire_layer_t *l;
+
+        fire_threads_set(i == 0 ? 1 : threads);
+        t[i] = twins_make("3 37 5 7", CONV("num_output: 37 group: 37 kernel_size: 3"),
+                          CAFFE__PHASE__TRAIN, &ctx);
+        twins_agree(&t[i], 2e-5);
+        l = fire_net_find_layer(t[i].fast, "it");
+        CHECK_OK(fire_blob_read(l->bottom[0], FIRE_DIFF, FIRE_CPU, &diff[i][0]));
+        CHECK_OK(fire_blob_read(l->blob[0], FIRE_DIFF, FIRE_CPU, &diff[i][1]));
+        CHECK_OK(fire_blob_read(l->blob[1], FIRE_DIFF, FIRE_CPU, &diff[i][2]));
+    }
+    CHECK(memcmp(diff[0][0], diff[1][0], sizeof(float[3 * 37 * 5 * 7])) == 0);
+    CHECK(memcmp(diff[0][1], diff[1][1], sizeof(float[37 * 9])) == 0);
+    CHECK(memcmp(diff[0][2], diff[1][2], sizeof(float[37])) == 0);
+    fire_threads_set(before);
+    for (int i = 0; i < 2; i++)
+        twins_end(&t[i]);
+}
+
+TEST(depthwise_gradients_are_the_same_on_any_number_of_threads)
+{
+    for (int threads = 2; threads < 12; threads += 3)
+        check_threads(threads);
 }
 
 TEST(other_windows_are_left_to_others)
