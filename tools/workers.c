@@ -78,6 +78,20 @@ static fire_status_t settle_threads(const member_t *m, fire_comm_t *comm,
     return FIRE_OK;
 }
 
+/* Cores of a worker's own, if its kind takes all of them: it stays where its weights are
+ * in the cache, as processes do that a launcher binds. Its decode threads come along. */
+static void bind_cores(int rank, int size, int threads, const cpu_set_t *all)
+{
+    cpu_set_t own;
+    int       seen = 0;
+
+    if (threads == 0 || size * threads != CPU_COUNT(all)) return;
+    CPU_ZERO(&own);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, all) && seen++ / threads == rank) CPU_SET(i, &own);
+    sched_setaffinity(0, sizeof(own), &own);
+}
+
 /* ---- one worker ---- */
 
 static void take_voice(fire_comm_t *comm)
@@ -95,11 +109,16 @@ static void take_voice(fire_comm_t *comm)
 
 static fire_status_t meet_and_work(const member_t *m, fire_comm_t *comm)
 {
-    worker_t w = {.comm = comm, .rank = fire_comm_rank(comm)};
+    worker_t      w     = {.comm = comm, .rank = fire_comm_rank(comm)};
+    cpu_set_t     cores = own_cores(0).set;
+    fire_status_t st;
 
     FIRE_TRY(fire_comm_agree(comm, m->ready));
     FIRE_TRY(settle_threads(m, comm, &w.threads));
-    return m->work(m->arg, &w);
+    if (m->team != NULL) bind_cores(w.rank, fire_comm_size(comm), w.threads, &cores);
+    st = m->work(m->arg, &w);
+    sched_setaffinity(0, sizeof(cores), &cores);
+    return st;
 }
 
 /* The error of a worker tells whose it is, once. */

@@ -80,3 +80,18 @@ TEST(a_setting_with_a_wrong_value_is_refused)
     SH_FAILS("lanes", TRAIN " --lanes=many");
     SH_FAILS("smoke", TRAIN " --workers 2 --comm=smoke");
 }
+
+/* Looks at a training's threads until they are bound, ten seconds at most. */
+TEST(workers_that_take_all_cores_have_cores_of_their_own)
+{
+    if (sh("taskset -c 0,1 true") != 0) test_skip("not two cores");
+    make_training();
+    edit_file("solver.prototxt", "max_iter: 20", "max_iter: 1000000");
+    SH_OK("taskset -c 0,1 " TRAIN " --workers 2 --threads 1 & train=$!\n"
+          "for i in $(seq 100); do sleep 0.1\n"
+          "  seen=$(cat /proc/$train/task/*/status | "
+          "awk '/Cpus_allowed_list/ {print $2}' | sort -u | xargs)\n"
+          "  [ \"$seen\" != '0 1' ] || break\n"
+          "done; kill -9 $train; echo $seen");
+    CHECK_STR(ran.out, "0 1\n");
+}
