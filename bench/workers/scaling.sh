@@ -6,7 +6,12 @@
 #   bench/workers/scaling.sh 100 cifar10_quick nin_cifar10
 #
 # Ways of running are taken in turns, TURNS times each (5); the median counts. OVERLAP
-# lists the ways to overlap (auto).
+# lists the ways to overlap (auto). BATCH: global (the net's batch is shared out) or
+# per-worker (each has that of the net, so that two have twice as much). Besides:
+#   one, alone  a worker that has all cores to itself: images are prepared on another one
+#   one         a worker on one core, as each of two has it
+#   apart       two trainings at the same time that know nothing of each other, on a core
+#               each: what this machine gives
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 iterations=${1:-100}
@@ -16,6 +21,7 @@ program=${FIRECAFFE:-build/firecaffe}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 turns=${TURNS:-5}
+batch=${BATCH:-global}
 export OMPI_MCA_rmaps_base_oversubscribe=1
 [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
@@ -31,17 +37,21 @@ run() {
     local dir=$work/$1.$turn net=$2
     shift 2
     "$@" "$program" train --solver "$work/$net.prototxt" --threads 1 --run_dir "$dir" \
-        --quiet $flags 2>"$work/log" || { cat "$work/log"; exit 1; }
+        --quiet $flags 2>"$dir.log" || { cat "$dir.log"; exit 1; }
 }
 
 for net; do
     solver "$net" > "$work/$net.prototxt"
     for turn in $(seq "$turns"); do
         flags=''
-        run one "$net"
+        run one,alone "$net"
+        run one "$net" taskset -c 0
+        run apart,a "$net" taskset -c 0 &
+        run apart,b "$net" taskset -c 1
+        wait $!
         for overlap in ${OVERLAP:-auto}; do
-            flags="--workers 2 --overlap=$overlap" run "threads,$overlap" "$net"
-            flags="--overlap=$overlap" run "processes,$overlap" "$net" mpirun -n 2
+            flags="--workers 2 --batch $batch --overlap=$overlap" run "threads,$overlap" "$net"
+            flags="--batch $batch --overlap=$overlap" run "processes,$overlap" "$net" mpirun -n 2
         done
     done
     echo "$net: $iterations iterations"
@@ -60,11 +70,14 @@ for path in glob.glob(sys.argv[1] + '/*.[0-9]*/run.jsonl'):
         (lines[0]['batch'] * n / seconds, 100 * total('exposed') / seconds,
          1e3 * total('hidden') / n, 1e3 * total('data') / n, 1e3 * total('update') / n))
 median = {way: [statistics.median(x) for x in zip(*all)] for way, all in found.items()}
-print('%-18s %9s %7s %9s %10s %8s %8s' % ('two workers as', 'images/s', 'times', 'exposed',
-                                          'hidden ms', 'data ms', 'update'))
-for way, (speed, exposed, hidden, data, update) in sorted(median.items(), key=lambda m: m[0] != 'one'):
-    print('%-18s %9.0f %7.2f %8.1f%% %10.2f %8.2f %8.2f' %
-          (way, speed, speed / median['one'][0], exposed, hidden, data, update))
+halves = list(zip(median.pop('apart,a'), median.pop('apart,b')))
+median['apart'] = [sum(halves[0])] + [sum(x) / 2 for x in halves[1:]]
+print('%-18s %9s %7s %12s %9s %10s %8s %8s' % (
+    'workers', 'images/s', 'times', 'times alone', 'exposed', 'hidden ms', 'data ms', 'update'))
+for way, (speed, exposed, hidden, data, update) in sorted(median.items(), key=lambda m: m[0][0] != 'o'):
+    print('%-18s %9.0f %7.2f %12.2f %8.1f%% %10.2f %8.2f %8.2f' %
+          (way, speed, speed / median['one'][0], speed / median['one,alone'][0], exposed,
+           hidden, data, update))
 END
     rm -rf "$work"/*.[0-9]*
 done
