@@ -68,7 +68,7 @@ static bool is_front_done(const fire_exec_t *x, int color)
            front->next == front->end;
 }
 
-/* May the lane of this step begin? See fire_lanes_per_block(). */
+/* May the lane of this step begin? See fire_sched_block(). */
 static bool is_open(const fire_exec_t *x, int64_t i)
 {
     const fire_lane_t *ln = &x->lane[x->lane_of[i]];

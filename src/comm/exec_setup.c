@@ -42,7 +42,7 @@ static int64_t sort_places(const fire_exec_t *x, place_t *p)
             p[n++] = (place_t){.step  = i,
                                .color = st->color,
                                .peer  = st->peer,
-                               .block = st->chunk / x->per_block,
+                               .block = fire_sched_block(x->s.sched, st->chunk),
                                .round = st->round,
                                .chunk = st->chunk,
                                .out   = fire_step_is_out(st->kind)};
@@ -100,8 +100,10 @@ static fire_status_t find_lanes(fire_exec_t *x)
     FIRE_TRY(FIRE_NEW(&x->lane, count));
     for (int64_t i = 0; i < n; i++) {
         if (i == 0 || !same_lane(&st[i - 1], &st[i]))
-            x->lane[x->nlane++] = (fire_lane_t){
-                .first = i, .color = st[i].color, .block = st[i].chunk / x->per_block};
+            x->lane[x->nlane++] =
+                (fire_lane_t){.first = i,
+                              .color = st[i].color,
+                              .block = fire_sched_block(x->s.sched, st[i].chunk)};
         x->lane[x->nlane - 1].end = i + 1;
         x->lane_of[i]             = (int)(x->nlane - 1);
         if (st[i].color >= x->ncolor) x->ncolor = st[i].color + 1;
@@ -215,7 +217,6 @@ static fire_status_t build(fire_exec_t *x)
 {
     int64_t n = x->s.sched->n, most = x->s.tp->size;
 
-    x->per_block = fire_lanes_per_block(x->s.tp->size);
     FIRE_TRY(FIRE_NEW(&x->order, n));
     FIRE_TRY(FIRE_NEW(&x->lane_of, n));
     FIRE_TRY(FIRE_NEW(&x->channel_of, n));

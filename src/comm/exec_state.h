@@ -37,11 +37,11 @@ struct fire_exec {
     fire_channel_t   *channel;
     int64_t           nlane, nchannel, live; /* live: lanes not yet done */
     int64_t          *front;                 /* by color: its first live lane */
-    int               ncolor, per_block;     /* lanes per block */
-    int64_t          *order;                 /* steps, channel by channel */
-    int              *lane_of, *channel_of;  /* by step */
-    void            **held;                  /* by step: what a HOLD got */
-    const float     **src;                   /* of the SUM being made */
+    int               ncolor;
+    int64_t          *order;                /* steps, channel by channel */
+    int              *lane_of, *channel_of; /* by step */
+    void            **held;                 /* by step: what a HOLD got */
+    const float     **src;                  /* of the SUM being made */
     float           **dst;
     char             *memory;
     int               requests, reserved; /* it needs, it has */

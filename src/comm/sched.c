@@ -1,7 +1,7 @@
 #include "comm/sched.h"
 
 #include "base/alloc.h"
-#include "comm/algo/algo.h"
+#include "comm/algo/cost.h"
 
 enum { NATIVE_MOST = 1 << 30 }; /* elements a library call may count in an int */
 
@@ -34,6 +34,17 @@ static int64_t chunk_count(const fire_algo_t *algo, const fire_coll_t *c, size_t
     return (int64_t)((len + most - 1) / most);
 }
 
+/* How many lanes are begun together: enough to fill a pipeline, and to make up for
+ * ranks that lose their core now and then. What is begun may wait before the port of a
+ * rank that several send to, and what does not fit there is lost: see `begun`. */
+static int lanes_per_block(const fire_algo_t *algo, const fire_coll_t *c)
+{
+    int levels = fire_log2_up(c->size);
+
+    if (algo->begun != NULL && !fire_coll_on_one_node(c)) return algo->begun(c->size);
+    return 4 * (levels < 2 ? 2 : levels);
+}
+
 /* The last chunk comes first: backward wrote it last, and caches still hold it. */
 fire_status_t fire_sched_plan(fire_sched_t *s, const fire_algo_t *algo,
                               const fire_coll_t *c)
@@ -44,7 +55,8 @@ fire_status_t fire_sched_plan(fire_sched_t *s, const fire_algo_t *algo,
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                          "algorithm %s cannot do collective operation %d", algo->name,
                          (int)c->op);
-    s->n = 0;
+    s->n         = 0;
+    s->per_block = lanes_per_block(algo, c);
     if (ncolor > c->size) ncolor = c->size;
     for (int color = 0; color < ncolor; color++) {
         fire_span_t all    = fire_span_part(c->span, color, ncolor, c->grain);

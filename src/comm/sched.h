@@ -74,8 +74,9 @@ typedef struct fire_step {
 typedef struct fire_sched {
     fire_step_t *step;
     int64_t      n, cap;
-    int          rounds; /* of the lane being planned */
-    fire_span_t  own;    /* REDUCE_SCATTER, ALLGATHER: this rank's span */
+    int          rounds;    /* of the lane being planned */
+    int          per_block; /* lanes; 0: all are in one block */
+    fire_span_t  own;       /* REDUCE_SCATTER, ALLGATHER: this rank's span */
 } fire_sched_t;
 
 struct fire_algo;
@@ -91,16 +92,11 @@ void          fire_sched_fini(fire_sched_t *s); /* {0} is a valid empty schedule
 fire_status_t fire_sched_add(fire_sched_t *s, const fire_coll_t *c, int round,
                              fire_step_kind_t kind, int peer, fire_span_t span);
 
-/* Lanes of a color are worked on in blocks of so many, two blocks at a time: enough
- * to fill the pipeline of a tree, and no peer's messages can run far ahead of the
- * others' that are needed with them. */
-static inline int fire_lanes_per_block(int size)
+/* Lanes of a color are worked on in blocks, two at a time, so that no peer's messages
+ * run far ahead of the others' that are needed with them. */
+static inline int fire_sched_block(const fire_sched_t *s, int chunk)
 {
-    int n = 8;
-
-    while (1 << n / 4 < size)
-        n += 4;
-    return n;
+    return s->per_block > 0 ? chunk / s->per_block : 0;
 }
 
 static inline int fire_coll_rank(const fire_coll_t *c, int position)

@@ -96,16 +96,15 @@ static fire_status_t plan_rank(const fire_algo_t *algo, const fire_coll_t *c,
                                const fire_codec_t *codec, fire_traffic_t *t,
                                ends_t *out, ends_t *in)
 {
-    fire_sched_t  sched     = {0};
-    fire_status_t st        = fire_sched_plan(&sched, algo, c);
-    int           per_block = fire_lanes_per_block(c->size);
+    fire_sched_t  sched = {0};
+    fire_status_t st    = fire_sched_plan(&sched, algo, c);
 
     for (int64_t i = 0; st >= 0 && i < sched.n; i++) {
         const fire_step_t *s = &sched.step[i], *b = s - 1;
         bool               new_color = i == 0 || s->color != b->color;
 
         if (new_color || s->chunk != b->chunk)
-            st = add_lane(t, s->chunk / per_block, new_color);
+            st = add_lane(t, fire_sched_block(&sched, s->chunk), new_color);
         if (st >= 0) st = add_step(t, c->rank, s, codec, out, in);
     }
     fire_sched_fini(&sched);

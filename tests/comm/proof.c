@@ -183,7 +183,7 @@ static int compare_message(const void *a, const void *b)
 
 static int block_of(const world_t *w, const fire_step_t *st)
 {
-    return st->chunk / fire_lanes_per_block(w->c->size);
+    return fire_sched_block(&w->sched[0], st->chunk);
 }
 
 static void make_messages(world_t *w)

@@ -190,6 +190,31 @@ TEST(an_algorithm_says_what_it_cannot_do)
     CHECK_FAILS(fire_sched_plan(&s, ps, &c), FIRE_ERR_UNSUPPORTED, "ps cannot");
 }
 
+static int lanes_begun(const char *name, const int *node)
+{
+    const fire_algo_t *algo;
+    fire_sched_t       s = {0};
+    fire_coll_t        c = coll(FIRE_ALLREDUCE, 8, 60);
+    int                lanes;
+
+    CHECK_OK(fire_algo_find(name, &algo));
+    c.node = node;
+    CHECK_OK(fire_sched_plan(&s, algo, &c));
+    lanes = s.per_block;
+    fire_sched_fini(&s);
+    return lanes;
+}
+
+TEST(fewer_lanes_are_begun_where_several_hosts_send_to_one)
+{
+    const int one_node[8] = {0};
+
+    CHECK_EQ(lanes_begun("ring", NULL), 12);
+    CHECK_EQ(lanes_begun("tree", NULL), 8);
+    CHECK_EQ(lanes_begun("ps", NULL), 2);
+    CHECK_EQ(lanes_begun("tree", one_node), 12);
+}
+
 /* ---- the prover itself: what it must find ---- */
 
 static const char *proof_with(const char *name, void (*spoil)(fire_sched_t *))

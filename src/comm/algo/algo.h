@@ -32,6 +32,9 @@ typedef struct fire_algo {
     int (*parts)(int size);
     /* (optional) How many ranks send to the busiest one at a time? Else one. */
     int (*fan)(int size);
+    /* (optional) How many lanes are begun together between hosts? Fewer than usual
+     * where several send to one. */
+    int (*begun)(int size);
     /* One rank's steps for one lane. */
     fire_status_t (*plan)(const fire_coll_t *c, fire_sched_t *out);
     /* Predicted seconds of an allreduce of c->span in messages of c->piece. */

@@ -32,6 +32,12 @@ static int others(int size)
     return size - 1;
 }
 
+/* All that is begun stands before the root's port, or behind it. */
+static int begun(int size)
+{
+    return size > 1 ? 2 : 1;
+}
+
 static double ps_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
     fire_cost_t k = fire_cost_of(c, m, 1);
@@ -45,6 +51,7 @@ const fire_algo_t fire_algo_ps = {
     .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE,
     .lanes = 128,
     .fan   = others,
+    .begun = begun,
     .plan  = ps_plan,
     .cost  = ps_cost,
 };

@@ -53,6 +53,14 @@ static fire_status_t tree_plan(const fire_coll_t *c, fire_sched_t *out)
     return FIRE_OK;
 }
 
+/* As many as elsewhere would make packets get lost from eight hosts on. */
+static int begun(int size)
+{
+    int levels = fire_log2_up(size);
+
+    return levels < 3 ? 8 : 4 * (levels - 1);
+}
+
 static double tree_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
     fire_cost_t k = fire_cost_of(c, m, 1);
@@ -66,6 +74,7 @@ const fire_algo_t fire_algo_tree = {
     .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE | 1 << FIRE_BROADCAST,
     .lanes = 128,
     .fan   = fire_log2_up,
+    .begun = begun,
     .plan  = tree_plan,
     .cost  = tree_cost,
 };
