@@ -93,10 +93,20 @@ static fire_status_t find_model(const char *named, const char *state_path,
     const char *base  = strrchr(named, '/');
     const char *slash = strrchr(state_path, '/');
     int         dir   = slash != NULL ? (int)(slash - state_path) + 1 : 0;
+    char       *beside;
 
     if (access(named, R_OK) == 0) return fire_strdup(named, path_p);
-    return fire_asprintf(path_p, "%.*s%s", dir, state_path,
-                         base != NULL ? base + 1 : named);
+    FIRE_TRY(fire_asprintf(&beside, "%.*s%s", dir, state_path,
+                           base != NULL ? base + 1 : named));
+    if (access(beside, R_OK) != 0) {
+        fire_free(beside);
+        return FIRE_FAIL(FIRE_ERR_IO,
+                         "cannot open \"%s\", the model that \"%s\" was written with, "
+                         "nor find it beside that file",
+                         named, state_path);
+    }
+    *path_p = beside;
+    return FIRE_OK;
 }
 
 fire_status_t fire_snapshot_open(const char *path, Caffe__SolverState **state_p,

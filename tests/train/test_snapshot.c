@@ -107,3 +107,15 @@ TEST(a_damaged_snapshot_is_not_resumed_from)
         fire_snapshot_open(test_path("snap_iter_30.solverstate"), &state, &model),
         FIRE_ERR_PARSE, "damaged or was replaced");
 }
+
+TEST(a_snapshot_without_its_model_says_which_one_is_missing)
+{
+    Caffe__SolverState *state;
+    char               *model;
+
+    train(SOLVER);
+    CHECK_EQ(unlink(test_path("snap_iter_30.caffemodel")), 0);
+    CHECK_FAILS(
+        fire_snapshot_open(test_path("snap_iter_30.solverstate"), &state, &model),
+        FIRE_ERR_IO, "snap_iter_30.solverstate\" was written with, nor find it beside");
+}
