@@ -287,9 +287,10 @@ double case_difference(fire_blob_t *a, fire_blob_t *b, fire_part_t part)
     CHECK_OK(fire_blob_read(a, part, FIRE_CPU, &x));
     CHECK_OK(fire_blob_read(b, part, FIRE_CPU, &y));
     for (int64_t i = 0; i < a->count; i++) {
-        double d = fabs((double)x[i] - (double)y[i]);
+        double d = x[i] == y[i] ? 0 : fabs((double)x[i] - (double)y[i]);
 
-        if (!(d <= worst)) worst = x[i] == y[i] ? worst : d; /* NaN counts */
+        if (isnan(d)) return INFINITY;
+        if (d > worst) worst = d;
         if (fabs((double)y[i]) > scale) scale = fabs((double)y[i]);
     }
     return worst == 0 ? 0 : worst / scale;

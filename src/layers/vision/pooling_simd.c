@@ -226,7 +226,8 @@ FIRE_SIMD void ave_block(fire_dtype_t t, int lanes, const fire_pool_windows_t *p
             for (int64_t r = 0; r < w.rows; r++)
                 for (int64_t c = 0; c < w.columns; c++)
                     sum += fire_vf_load(x, t, lanes, w.at + (r * p->in[1] + c) * lanes);
-            fire_vf_store(y, t, lanes, o, sum / fire_vf_all(area));
+            /* a window behind the image is empty: 0, not 0 / 0 */
+            fire_vf_store(y, t, lanes, o, sum / fire_vf_all(area != 0 ? area : 1));
         }
     }
 }
