@@ -4,10 +4,11 @@
 #
 # Ideal factors: a message takes latency + bytes / bandwidth, messages that meet share a link
 # evenly (weight-S), and a send ends when its bytes have left (detached). Collectives of the library,
-# by which workers get to know each other, take p log p messages as Open MPI has them, not p squared.
+# by which workers get to know each other, take p log p messages as Open MPI has them, not p squared
+# (SimGrid's choice of a broadcast for many ranks asks all of them where they are).
 config=(--log=root.thres:error --cfg=smpi/bw-factor:0:1 --cfg=smpi/lat-factor:0:1
         --cfg=network/crosstraffic:0 --cfg=network/weight-S:0 --cfg=smpi/send-is-detached-thresh:0 --cfg=smpi/simulate-computation:no
-        --cfg=smpi/test:0 --cfg=smpi/host-speed:1Tf --cfg=smpi/coll-selector:ompi
+        --cfg=smpi/test:0 --cfg=smpi/host-speed:1Tf --cfg=smpi/coll-selector:ompi --cfg=smpi/bcast:binomial_tree
         --cfg=smpi/shared-malloc-blocksize:33554432)
 
 build() { # build PROGRAM: with the exchange engine and the collectives themselves and SimGrid's MPI
