@@ -81,7 +81,8 @@ TEST(a_setting_with_a_wrong_value_is_refused)
     SH_FAILS("smoke", TRAIN " --workers 2 --comm=smoke");
 }
 
-/* Looks at a training's threads until they are bound, ten seconds at most. */
+/* Looks at a training's threads until they are bound, ten seconds at most; a sanitizer has
+ * one of its own, which is not. */
 TEST(workers_that_take_all_cores_have_cores_of_their_own)
 {
     if (sh("taskset -c 0,1 true") != 0) test_skip("not two cores");
@@ -90,7 +91,7 @@ TEST(workers_that_take_all_cores_have_cores_of_their_own)
     SH_OK("taskset -c 0,1 " TRAIN " --workers 2 --threads 1 & train=$!\n"
           "for i in $(seq 100); do sleep 0.1\n"
           "  seen=$(cat /proc/$train/task/*/status | "
-          "awk '/Cpus_allowed_list/ {print $2}' | sort -u | xargs)\n"
+          "awk '/Cpus_allowed_list/ && $2 != \"0-1\" {print $2}' | sort -u | xargs)\n"
           "  [ \"$seen\" != '0 1' ] || break\n"
           "done; kill -9 $train; echo $seen");
     CHECK_STR(ran.out, "0 1\n");
