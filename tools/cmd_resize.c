@@ -71,24 +71,20 @@ static fire_status_t cut_middle(const fire_pixels_t *in, int side, fire_buffer_t
     return FIRE_OK;
 }
 
-static fire_status_t save(const fire_pixels_t *p, char *path)
+static fire_status_t save(const fire_pixels_t *p, const char *path)
 {
-    char         *slash = strrchr(path, '/');
-    const char   *dot   = strrchr(slash, '.');
-    fire_str_t    out   = {0};
+    const char   *dot = strrchr(strrchr(path, '/'), '.');
+    fire_str_t    out = {0};
     fire_status_t st;
 
-    *slash = '\0';
-    st     = fire_dir_make(path);
-    *slash = '/';
-    FIRE_TRY(st);
+    FIRE_TRY(fire_dir_make_for(path));
     st = fire_image_encode(p, dot != NULL ? dot + 1 : "", &out);
     if (st >= 0) st = fire_file_write(path, out.text, (size_t)out.n);
     fire_str_fini(&out);
     return st;
 }
 
-static fire_status_t resize(const char *from, char *to, fire_workspace_t *s)
+static fire_status_t resize(const char *from, const char *to, fire_workspace_t *s)
 {
     int           side = (int)flags.output_side_length;
     fire_pixels_t p;

@@ -1,8 +1,7 @@
 /* firecaffe run - any net on arrays from .npy files, every blob out as .npy. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include "base/file.h"
 #include "command.h"
 #include "model/npy.h"
 #include "net_flags.h"
@@ -70,21 +69,7 @@ static fire_status_t set_blob(fire_net_t *net, const char *pair, fire_part_t par
 
 /* ---- arrays out ---- */
 
-/* Directories on the way to a file; names of blobs may hold slashes. */
-static fire_status_t make_directories(char *path)
-{
-    for (char *c = path + 1; *c != '\0'; c++) {
-        if (*c != '/') continue;
-        *c = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return FIRE_FAIL(FIRE_ERR_IO, "cannot make the directory %s: %s", path,
-                             strerror(errno));
-        *c = '/';
-    }
-    return FIRE_OK;
-}
-
-/* DIR/NAME.npy or DIR/NAME.diff.npy */
+/* DIR/NAME.npy or DIR/NAME.diff.npy; names of blobs may hold slashes. */
 static fire_status_t save(fire_blob_t *blob, fire_part_t part, const char *name)
 {
     const float  *x;
@@ -96,7 +81,7 @@ static fire_status_t save(fire_blob_t *blob, fire_part_t part, const char *name)
     FIRE_TRY(fire_blob_read(blob, part, FIRE_CPU, &x));
     FIRE_TRY(fire_asprintf(&path, "%s/%s%s.npy", flags.out, name,
                            part == FIRE_DIFF ? ".diff" : ""));
-    st = make_directories(path);
+    st = fire_dir_make_for(path);
     if (st >= 0)
         st = fire_npy_save(path, fire_blob_ndim(blob), fire_blob_dims(blob), x);
     fire_free(path);

@@ -283,22 +283,40 @@ fire_status_t fire_file_write(const char *path, const void *data, size_t n)
     return st;
 }
 
-fire_status_t fire_dir_make(const char *path)
+/* The one that is in the way is named, not all that was asked for. */
+static fire_status_t make_one(const char *path)
 {
-    char       *part;
     struct stat info;
+    int         err;
 
+    if (mkdir(path, 0777) == 0) return FIRE_OK;
+    err = errno;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return FIRE_OK;
+    errno = err;
+    return fail_io("make the directory", path);
+}
+
+fire_status_t fire_dir_make_for(const char *path)
+{
+    char         *part, *at;
+    fire_status_t st = FIRE_OK;
+
+    if (path[0] == '\0') return FIRE_OK;
     FIRE_TRY(fire_strdup(path, &part));
-    for (char *at = part[0] != '\0' ? strchr(part + 1, '/') : NULL; at != NULL;
-         at       = strchr(at + 1, '/')) {
+    at = part;
+    while (st >= 0 && (at = strchr(at + 1, '/')) != NULL) {
         *at = '\0';
-        mkdir(part, 0777); /* what is wrong shows at the last one */
+        st  = make_one(part);
         *at = '/';
     }
     fire_free(part);
-    if (mkdir(path, 0777) == 0 || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
-        return FIRE_OK;
-    return fail_io("make the directory", path);
+    return st;
+}
+
+fire_status_t fire_dir_make(const char *path)
+{
+    FIRE_TRY(fire_dir_make_for(path));
+    return make_one(path);
 }
 
 bool fire_path_has_suffix(const char *path, const char *suffix)

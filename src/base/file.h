@@ -34,6 +34,8 @@ fire_status_t fire_file_replace(const char *temp, const char *path);
 
 /* Make a directory and those above it, where they are missing. */
 fire_status_t fire_dir_make(const char *path);
+/* Those above a file that is to be written. */
+fire_status_t fire_dir_make_for(const char *path);
 
 bool fire_path_has_suffix(const char *path, const char *suffix);
 #endif

@@ -23,7 +23,8 @@ struct fire_writer {
     int64_t                  count; /* records put so far */
 };
 
-/* backend: "lmdb" or "leveldb", in any case. `path` must not exist yet. */
+/* backend: "lmdb" or "leveldb", in any case. `path` must not exist yet; the folders
+ * above it are made if they are missing. */
 fire_status_t fire_writer_open(const char *backend, const char *path,
                                fire_writer_t **writer_p);
 fire_status_t fire_writer_put(fire_writer_t *w, const char *key, const void *value,

@@ -136,12 +136,9 @@ bool fire_tune_find(const fire_tune_t *t, const char *key, int *choice_p)
 static fire_status_t write_file(const fire_tune_t *t)
 {
     fire_str_t    s = {0};
-    char          folder[sizeof(t->path)];
     fire_status_t st;
 
-    snprintf(folder, sizeof(folder), "%s", t->path);
-    *strrchr(folder, '/') = '\0';
-    FIRE_TRY(fire_dir_make(folder));
+    FIRE_TRY(fire_dir_make_for(t->path));
     st = fire_str_printf(&s, "%s", HEADER);
     for (int64_t i = 0; i < t->n && st >= 0; i++)
         st = fire_str_printf(&s, "%s %d %.4f\n", t->entry[i].key, t->entry[i].choice,

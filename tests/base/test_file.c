@@ -37,6 +37,25 @@ TEST(what_is_written_is_read_back)
     check_contents(test_path("f"), "hello");
 }
 
+TEST(folders_above_a_file_are_made_and_the_file_is_not)
+{
+    struct stat info;
+
+    CHECK_OK(fire_dir_make_for(test_path("a/b/f")));
+    CHECK(stat(test_path("a/b"), &info) == 0 && S_ISDIR(info.st_mode));
+    CHECK(stat(test_path("a/b/f"), &info) != 0);
+    CHECK_OK(fire_dir_make_for(test_path("a/b/f"))); /* they may be there already */
+    CHECK_OK(fire_dir_make_for("f"));
+    CHECK_OK(fire_dir_make_for(""));
+}
+
+TEST(a_file_where_a_folder_should_be_is_named)
+{
+    CHECK_OK(fire_file_write(test_path("f"), "", 0));
+    CHECK_FAILS(fire_dir_make(test_path("f/x/y")), FIRE_ERR_IO, test_path("f\""));
+    CHECK_FAILS(fire_dir_make(test_path("f")), FIRE_ERR_IO, "File exists");
+}
+
 TEST(an_empty_file_has_no_bytes_and_is_no_error)
 {
     CHECK_OK(fire_file_write(test_path("f"), "", 0));

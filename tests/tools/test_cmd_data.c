@@ -81,6 +81,23 @@ TEST(cifar_becomes_two_databases)
     CHECK_EQ(look("out/cifar10_test_lmdb", "LMDB", 0, key, &d), 3);
 }
 
+TEST(folders_above_what_is_converted_are_made)
+{
+    char         key[FIRE_KEY_TEXT];
+    fire_datum_t d;
+
+    make_cifar();
+    SH_OK("firecaffe convert cifar10 cifar examples/cifar10");
+    CHECK_EQ(look("examples/cifar10/cifar10_test_lmdb", "LMDB", 0, key, &d), 3);
+    SH_OK("firecaffe mean examples/cifar10/cifar10_test_lmdb means/cifar/mean.bin");
+    CHECK(file_exists("means/cifar/mean.bin"));
+    make_idx(10);
+    SH_OK("firecaffe convert mnist images.idx labels.idx sets/mnist/db/");
+    CHECK_EQ(look("sets/mnist/db", "LMDB", 0, key, &d), 10);
+    SH_FAILS("means/cifar/mean.bin\": File exists",
+             "firecaffe convert mnist images.idx labels.idx means/cifar/mean.bin/db");
+}
+
 /* A grey picture of 2 x 2 in the simplest of formats. */
 static void make_pictures(void)
 {

@@ -1,6 +1,7 @@
 #include "data/mean.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/parallel.h"
 #include "data/decode.h"
 #include "model/load.h"
@@ -152,6 +153,7 @@ fire_status_t fire_mean_save(const fire_mean_t *mean, const char *path)
     proto.width    = mean->extent.width;
     proto.data     = mean->image;
     proto.n_data   = (size_t)fire_extent_count(mean->extent);
+    FIRE_TRY(fire_dir_make_for(path));
     return fire_message_save_binary(path, &proto);
 }
 

@@ -44,13 +44,21 @@ static fire_status_t make_directory(const char *path, char **temp_p)
             FIRE_ERR_INVALID,
             "\"%s\" exists already; remove it first or choose another name", path);
     FIRE_TRY(fire_file_temp_name(path, &temp));
-    if (mkdir(temp, 0777) != 0) {
+    st = fire_dir_make_for(temp);
+    if (st >= 0 && mkdir(temp, 0777) != 0)
         st = FIRE_FAIL(FIRE_ERR_IO, "cannot create \"%s\": %s", path, strerror(errno));
+    if (st < 0)
         fire_free(temp);
-        return st;
-    }
-    *temp_p = temp;
-    return FIRE_OK;
+    else
+        *temp_p = temp;
+    return st;
+}
+
+/* "db/" is db: what grows beside it would grow inside. */
+static void drop_last_slashes(char *path)
+{
+    for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+        path[n - 1] = '\0';
 }
 
 static fire_status_t open_kind(const fire_writer_ops_t *ops, const char *path,
@@ -61,7 +69,8 @@ static fire_status_t open_kind(const fire_writer_ops_t *ops, const char *path,
     fire_status_t  st;
 
     FIRE_TRY(fire_strdup(path, &copy));
-    FIRE_TRY_GOTO(st, make_directory(path, &temp), err_copy);
+    drop_last_slashes(copy);
+    FIRE_TRY_GOTO(st, make_directory(copy, &temp), err_copy);
     FIRE_TRY_GOTO(st, ops->open(temp, &w), err_directory);
     w->ops    = ops;
     w->path   = copy;
