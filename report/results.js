@@ -21,12 +21,20 @@ function stepFamilies() {
 
 const stepColumns = [['net', 'net'], ['machine', 'machine'], ['comm', 'comm'], ['overlap', 'overlap'], ['batch', 'batch'],
   ['workers', 'workers'], ['step_s', 'step_s'], ['speedup', 'speedup'], ['efficiency', 'efficiency'],
+  ['baseline_samples_per_s', 'baseline_samples_per_s'],
   ['compute_s', 'compute_s'], ['exposed_s', 'exposed_s'], ['hidden_s', 'hidden_s'], ['update_s', 'update_s'],
   ['bytes', 'wire_bytes'], ['memory', 'memory_bytes'], ['run', 'run']];
 
 function stepTable(title, rows) {
   const used = stepColumns.filter(([k]) => rows.some(r => r[k] !== undefined && r[k] !== ''));
   return {name: 'steps', title, head: used.map(c => c[1]), rows: rows.map(r => used.map(([k]) => r[k] ?? ''))};
+}
+
+/* What speed-up and efficiency count from. */
+function baselineNote(rows) {
+  const rates = unique(rows.map(r => r.baseline_samples_per_s));
+  if (rates.length > 1) return 'Counted from different rates of one worker: see the data table.';
+  return isNumber(rates[0]) ? `Counted from ${num(rates[0])} samples/s, given for one worker.` : 'Counted from one worker.';
 }
 
 function showSteps() {
@@ -36,17 +44,19 @@ function showSteps() {
   const grid = section('steps', 'Steps on many workers',
     'Predicted by firecaffe plan or simulated, not measured. A name in a legend hides its curve.');
   const workers = axisOf('workers', rows.map(r => r.workers)), {ticks} = workers;
-  const plot = (id, title, get, format, extra = [], yAxis = {}) => {
+  const plot = (id, title, get, format, extra = [], yAxis = {}, note = '') => {
     const series = found.map((f, i) => ({name: f.name, color: runColor(i), dash: i < 8 ? '' : '5 3', dots: true,
       x: f.list.map(r => r.workers), y: f.list.map(get)}));
     const able = series.filter(s => s.y.some(isNumber));
     if (!able.length) return;
-    const frame = figure(grid, id, {title});
+    const frame = figure(grid, id, {title, note});
     linePlot(frame, {series: [...able, ...extra], xAxis: workers, xLabel: x => plural(x, 'worker'), yAxis: {format, zero: true, ...yAxis}});
     dataTable(frame, () => stepTable(title, rows));
   };
-  plot('step-speedup', 'Speed-up', r => r.speedup, x => num(x, 3) + '×', [idealLine(ticks, ticks)], {canLog: true, log: workers.log});
-  plot('step-efficiency', 'Efficiency', r => r.efficiency, x => num(100 * x, 3) + ' %', [idealLine(ticks, ticks.map(() => 1))], {most: 1});
+  plot('step-speedup', 'Speed-up', r => r.speedup, x => num(x, 3) + '×', [idealLine(ticks, ticks)], {canLog: true, log: workers.log},
+    baselineNote(rows));
+  plot('step-efficiency', 'Efficiency', r => r.efficiency, x => num(100 * x, 3) + ' %', [idealLine(ticks, ticks.map(() => 1))], {most: 1},
+    baselineNote(rows));
   plot('step-time', 'Time of a step', r => r.step_s, duration, [], {canLog: true, log: true});
   plot('step-exposed', 'Waiting for gradients', r => r.exposed_s, duration, [], {canLog: true});
   showSplit(grid, found);

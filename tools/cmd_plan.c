@@ -15,7 +15,7 @@
 
 typedef struct flags {
     const char *machine, *save, *times, *batch, *workers, *comm, *compress, *overlap,
-        *run_dir;
+        *baseline, *run_dir;
     double             bucket_mb;
     bool               json, layers;
     fire_option_list_t shape;
@@ -40,6 +40,9 @@ static const fire_option_t options[] = {
                 "gradients that travel together; 0: all"),
     FIRE_OPTION(flags_t, overlap, STRING, "thread", "HOW",
                 "sum gradients during backward: thread, poll, off"),
+    FIRE_OPTION(flags_t, baseline, STRING, NULL, "RATE",
+                "count speed-up from RATE samples/s, which one worker gives today, "
+                "instead of from its prediction"),
     FIRE_OPTION(flags_t, run_dir, STRING, "", "DIR",
                 "write the predictions there too, for `report`"),
     FIRE_OPTION(flags_t, json, BOOL, "false", NULL, "JSON instead of tables"),
@@ -87,10 +90,26 @@ static fire_status_t all_algorithms(const plan_t *p, fire_str_t *out)
 
 /* ---- the grid ---- */
 
+/* Samples/s that the row's speed-up counts from. */
+static fire_status_t find_baseline(const plan_t *p, const plan_row_t *row,
+                                   double *rate_p)
+{
+    const fire_tariff_t none = {.bytes = {1, 2, 3, 4}};
+    plan_row_t          one  = *row;
+    fire_step_times_t   alone;
+
+    *rate_p = p->baseline;
+    if (p->baseline > 0) return FIRE_OK;
+    one.workers = 1;
+    FIRE_TRY(plan_replay(p, &one, &none, p->bucket, p->overlap, &alone));
+    *rate_p = row->batch / alone.total;
+    return FIRE_OK;
+}
+
 static fire_status_t add_row(plan_t *p, const plan_row_t *wanted)
 {
-    plan_row_t        r = *wanted;
-    fire_step_times_t alone;
+    plan_row_t r = *wanted;
+    double     baseline;
 
     if (r.batch < r.workers) {
         FIRE_LOG(WARNING, "a batch of %d is too small for %d workers", r.batch,
@@ -98,14 +117,8 @@ static fire_status_t add_row(plan_t *p, const plan_row_t *wanted)
         return FIRE_OK;
     }
     FIRE_TRY(plan_replay(p, &r, &r.tariff, p->bucket, p->overlap, &r.t));
-    {
-        const fire_tariff_t none = {.bytes = {1, 2, 3, 4}};
-        plan_row_t          one  = r;
-
-        one.workers = 1;
-        FIRE_TRY(plan_replay(p, &one, &none, p->bucket, p->overlap, &alone));
-    }
-    r.speedup = alone.total / r.t.total;
+    FIRE_TRY(find_baseline(p, &r, &baseline));
+    r.speedup = r.batch / r.t.total / baseline;
     FIRE_TRY(fire_grow(&p->row, &p->cap, p->nrow + 1, sizeof(*p->row)));
     p->row[p->nrow++] = r;
     return FIRE_OK;
@@ -209,6 +222,17 @@ static void print_rows(const plan_t *p)
            "worker that sends most sends in a step; mem GB: weights, gradients,\n"
            "history and activations of a worker. Right of the bar: the FireCaffe\n"
            "paper's equations for a parameter server and a reduction tree.\n");
+    if (p->baseline > 0)
+        printf("Speed-up and efficiency count from %.4g samples/s (--baseline).\n",
+               p->baseline);
+    else
+        printf("Speed-up and efficiency count from one worker's predicted step.\n");
+}
+
+static void add_baseline(fire_json_writer_t *w, const plan_t *p)
+{
+    if (p->baseline > 0)
+        fire_json_add_rounded(w, "baseline_samples_per_s", p->baseline, 6);
 }
 
 static void add_row_members(fire_json_writer_t *w, const plan_row_t *r)
@@ -242,6 +266,7 @@ static fire_status_t log_rows(const plan_t *p)
         fire_json_add_string(w, "net", p->name);
         fire_json_add_string(w, "machine", p->cluster.name);
         fire_json_add_string(w, "overlap", p->overlap ? "on" : "off");
+        add_baseline(w, p);
         add_row_members(w, &p->row[i]);
         st = results_end_line(log);
     }
@@ -266,6 +291,7 @@ static fire_status_t print_json(const plan_t *p, const char *advice)
     fire_json_add_rounded(&w, "d_bytes_per_sample", p->net.d_bytes, 9);
     fire_json_add_rounded(&w, "gradient_bytes", p->net.weights, 9);
     fire_json_add_rounded(&w, "forward_flop_per_sample", p->net.flops, 9);
+    add_baseline(&w, p);
     fire_json_open(&w, "rows", '[');
     for (int64_t i = 0; i < p->nrow; i++)
         write_row(&w, &p->row[i]);
@@ -362,11 +388,27 @@ static fire_status_t prepare(void *arg, Caffe__NetParameter *param)
     return shapes_apply(arg, param);
 }
 
-static fire_status_t plan(const char *machine)
+/* 0 without the flag. */
+static fire_status_t parse_baseline(double *rate_p)
+{
+    const char *text = flags.baseline;
+    double      rate = 0;
+
+    if (text != NULL &&
+        (!fire_number_parse(text, strlen(text), &rate) || rate <= 0 || !isfinite(rate)))
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "--baseline takes samples/s, a number above 0, not \"%s\"",
+                         text);
+    *rate_p = rate;
+    return FIRE_OK;
+}
+
+static fire_status_t plan(const char *machine, double baseline)
 {
     shapes_t      shapes = {&flags.shape, 1};
-    plan_t        p      = {.bucket  = 1e6 * flags.bucket_mb,
-                            .overlap = strcmp(flags.overlap, "off") != 0};
+    plan_t        p      = {.bucket   = 1e6 * flags.bucket_mb,
+                            .overlap  = strcmp(flags.overlap, "off") != 0,
+                            .baseline = baseline};
     fire_net_t   *net;
     fire_status_t st;
 
@@ -386,24 +428,28 @@ static fire_status_t plan(const char *machine)
 /* All measure; the first one plans, if it was given a net. */
 static fire_status_t measure(void *arg, const worker_t *worker)
 {
-    (void)arg;
+    const double *baseline = arg;
+
     FIRE_TRY(plan_measure(worker, flags.save));
-    return worker->rank == 0 && net_flags.model[0] != '\0' ? plan(flags.save) : FIRE_OK;
+    if (worker->rank != 0 || net_flags.model[0] == '\0') return FIRE_OK;
+    return plan(flags.save, *baseline);
 }
 
 static fire_status_t run(int narg, const char *const *arg)
 {
     workers_t workers = {.threads = (int)net_flags.threads,
                          .comm    = FIRE_COMM_OPTIONS_INIT};
+    double    baseline;
 
     (void)narg, (void)arg;
+    FIRE_TRY(parse_baseline(&baseline));
     if (flags.machine[0] == '\0')
         return FIRE_FAIL(FIRE_ERR_INVALID, "Need a cluster: --machine FILE");
-    if (strcmp(flags.machine, "measure") != 0) return plan(flags.machine);
+    if (strcmp(flags.machine, "measure") != 0) return plan(flags.machine, baseline);
     if (!fire_cluster_launched())
         return FIRE_FAIL(FIRE_ERR_INVALID, "--machine measure wants several workers: "
                                            "mpirun -np 2 firecaffe plan ...");
-    return workers_run(&workers, FIRE_OK, measure, NULL);
+    return workers_run(&workers, FIRE_OK, measure, &baseline);
 }
 
 const command_t command_plan = {

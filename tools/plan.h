@@ -33,6 +33,7 @@ typedef struct plan {
     plan_net_t     net;
     double         bucket; /* bytes */
     bool           overlap;
+    double         baseline; /* samples/s that speed-ups count from; 0: one worker's */
     plan_row_t    *row;
     int64_t        nrow, cap;
 } plan_t;

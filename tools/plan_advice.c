@@ -146,9 +146,10 @@ fire_status_t plan_advise(const plan_t *p, int batch, fire_str_t *out)
     FIRE_TRY(fire_str_printf(
         out,
         "\nRecommended for a batch of %d: %d workers, --comm %s; %.4g samples/s, "
-        "%.1f times one worker.\nThe next step in the list brings less than half of "
+        "%.1f times %s.\nThe next step in the list brings less than half of "
         "what its workers could, or there is none.\n",
-        batch, r->workers, r->comm, batch / r->t.total, r->speedup));
+        batch, r->workers, r->comm, batch / r->t.total, r->speedup,
+        p->baseline > 0 ? "the rate of --baseline" : "one worker"));
     FIRE_TRY(say_bottleneck(p, r, out));
     if (r->workers > 1) FIRE_TRY(say_settings(p, r, out));
     return say_parallelism(p, batch, out);

@@ -234,7 +234,7 @@ static fire_json_t **slot_of(fire_run_t *run, const char *type)
 #define STEP_SHAPE                                                                   \
     "{workers:n comm:s? net:s? machine:s? overlap:s? batch:n? step_s:n? speedup:n? " \
     "efficiency:n? compute_s:n? exposed_s:n? hidden_s:n? update_s:n? bytes:n? "      \
-    "memory:n?}"
+    "memory:n? baseline_samples_per_s:n?}"
 
 static const struct {
     const char *type;

@@ -38,11 +38,24 @@ def check_plan(place, browser):
     holds("plan: a legend hides an algorithm", page.evaluate(curves) == 2)
     lines = csv_of(page, "step-speedup")
     holds("plan: the table has a row per prediction", len(lines) == 1 + 10 and lines[0].startswith("net,machine,comm"), lines[:2])
+    note = "document.querySelector('#step-speedup figcaption p').textContent"
+    holds("plan: speed-up counts from one worker", page.evaluate(note) == "Counted from one worker.", page.evaluate(note))
     before = page.evaluate("document.querySelector('#step-split p').textContent")
     page.evaluate("""(() => { const list = document.querySelector('#step-split [data-key=family]');
         const other = [...(list.options || list.children)].find(o => !(o.selected || o.ariaPressed === 'true'));
         if (list.options) { list.value = other.value; list.dispatchEvent(new Event('change')); } else other.click(); })()""")
     holds("plan: another algorithm can be chosen", page.evaluate("document.querySelector('#step-split p').textContent") != before)
+
+
+def check_baseline(place, browser):
+    place.run("plan", "--model", "net.prototxt", "--machine", bench.ROOT + "/machines/titan_k20x.json", "--workers",
+              "1,4", "--comm", "tree", "--baseline", "123.5", "--run_dir", "from", "--quiet")
+    page = browser.open(place.report("from.html", "from"))
+    for figure in ("step-speedup", "step-efficiency"):
+        note = page.evaluate(f"document.querySelector('#{figure} figcaption p').textContent")
+        holds(f"plan: {figure} says what it counts from", "123.5 samples/s" in note, note)
+    row = next(csv.DictReader(csv_of(page, "step-speedup")))
+    holds("plan: the table has the baseline", row["baseline_samples_per_s"] == "123.5", row)
 
 
 def check_sim(place, browser):
@@ -92,6 +105,7 @@ def main():
     bench.need_browser()
     with bench.Place() as place, Browser() as browser:
         check_plan(place, browser)
+        check_baseline(place, browser)
         check_sim(place, browser)
         check_sums(place, browser)
         check_sweep(place, browser)
