@@ -23,7 +23,7 @@ static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, explain, BOOL, "false", NULL,
                 "tell which kernel each layer got, why others declined, and which "
                 "blobs are converted between formats"),
-    FIRE_OPTION(flags_t, draw, STRING, "", "FILE",
+    FIRE_OPTION(flags_t, draw, PATH, "", "FILE",
                 "draw the net into this .svg or .html file"),
     FIRE_OPTION(flags_t, coverage, BOOL, "false", NULL,
                 "list all layer types, their kernels and tests; needs no net"),

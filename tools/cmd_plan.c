@@ -23,11 +23,11 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, machine, STRING, "", "FILE",
+    FIRE_OPTION(flags_t, machine, PATH, "", "FILE",
                 "the cluster; machines/ has some; \"measure\": this one, under mpirun"),
-    FIRE_OPTION(flags_t, save, STRING, "machine.json", "FILE",
+    FIRE_OPTION(flags_t, save, PATH, "machine.json", "FILE",
                 "where what was measured is written"),
-    FIRE_OPTION(flags_t, times, STRING, "", "FILE",
+    FIRE_OPTION(flags_t, times, PATH, "", "FILE",
                 "measured times of the layers, from `time --json`"),
     FIRE_OPTION(flags_t, batch, STRING, "1024", "LIST",
                 "samples of a step; N/worker: each"),
@@ -43,7 +43,7 @@ static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, baseline, STRING, NULL, "RATE",
                 "count speed-up from RATE samples/s, which one worker gives today, "
                 "instead of from its prediction"),
-    FIRE_OPTION(flags_t, run_dir, STRING, "", "DIR",
+    FIRE_OPTION(flags_t, run_dir, PATH, "", "DIR",
                 "write the predictions there too, for `report`"),
     FIRE_OPTION(flags_t, json, BOOL, "false", NULL, "JSON instead of tables"),
     FIRE_OPTION(flags_t, layers, BOOL, "false", NULL,

@@ -14,8 +14,8 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, o, STRING, "report.html", "FILE", "the page to write"),
-    FIRE_OPTION(flags_t, csv, STRING, "", "DIR",
+    FIRE_OPTION(flags_t, o, PATH, "report.html", "FILE", "the page to write"),
+    FIRE_OPTION(flags_t, csv, PATH, "", "DIR",
                 "write tables instead: RUN.train.csv, RUN.test.csv, RUN.loss.csv"),
     FIRE_OPTION(flags_t, snapshots, BOOL, "true", NULL,
                 "show filters and mistakes of the newest snapshot (runs the test net)"),

@@ -19,10 +19,10 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, input, STRING, "", "FILE",
+    FIRE_OPTION(flags_t, input, PATH, "", "FILE",
                 "the list: in each line the path of an image below the input folder"),
-    FIRE_OPTION(flags_t, input_folder, STRING, "", "DIR", "where images are"),
-    FIRE_OPTION(flags_t, output_folder, STRING, "", "DIR",
+    FIRE_OPTION(flags_t, input_folder, PATH, "", "DIR", "where images are"),
+    FIRE_OPTION(flags_t, output_folder, PATH, "", "DIR",
                 "where they go, by the same paths"),
     FIRE_OPTION(flags_t, output_side_length, INT, "256", "N", "side of the square"),
     FIRE_OPTION(flags_t, num_clients, INT, "0", "N",

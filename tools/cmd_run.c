@@ -17,8 +17,7 @@ static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, in, LIST, NULL, "BLOB=FILE",
                 "set a blob from a .npy file before each pass; may be repeated"),
-    FIRE_OPTION(flags_t, out, STRING, "", "DIR",
-                "where the arrays go; made if missing"),
+    FIRE_OPTION(flags_t, out, PATH, "", "DIR", "where the arrays go; made if missing"),
     FIRE_OPTION(flags_t, iterations, INT, "1", "N", "forward passes"),
     FIRE_OPTION(flags_t, backward, BOOL, "false", NULL,
                 "then run backward and write the gradients too"),

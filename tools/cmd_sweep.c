@@ -28,9 +28,9 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, solver, STRING, "", "FILE",
+    FIRE_OPTION(flags_t, solver, PATH, "", "FILE",
                 "the solver (.prototxt) that all points vary"),
-    FIRE_OPTION(flags_t, run_dir, STRING, "", "DIR",
+    FIRE_OPTION(flags_t, run_dir, PATH, "", "DIR",
                 "where each point keeps its run, as DIR/batchN_lrX"),
     {0},
 };

@@ -14,7 +14,7 @@ typedef struct flags {
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, iterations, INT, "50", "N", "batches to run"),
-    FIRE_OPTION(flags_t, run_dir, STRING, "", "DIR",
+    FIRE_OPTION(flags_t, run_dir, PATH, "", "DIR",
                 "write the scores there too, for `report`"),
     {0},
 };

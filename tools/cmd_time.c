@@ -29,7 +29,7 @@ static const fire_option_t options[] = {
                 "batch sizes to measure, instead of the net's own"),
     FIRE_OPTION(flags_t, json, BOOL, "false", NULL,
                 "print the times as JSON, for `plan --times`"),
-    FIRE_OPTION(flags_t, run_dir, STRING, "", "DIR",
+    FIRE_OPTION(flags_t, run_dir, PATH, "", "DIR",
                 "write the times there too, for `report`; of several batches, as "
                 "DIR/batchN"),
     FIRE_OPTION(flags_t, shape, LIST, NULL, "BLOB=N,C,H,W",

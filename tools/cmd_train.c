@@ -29,11 +29,11 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, solver, STRING, "", "FILE", "the solver (.prototxt)"),
-    FIRE_OPTION(flags_t, snapshot, STRING, "", "FILE",
+    FIRE_OPTION(flags_t, solver, PATH, "", "FILE", "the solver (.prototxt)"),
+    FIRE_OPTION(flags_t, snapshot, PATH, "", "FILE",
                 "resume from this .solverstate or .solverstate.h5, or from the newest: "
                 "auto"),
-    FIRE_OPTION(flags_t, weights, STRING, "", "FILES",
+    FIRE_OPTION(flags_t, weights, PATH, "", "FILES",
                 "fine-tune from these models, comma separated"),
     FIRE_OPTION(flags_t, sigint_effect, STRING, "stop", "WHAT",
                 "on Ctrl-C: snapshot, stop (with a snapshot) or none"),

@@ -6,13 +6,13 @@
 
 image_flags_t       image_flags;
 const fire_option_t image_options[] = {
-    FIRE_OPTION(image_flags_t, model_def, STRING, "", "FILE",
+    FIRE_OPTION(image_flags_t, model_def, PATH, "", "FILE",
                 "the net, as for deployment (.prototxt); needed"),
-    FIRE_OPTION(image_flags_t, pretrained_model, STRING, "", "FILE",
+    FIRE_OPTION(image_flags_t, pretrained_model, PATH, "", "FILE",
                 "its trained weights (.caffemodel); needed"),
     FIRE_OPTION(image_flags_t, gpu, BOOL, "false", NULL, "run on the first GPU"),
     FIRE_OPTION(image_flags_t, mean_file, STRING, "", "FILE",
-                "subtract this mean (.npy or .binaryproto)"),
+                "subtract this mean (.npy or .binaryproto); \"\": none"),
     FIRE_OPTION(image_flags_t, input_scale, DOUBLE, "1", "X",
                 "multiply by this at the end, behind the mean"),
     FIRE_OPTION(image_flags_t, raw_scale, DOUBLE, "255", "X",

@@ -109,7 +109,7 @@ static fire_status_t write_command(const attempt_t *a, words_t *w)
     FIRE_TRY(add(w, "--workers=%d", launch_flags.launcher[0] != '\0' ? 1 : a->workers));
     if (a->lanes > 0) FIRE_TRY(add(w, "--lanes=%d", a->lanes));
     if (a->snapshot == NULL) return FIRE_OK;
-    FIRE_TRY(add(w, "--weights="));
+    FIRE_TRY(add(w, "--noweights"));
     return add(w, "--snapshot=%s", a->snapshot);
 }
 

@@ -29,8 +29,8 @@ net_flags_t net_flags = {.model = "", .weights = "", .phase = "", .precision = "
         HOW_OPTIONS
 
 const fire_option_t net_options[] = {
-    FIRE_OPTION(net_flags_t, model, STRING, "", "FILE", "the net (.prototxt)"),
-    FIRE_OPTION(net_flags_t, weights, STRING, "", "FILES",
+    FIRE_OPTION(net_flags_t, model, PATH, "", "FILE", "the net (.prototxt)"),
+    FIRE_OPTION(net_flags_t, weights, PATH, "", "FILES",
                 "trained weights (.caffemodel or .caffemodel.h5), comma separated"),
     FIRE_OPTION(net_flags_t, phase, STRING, "", "NAME", "TRAIN or TEST"),
     FIRE_OPTION(net_flags_t, precision, STRING, "fp32", "TYPE",
@@ -168,9 +168,10 @@ static fire_status_t load_weights(fire_net_t *net, const char *paths)
     char         *copy, *path, *rest;
     fire_status_t st = FIRE_OK;
 
+    if (paths[0] == '\0') return FIRE_OK;
     FIRE_TRY(fire_strdup(paths, &copy));
-    for (path = strtok_r(copy, ",", &rest); path != NULL && st >= 0;
-         path = strtok_r(NULL, ",", &rest))
+    rest = copy;
+    while (st >= 0 && (path = strsep(&rest, ",")) != NULL)
         st = fire_net_load_file(net, path);
     fire_free(copy);
     return st;

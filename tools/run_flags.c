@@ -18,20 +18,20 @@ run_flags_t run_flags;
 
 const fire_option_t run_options[] = {
     FIRE_OPTION(
-        run_flags_t, run_dir, STRING, "", "DIR",
+        run_flags_t, run_dir, PATH, "", "DIR",
         "keep the run here: log, snapshots, solver, net; for `report`, `watch`"),
-    FIRE_OPTION(run_flags_t, repeat, STRING, "", "DIR",
+    FIRE_OPTION(run_flags_t, repeat, PATH, "", "DIR",
                 "do the run of this directory again, the same way"),
-    FIRE_OPTION(run_flags_t, trace, STRING, "", "FILE",
+    FIRE_OPTION(run_flags_t, trace, PATH, "", "FILE",
                 "write a timeline for chrome://tracing or ui.perfetto.dev"),
     FIRE_OPTION(run_flags_t, trace_iterations, INT, "50", "N",
                 "how many iterations the timeline holds"),
-    FIRE_OPTION(run_flags_t, tensorboard, STRING, "", "DIR",
+    FIRE_OPTION(run_flags_t, tensorboard, PATH, "", "DIR",
                 "write events for TensorBoard"),
     {0},
 };
 
-/* A flag given as "" is a flag not given. */
+/* NULL for a flag that was not given. */
 static const char *given(const char *text)
 {
     return text[0] != '\0' ? text : NULL;
@@ -145,9 +145,9 @@ static fire_status_t start_again(const fire_json_t *head, const char *solver,
 {
     const fire_json_t *command = fire_json_get(head, "command");
     char               workers[48], threads[48];
-    const char        *instead[] = {"--solver",       solver,      "--run_dir",
-                                    run_dir,          "--repeat=", "--trace=",
-                                    "--tensorboard=", workers,     threads};
+    const char        *instead[] = {"--solver",        solver,       "--run_dir",
+                                    run_dir,           "--norepeat", "--notrace",
+                                    "--notensorboard", workers,      threads};
     enum { INSTEAD = sizeof(instead) / sizeof(instead[0]) };
     const char   *where = fire_json_string_or(head, "directory", ".");
     char        **argv;

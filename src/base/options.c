@@ -124,22 +124,37 @@ static fire_status_t store(const fire_option_t *o, char *values, const char *tex
     case FIRE_OPTION_STRING:
         *(const char **)to = text;
         return FIRE_OK;
+    case FIRE_OPTION_PATH: /* an unset variable of the shell, most likely */
+        if (text[0] == '\0')
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "--%s takes %s, not \"\"; leave it out for none", o->name,
+                             o->arg);
+        *(const char **)to = text;
+        return FIRE_OK;
     case FIRE_OPTION_LIST:
         return append(to, text);
     }
     return FIRE_OK;
 }
 
+static fire_status_t set_default(const fire_option_t *o, char *values)
+{
+    void *to = values + o->offset;
+
+    if (o->type == FIRE_OPTION_LIST)
+        *(fire_option_list_t *)to = (fire_option_list_t){0};
+    else if (o->type == FIRE_OPTION_STRING || o->type == FIRE_OPTION_PATH)
+        *(const char **)to = o->preset;
+    else if (o->preset != NULL)
+        return store(o, values, o->preset);
+    return FIRE_OK;
+}
+
 static fire_status_t set_defaults(const parser_t *p)
 {
     for (const fire_option_group_t *g = p->groups; g->options != NULL; g++)
-        for (const fire_option_t *o = g->options; o->name != NULL; o++) {
-            if (o->type == FIRE_OPTION_LIST)
-                *(fire_option_list_t *)((char *)g->values + o->offset) =
-                    (fire_option_list_t){0};
-            else if (o->type == FIRE_OPTION_STRING || o->preset != NULL)
-                FIRE_TRY(store(o, g->values, o->preset));
-        }
+        for (const fire_option_t *o = g->options; o->name != NULL; o++)
+            FIRE_TRY(set_default(o, g->values));
     return FIRE_OK;
 }
 
@@ -217,14 +232,15 @@ static char special_kind(const char *name, size_t n)
     return same_name("tryfromenv", name, n) ? 't' : '\0';
 }
 
-/* --noflag of a bool. */
+/* --noflag of a bool or a path. */
 static const fire_option_t *find_negated(const parser_t *p, const char *name, size_t n,
                                          char **values_p)
 {
     const fire_option_t *o = NULL;
 
     if (n > 2 && strncmp(name, "no", 2) == 0) o = find(p, name + 2, n - 2, values_p);
-    return o != NULL && o->type == FIRE_OPTION_BOOL ? o : NULL;
+    if (o == NULL) return NULL;
+    return o->type == FIRE_OPTION_BOOL || o->type == FIRE_OPTION_PATH ? o : NULL;
 }
 
 /* One flag. Its value follows "=" or is the next word; *used tells which. */
@@ -240,8 +256,9 @@ static fire_status_t flag(parser_t *p, const char *text, const char *next, bool 
     *used = false;
     if (o == NULL && kind == '\0') {
         o = find_negated(p, name, n, &values);
-        if (o != NULL && value == NULL) return store(o, values, "false");
-        return unknown(p, name, n);
+        if (o == NULL || value != NULL) return unknown(p, name, n);
+        return o->type == FIRE_OPTION_BOOL ? store(o, values, "false")
+                                           : set_default(o, values);
     }
     if (o != NULL && o->type == FIRE_OPTION_BOOL)
         return store(o, values, value != NULL ? value : "true");

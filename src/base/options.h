@@ -1,6 +1,7 @@
 /* options.h - command-line flags from tables, in the syntax of gflags:
  *
  *   -flag value   --flag=value   --bool   --nobool   --list a --list b   --
+ *   --nopath                 as if the flag --path had not been given
  *   --flagfile=FILE[,FILE]   flags from files, one --flag=value a line, # comments
  *   --fromenv=A[,B]          flag A from the variable FLAGS_A (--tryfromenv: if set)
  *
@@ -14,6 +15,7 @@ typedef enum fire_option_type {
     FIRE_OPTION_INT,    /* int64_t */
     FIRE_OPTION_DOUBLE, /* double */
     FIRE_OPTION_STRING, /* const char *; NULL where the default is NULL */
+    FIRE_OPTION_PATH,   /* the same, and refused when given as "" */
     FIRE_OPTION_LIST,   /* fire_option_list_t: each use of the flag appends */
 } fire_option_type_t;
 

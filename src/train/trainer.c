@@ -137,13 +137,13 @@ void fire_trainer_destroy(fire_trainer_t *t)
 
 fire_status_t fire_trainer_load_weights(fire_trainer_t *t, const char *paths)
 {
-    char         *copy, *rest;
+    char         *copy, *rest, *path;
     fire_status_t st = FIRE_OK;
 
     FIRE_TRY(fire_trainer_sync(t));
     FIRE_TRY(fire_strdup(paths, &copy));
-    for (char *path = strtok_r(copy, ",", &rest); path != NULL && st >= 0;
-         path       = strtok_r(NULL, ",", &rest)) {
+    rest = copy;
+    while (st >= 0 && (path = strsep(&rest, ",")) != NULL) {
         FIRE_LOG(INFO, "Finetuning from %s", path);
         st = fire_net_load_file(t->net, path);
         /* Test nets share the weights, but may have layers of their own. */

@@ -5,7 +5,7 @@
 #include "test.h"
 
 typedef struct values {
-    const char        *solver, *weights;
+    const char        *solver, *weights, *out;
     int64_t            iterations;
     double             rate;
     bool               gray, check_size;
@@ -15,6 +15,7 @@ typedef struct values {
 static const fire_option_t table[] = {
     FIRE_OPTION(values_t, solver, STRING, "", "FILE", "the solver definition"),
     FIRE_OPTION(values_t, weights, STRING, NULL, "FILE", "weights to begin with"),
+    FIRE_OPTION(values_t, out, PATH, "", "DIR", "where it goes"),
     FIRE_OPTION(values_t, iterations, INT, "50", "N", "how many batches"),
     FIRE_OPTION(values_t, rate, DOUBLE, "0.5", "X", "a rate"),
     FIRE_OPTION(values_t, gray, BOOL, "false", NULL, "read images as gray"),
@@ -108,6 +109,20 @@ TEST(a_value_of_the_wrong_kind_is_named)
     CHECK_FAILS(PARSE("--rate=fast"), FIRE_ERR_INVALID, "--rate takes a number");
     CHECK_FAILS(PARSE("--gray=maybe"), FIRE_ERR_INVALID, "--gray takes true or false");
     CHECK_FAILS(PARSE("--solver"), FIRE_ERR_INVALID, "--solver needs a value");
+    done();
+}
+
+TEST(a_path_must_have_a_name_and_can_be_taken_back)
+{
+    CHECK_OK(PARSE("--out", "a"));
+    CHECK_STR(v.out, "a");
+    CHECK_OK(PARSE("--out=a", "--noout"));
+    CHECK_STR(v.out, "");
+    CHECK_FAILS(PARSE("--out", ""), FIRE_ERR_INVALID, "--out takes DIR, not \"\"");
+    CHECK_FAILS(PARSE("--out=a", "--out="), FIRE_ERR_INVALID, "--out takes");
+    CHECK_FAILS(PARSE("--noout=a"), FIRE_ERR_INVALID, "unknown flag --noout");
+    setenv("FLAGS_out", "", 1);
+    CHECK_FAILS(PARSE("--fromenv=out"), FIRE_ERR_INVALID, "--out takes");
     done();
 }
 

@@ -239,6 +239,17 @@ TEST(gpus_that_are_not_there)
     SH_FAILS("leave --gpu out", TRAIN " --gpu all");
 }
 
+TEST(file_names_that_are_empty)
+{
+    make_training();
+    SH_FAILS("--weights takes", TRAIN " --weights ''");
+    SH_FAILS("--snapshot takes", TRAIN " --snapshot=");
+    SH_FAILS("--run_dir takes", TRAIN " --run_dir \"$NOT_SET\"");
+    SH_FAILS("cannot open \"\"", TRAIN " --weights ,");
+    SH_FAILS("--model takes", "firecaffe test --model '' --weights a");
+    CHECK_EQ(count_files("snap_*"), 0);
+}
+
 /* ---- trained weights and states ---- */
 
 TEST(weights_that_are_missing)
@@ -444,6 +455,7 @@ TEST(results_that_cannot_be_written)
     SH_FAILS("/dev/null/x",
              "firecaffe upgrade net_proto_text net.prototxt /dev/null/x");
     SH_FAILS("/dev/full", "firecaffe upgrade net_proto_text net.prototxt /dev/full");
-    SH_FAILS("no/db", "firecaffe convert mnist images.idx labels.idx no/db");
+    SH_FAILS("db/data.mdb\": File exists",
+             "firecaffe convert mnist images.idx labels.idx db/data.mdb/db");
     SH_FAILS("no/log", TRAIN " --log_dir no/log");
 }
