@@ -18,7 +18,6 @@
 #include "sweep.h"
 #include "train/rundir.h"
 #include "train/runlog.h"
-#include "train/settings.h"
 #include "train/snapshot.h"
 #include "workers.h"
 
@@ -327,11 +326,7 @@ static fire_status_t work(void *arg, const worker_t *w)
 
 static fire_status_t load_solver(job_t *job, Caffe__SolverParameter **param_p)
 {
-    FIRE_TRY(fire_solver_param_load(flags.solver, param_p));
-    FIRE_TRY(fire_flags_apply(*param_p));
-    FIRE_TRY(fire_settings_check((*param_p)->fire));
-    if (fire_solver_check(*param_p) < 0)
-        return fire_error_prefix(FIRE_ERR_INVALID, "%s", flags.solver);
+    FIRE_TRY(fire_flags_load_solver(flags.solver, param_p));
     gpu_flags_adopt(*param_p);
     return (*param_p)->fire == NULL
                ? FIRE_OK

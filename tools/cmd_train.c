@@ -12,12 +12,11 @@
 #include "fire_flags.h"
 #include "gpu_flags.h"
 #include "launch.h"
-#include "model/load.h"
+#include "model/message.h"
 #include "net_flags.h"
 #include "run_flags.h"
 #include "summary.h"
 #include "timing.h"
-#include "train/settings.h"
 #include "train/snapshot.h"
 #include "train/trainer.h"
 #include "workers.h"
@@ -298,11 +297,7 @@ static fire_status_t prepare(job_t *job)
     FIRE_TRY(net_flags_ctx(&job->options.ctx));
     FIRE_TRY(net_flags_stages(&job->options.nstage, &job->options.stage));
     job->options.level = (int)net_flags.level;
-    FIRE_TRY(fire_solver_param_load(flags.solver, &job->param));
-    FIRE_TRY(fire_flags_apply(job->param));
-    FIRE_TRY(fire_settings_check(job->param->fire));
-    if (fire_solver_check(job->param) < 0)
-        return fire_error_prefix(FIRE_ERR_INVALID, "%s", flags.solver);
+    FIRE_TRY(fire_flags_load_solver(flags.solver, &job->param));
     FIRE_TRY(choose_gpus(job));
     run_flags_measure(&job->options);
     return run_flags_adopt(job->param);

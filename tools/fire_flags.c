@@ -1,7 +1,8 @@
 #include "fire_flags.h"
 
-#include "model/message.h"
+#include "model/load.h"
 #include "model/text.h"
+#include "train/settings.h"
 
 /* One text per field, in the same spelling. */
 struct fire_flags {
@@ -81,7 +82,7 @@ done:
     return st;
 }
 
-fire_status_t fire_flags_apply(Caffe__SolverParameter *solver)
+static fire_status_t apply_all(Caffe__SolverParameter *solver)
 {
     Caffe__FireParameter *into;
 
@@ -91,4 +92,21 @@ fire_status_t fire_flags_apply(Caffe__SolverParameter *solver)
         FIRE_TRY(apply(o->name, value_of(o), into));
     }
     return FIRE_OK;
+}
+
+fire_status_t fire_flags_load_solver(const char              *path,
+                                     Caffe__SolverParameter **solver_p)
+{
+    Caffe__SolverParameter *solver;
+    fire_status_t           st;
+
+    FIRE_TRY(fire_solver_param_load(path, &solver));
+    st = fire_settings_check_file(solver, path);
+    if (st >= 0) st = apply_all(solver);
+    if (st >= 0) st = fire_settings_check(solver->fire);
+    if (st < 0)
+        fire_message_free(solver);
+    else
+        *solver_p = solver;
+    return st;
 }

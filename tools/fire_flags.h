@@ -10,6 +10,8 @@ typedef struct fire_flags fire_flags_t;
 extern fire_flags_t        fire_flags;
 extern const fire_option_t fire_flag_options[];
 
-/* Put the flags that were given into the solver's `fire` message. */
-fire_status_t fire_flags_apply(Caffe__SolverParameter *solver);
+/* Load a solver file and put the flags that were given into its `fire` message; both
+ * have been checked. End *solver_p with fire_message_free(). */
+fire_status_t fire_flags_load_solver(const char              *path,
+                                     Caffe__SolverParameter **solver_p);
 #endif

@@ -1,6 +1,7 @@
 /* nets.c - the training net and the test nets that a solver file asks for. */
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "model/load.h"
 #include "model/message.h"
@@ -128,6 +129,24 @@ static fire_status_t count_test_nets(const Caffe__SolverParameter *p, int *n_p)
                              "test_iter is %d; it must be 0, for no test, or more",
                              p->test_iter[i]);
     *n_p = (int)p->n_test_iter;
+    return FIRE_OK;
+}
+
+static fire_status_t check_source(net_source_t source)
+{
+    return source.path != NULL ? fire_file_check(source.path) : FIRE_OK;
+}
+
+fire_status_t fire_trainer_check_nets(const Caffe__SolverParameter *p)
+{
+    net_source_t source;
+    int          ntest;
+
+    FIRE_TRY(train_source(p, &source));
+    FIRE_TRY(count_test_nets(p, &ntest));
+    FIRE_TRY(check_source(source));
+    for (int i = 0; i < ntest; i++)
+        FIRE_TRY(check_source(test_source(p, (size_t)i)));
     return FIRE_OK;
 }
 

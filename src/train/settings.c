@@ -8,6 +8,7 @@
 #include "comm/algo/algo.h"
 #include "comm/codec/codec.h"
 #include "solver/solver.h"
+#include "train/trainer.h"
 
 static const char *word_at(const void *words, int i)
 {
@@ -33,6 +34,7 @@ static fire_status_t check_words(const Caffe__FireParameter *f)
     static const char *const update[]  = {"replicated", "sharded", NULL};
     static const char *const store[]   = {"file", "memory", NULL};
     static const char *const rng[]     = {"fire", "caffe", NULL};
+    static const char *const numbers[] = {"fp32", "tf32", "bf16", "fp16", NULL};
     fire_adapt_t             adapt;
 
     FIRE_TRY(check_word("batch", f->batch, batch));
@@ -40,6 +42,7 @@ static fire_status_t check_words(const Caffe__FireParameter *f)
     FIRE_TRY(check_word("update", f->update, update));
     FIRE_TRY(check_word("data_store", f->data_store, store));
     FIRE_TRY(check_word("rng", f->rng, rng));
+    FIRE_TRY(check_word("precision", f->precision, numbers));
     return fire_adapt_find(f->adapt, &adapt);
 }
 
@@ -81,4 +84,19 @@ fire_status_t fire_settings_check(const Caffe__FireParameter *fire)
     FIRE_TRY(check_words(fire));
     FIRE_TRY(check_comm(fire));
     return check_numbers(fire);
+}
+
+static fire_status_t check_all(const Caffe__SolverParameter *param)
+{
+    FIRE_TRY(fire_settings_check(param->fire));
+    FIRE_TRY(fire_solver_check(param));
+    return fire_trainer_check_nets(param);
+}
+
+fire_status_t fire_settings_check_file(const Caffe__SolverParameter *param,
+                                       const char                   *file)
+{
+    fire_status_t st = check_all(param);
+
+    return st < 0 ? fire_error_prefix(st, "%s", file) : FIRE_OK;
 }

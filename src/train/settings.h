@@ -6,4 +6,9 @@
 
 /* Words and numbers of fire { }; NULL: none were given. */
 fire_status_t fire_settings_check(const Caffe__FireParameter *fire);
+
+/* The whole of a solver file, and are the nets there that it names? `file` begins the
+ * message. */
+fire_status_t fire_settings_check_file(const Caffe__SolverParameter *param,
+                                       const char                   *file);
 #endif

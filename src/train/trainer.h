@@ -145,6 +145,7 @@ int fire_trainer_rank(const fire_trainer_t *trainer);
 int fire_trainer_size(const fire_trainer_t *trainer); /* workers */
 
 /* ---- parts of the trainer, one file each ---- */
+fire_status_t fire_trainer_check_nets(const Caffe__SolverParameter *param);
 fire_status_t fire_trainer_make_nets(fire_trainer_t *trainer);
 fire_status_t fire_trainer_take_lanes(fire_trainer_t *trainer);
 fire_status_t fire_trainer_make_exchange(fire_trainer_t *trainer);

@@ -173,6 +173,32 @@ TEST(a_wrong_policy_names_the_solver_file_before_data_are_opened)
     SH_FAILS("solver.prototxt: base_lr must be a number", TRAIN);
 }
 
+TEST(a_solver_file_is_named_for_every_mistake_in_it)
+{
+    static const char *const mistakes[][3] = {
+        {"net: \"net.prototxt\"", "", "name its training net once"},
+        {"net: ", "train_net: \"net.prototxt\"\nnet: ", "it does so 2 times"},
+        {"net: \"net", "net: \"nowhere", "cannot open \"nowhere.prototxt\""},
+        {"test_iter: ", "test_net: \"none\"\ntest_iter: ", "cannot open \"none\""},
+        {"test_iter: ", "test_iter: -1 #", "test_iter is -1"},
+        {"test_interval: ", "#", "no test_interval"},
+        {"lr_policy", "#", "has no lr_policy"},
+        {"max_iter", "iter_size: 0\nmax_iter", "iter_size must be at least 1"},
+        {"max_iter", "fire { bucket_mb: -1 }\nmax_iter", "bucket_mb must be 0"},
+        {"max_iter", "fire { precision: \"fp8\" }\nmax_iter", "unknown precision"},
+    };
+
+    make_training();
+    for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+        make_solver("");
+        edit_file("solver.prototxt", mistakes[i][0], mistakes[i][1]);
+        SH_FAILS("error: solver.prototxt: ", TRAIN);
+        CHECK_HAS(ran.err, mistakes[i][2]);
+        SH_FAILS("error: solver.prototxt: ",
+                 "firecaffe sweep --solver solver.prototxt --run_dir grid");
+    }
+}
+
 /* One worker does not use them all, and tells of a mistake nevertheless. */
 TEST(settings_that_cannot_be_whatever_the_number_of_workers)
 {
