@@ -54,7 +54,7 @@ static fire_status_t add_layer(fire_json_writer_t *w, const Caffe__LayerParamete
 
     fire_json_open(w, NULL, '{');
     fire_json_add_string(w, "name", l->name != NULL ? l->name : "");
-    fire_json_add_string(w, "type", l->type != NULL ? l->type : "");
+    fire_json_add_string(w, "type", layer_type(l));
     add_names(w, "bottoms", l->n_bottom, l->bottom);
     add_names(w, "tops", l->n_top, l->top);
     if (st >= 0) fire_json_add_string(w, "note", note.text);

@@ -57,9 +57,10 @@ static fire_status_t print_type(const Caffe__LayerParameter *l, fire_str_t *out)
 {
     const Caffe__PythonParameter *p = l->python_param;
 
-    if (p != NULL && strcmp(l->type, "Python") == 0)
-        return fire_str_printf(out, "%s.%s", p->module, p->layer);
-    return fire_str_printf(out, "%s", l->type);
+    if (p == NULL || strcmp(layer_type(l), "Python") != 0)
+        return fire_str_printf(out, "%s", layer_type(l));
+    return fire_str_printf(out, "%s.%s", p->module != NULL ? p->module : "",
+                           p->layer != NULL ? p->layer : "");
 }
 
 /* "(w x2 Dx0, b)": names, and multipliers of rate and decay that are not 1. */

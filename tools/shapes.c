@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
+#include "layer_text.h"
 #include "model/load.h"
 #include "net_flags.h"
 
@@ -54,7 +55,7 @@ static fire_status_t set_shape(Caffe__BlobShape *shape, int ndim, const int64_t 
 
 static bool is_input(const Caffe__LayerParameter *l)
 {
-    return strcmp(l->type, "Input") == 0 && l->input_param != NULL &&
+    return strcmp(layer_type(l), "Input") == 0 && l->input_param != NULL &&
            l->input_param->n_shape == l->n_top;
 }
 

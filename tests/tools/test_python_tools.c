@@ -82,6 +82,19 @@ TEST(loose_ends_and_settings_of_a_net_are_marked)
     SH_FAILS("nowhere.prototxt", "summarize.py nowhere.prototxt");
 }
 
+TEST(layers_without_a_type_are_listed_and_drawn_too)
+{
+    write_file(
+        "net.prototxt",
+        "layer { name: \"a\" top: \"t\" python_param { layer: \"L\" } }\n"
+        "layer { name: \"b\" type: \"Python\" python_param { layer: \"L\" } }\n");
+    SH_OK("firecaffe summarize net.prototxt");
+    CHECK_STR(ran.out, "a      -> t*\nb .L   -> \n");
+    SH_OK("firecaffe draw net.prototxt net.svg");
+    SH_FAILS("type: \"...\" is missing", "firecaffe net net.prototxt");
+    SH_FAILS("Python", "firecaffe net net.prototxt --shape t=1,2");
+}
+
 /* ---- train.py ---- */
 
 TEST(train_py_trains_and_tells_the_time_of_layers)
