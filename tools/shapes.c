@@ -142,24 +142,63 @@ static fire_status_t assume_shape(Caffe__LayerParameter *l)
     s.dim[2] = s.dim[3] = t != NULL ? t->crop_size : 0;
     if (s.dim[2] == 0 && !shape_of_deploy(s.dim + 1)) return FIRE_OK;
     FIRE_LOG(WARNING, "layer \"%s\": %s is not there; taking %lld x %lld x %lld x %lld",
-             l->name, l->data_param->source, (long long)s.dim[0], (long long)s.dim[1],
-             (long long)s.dim[2], (long long)s.dim[3]);
+             l->name != NULL ? l->name : "", l->data_param->source, (long long)s.dim[0],
+             (long long)s.dim[1], (long long)s.dim[2], (long long)s.dim[3]);
     return give_shape(l, &s);
 }
 
-/* Every blob that comes from outside gets the batch size; the rest follows. */
-static void apply_batch(Caffe__LayerParameter *l, int64_t batch)
+uint32_t *shapes_batch_size(const Caffe__LayerParameter *l)
 {
-    Caffe__InputParameter *input = l->input_param;
+    const ProtobufCMessageDescriptor *d = &caffe__layer_parameter__descriptor;
 
-    if (l->data_param != NULL) l->data_param->batch_size = (uint32_t)batch;
-    for (size_t i = 0; input != NULL && i < input->n_shape; i++)
-        if (input->shape[i]->n_dim > 0) input->shape[i]->dim[0] = batch;
+    for (unsigned i = 0; i < d->n_fields; i++) {
+        const fire_field_t *settings = &d->fields[i], *batch;
+        ProtobufCMessage   *inside;
+
+        if (settings->type != PROTOBUF_C_TYPE_MESSAGE ||
+            settings->label == PROTOBUF_C_LABEL_REPEATED ||
+            !fire_message_has(l, settings))
+            continue;
+        inside = *(ProtobufCMessage **)fire_message_at(l, settings, 0);
+        batch  = fire_field_find(inside->descriptor, "batch_size");
+        if (batch != NULL && fire_message_has(inside, batch))
+            return fire_message_at(inside, batch, 0);
+    }
+    return NULL;
+}
+
+static bool set_first(size_t n, Caffe__BlobShape **shape, int64_t batch)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < n; i++)
+        if (shape[i]->n_dim > 0) {
+            shape[i]->dim[0] = batch;
+            any              = true;
+        }
+    return any;
+}
+
+/* Every blob that comes from outside gets the batch size; the rest follows. */
+static bool apply_batch(Caffe__LayerParameter *l, int64_t batch)
+{
+    const Caffe__InputParameter     *input = l->input_param;
+    const Caffe__DummyDataParameter *dummy = l->dummy_data_param;
+    uint32_t                        *size  = shapes_batch_size(l);
+    bool                             any   = size != NULL;
+
+    if (size != NULL) *size = (uint32_t)batch;
+    if (input != NULL) any |= set_first(input->n_shape, input->shape, batch);
+    if (dummy == NULL) return any;
+    for (size_t i = 0; i < dummy->n_num; i++)
+        dummy->num[i] = (uint32_t)batch;
+    return any | set_first(dummy->n_shape, dummy->shape, batch) | (dummy->n_num > 0);
 }
 
 fire_status_t shapes_apply(void *arg, Caffe__NetParameter *param)
 {
     const shapes_t *wanted = arg;
+    bool            taken  = wanted->batch == 0;
 
     for (int64_t k = 0; k < wanted->shape->n; k++) {
         shape_t s;
@@ -169,7 +208,12 @@ fire_status_t shapes_apply(void *arg, Caffe__NetParameter *param)
     }
     for (size_t i = 0; i < param->n_layer; i++) {
         FIRE_TRY(assume_shape(param->layer[i]));
-        if (wanted->batch > 0) apply_batch(param->layer[i], wanted->batch);
+        if (wanted->batch > 0) taken |= apply_batch(param->layer[i], wanted->batch);
     }
+    if (!taken)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%s: no layer has a batch size or a shape that another batch "
+                         "could go into",
+                         net_flags.model);
     return FIRE_OK;
 }

@@ -10,6 +10,9 @@ typedef struct shapes {
     int64_t                   batch; /* 0: as it is */
 } shapes_t;
 
-/* For net_flags_open(); arg is a shapes_t. */
+/* For net_flags_open(); arg is a shapes_t. A batch that no layer takes is an error. */
 fire_status_t shapes_apply(void *arg, Caffe__NetParameter *param);
+
+/* The batch_size of a data layer of any kind; NULL: it gives none. */
+uint32_t *shapes_batch_size(const Caffe__LayerParameter *l);
 #endif

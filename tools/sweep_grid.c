@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/text.h"
+#include "shapes.h"
 #include "sweep.h"
 #include "train/rundir.h"
 
@@ -59,40 +60,24 @@ static fire_status_t choose(const char *flag, const char *text, int n,
 
 /* ---- batch sizes inside a net ---- */
 
-typedef void (*on_batch_t)(uint32_t *batch, void *arg);
-
-/* Whatever kind of data layer it is: its settings have a field batch_size. */
-static void each_batch(const Caffe__NetParameter *net, on_batch_t f, void *arg)
+/* That of the training data: Caffe's nets begin with it. 0: there is none. */
+static int64_t first_batch(const Caffe__NetParameter *net)
 {
-    const ProtobufCMessageDescriptor *d = &caffe__layer_parameter__descriptor;
+    for (size_t i = 0; i < net->n_layer; i++) {
+        const uint32_t *batch = shapes_batch_size(net->layer[i]);
 
-    for (size_t k = 0; k < net->n_layer; k++)
-        for (unsigned i = 0; i < d->n_fields; i++) {
-            const fire_field_t *settings = &d->fields[i], *batch;
-            ProtobufCMessage   *inside;
-
-            if (settings->type != PROTOBUF_C_TYPE_MESSAGE ||
-                settings->label == PROTOBUF_C_LABEL_REPEATED ||
-                !fire_message_has(net->layer[k], settings))
-                continue;
-            inside = *(ProtobufCMessage **)fire_message_at(net->layer[k], settings, 0);
-            batch  = fire_field_find(inside->descriptor, "batch_size");
-            if (batch != NULL && fire_message_has(inside, batch))
-                f(fire_message_at(inside, batch, 0), arg);
-        }
+        if (batch != NULL && *batch > 0) return *batch;
+    }
+    return 0;
 }
 
-/* The first one is that of the training data: Caffe's nets begin with it. */
-static void take_first(uint32_t *batch, void *arg)
+static void set_batches(const Caffe__NetParameter *net, uint32_t batch)
 {
-    int64_t *reference = arg;
+    for (size_t i = 0; i < net->n_layer; i++) {
+        uint32_t *own = shapes_batch_size(net->layer[i]);
 
-    if (*reference == 0) *reference = *batch;
-}
-
-static void set_batch(uint32_t *batch, void *arg)
-{
-    *batch = *(const uint32_t *)arg;
+        if (own != NULL) *own = batch;
+    }
 }
 
 /* ---- the grid ---- */
@@ -123,7 +108,7 @@ static fire_status_t set_up(grid_t *g, const grid_flags_t *flags)
     FIRE_TRY(part_nets(g->base));
     if (g->base->train_net_param == NULL)
         return FIRE_FAIL(FIRE_ERR_INVALID, "the solver names no training net");
-    each_batch(g->base->train_net_param, take_first, &g->reference);
+    g->reference = first_batch(g->base->train_net_param);
     if (g->reference == 0)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "no layer of the training net has a batch_size to vary");
@@ -242,7 +227,7 @@ static fire_status_t settle(const grid_t *g, int point, Caffe__SolverParameter *
     char         *dir;
     fire_status_t st;
 
-    each_batch(p->train_net_param, set_batch, &batch);
+    set_batches(p->train_net_param, batch);
     p->has_base_lr = true;
     p->base_lr     = (float)grid_rate(g, point);
     if (!g->same_iterations && times != 1) stretch(p, 1 / times);

@@ -60,6 +60,27 @@ TEST(a_shape_replaces_data_that_are_not_there)
              "firecaffe net $SRC/models/lenet/deploy.prototxt --shape data=1,,2");
 }
 
+TEST(another_batch_reaches_every_kind_of_data_layer)
+{
+    write_file(
+        "net.prototxt",
+        "layer { name: \"m\" type: \"MemoryData\" top: \"m\" top: \"l\"\n"
+        "  memory_data_param { batch_size: 2 channels: 3 height: 4 width: 5 } }\n"
+        "layer { name: \"d\" type: \"DummyData\" top: \"d\"\n"
+        "  dummy_data_param { shape { dim: 2 dim: 9 } } }\n"
+        "layer { name: \"old\" type: \"DummyData\" top: \"o\"\n"
+        "  dummy_data_param { num: 2 channels: 1 height: 1 width: 8 } }\n");
+    SH_OK("firecaffe net net.prototxt --batch 6");
+    CHECK_HAS(ran.out, " 6 x 3 x 4 x 5 ");
+    CHECK_HAS(ran.out, " 6 x 9 ");
+    CHECK_HAS(ran.out, " 6 x 1 x 1 x 8 ");
+    write_file("none.prototxt", "layer { name: \"p\" type: \"Parameter\" top: \"p\"\n"
+                                "  parameter_param { shape { dim: 3 } } }\n");
+    SH_OK("firecaffe net none.prototxt");
+    SH_FAILS("none.prototxt: no layer has a batch size",
+             "firecaffe net none.prototxt --batch 6");
+}
+
 TEST(explain_tells_the_kernel_of_each_layer)
 {
     SH_OK("firecaffe net $SRC/models/lenet/deploy.prototxt --explain "
