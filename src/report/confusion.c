@@ -52,16 +52,22 @@ static fire_status_t open_net(const Caffe__SolverParameter *p, const char *model
     return st;
 }
 
-/* An Accuracy layer over one score per class and image. */
+/* One score per class and one label for each image. */
+static bool is_row_each(const fire_blob_t *scores, const fire_blob_t *labels)
+{
+    const int64_t *dim = fire_blob_dims(scores);
+
+    return fire_blob_ndim(scores) >= 2 && fire_blob_count(scores) == dim[0] * dim[1] &&
+           fire_blob_count(labels) == dim[0];
+}
+
 static const fire_layer_t *find_accuracy(const fire_net_t *net)
 {
     for (int i = 0; i < net->nlayer; i++) {
         const fire_layer_t *l = &net->layer[i].base;
 
-        if (strcmp(l->ops->type, "Accuracy") != 0) continue;
-        if (fire_blob_ndim(l->bottom[0]) >= 2 &&
-            fire_blob_count(l->bottom[0]) ==
-                fire_blob_dims(l->bottom[0])[0] * fire_blob_dims(l->bottom[0])[1])
+        if (strcmp(l->ops->type, "Accuracy") == 0 &&
+            is_row_each(l->bottom[0], l->bottom[1]))
             return l;
     }
     return NULL;
@@ -76,12 +82,12 @@ static fire_status_t count_batch(confusion_t *c)
     FIRE_TRY(fire_blob_read(scores, FIRE_DATA, FIRE_CPU, &x));
     FIRE_TRY(fire_blob_read(labels, FIRE_DATA, FIRE_CPU, &y));
     for (int64_t i = 0; i < n; i++, x += c->classes) {
-        int64_t truth = (int64_t)y[i], best = 0;
+        int64_t best = 0;
 
         for (int64_t k = 1; k < c->classes; k++)
             if (x[k] > x[best]) best = k;
-        if (truth < 0 || truth >= c->classes) continue;
-        c->count[truth * c->classes + best]++;
+        if (!(y[i] >= 0 && y[i] < (float)c->classes)) continue;
+        c->count[(int64_t)y[i] * c->classes + best]++;
         c->images++;
     }
     return FIRE_OK;

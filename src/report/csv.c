@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/alloc.h"
 #include "base/file.h"
 
@@ -27,6 +28,18 @@ static fire_status_t add_number(fire_str_t *out, double value)
 
     fire_number_print_rounded(value, 9, text);
     return fire_str_printf(out, ",%s", text);
+}
+
+/* Names of outputs are a user's: one with a comma must not become two columns. */
+static fire_status_t add_name(fire_str_t *out, const char *name)
+{
+    if (strpbrk(name, ",\"\r\n") == NULL) return fire_str_printf(out, ",%s", name);
+    FIRE_TRY(fire_str_add(out, ",\"", 2));
+    for (; *name != '\0'; name++) {
+        if (*name == '"') FIRE_TRY(fire_str_add(out, "\"", 1));
+        FIRE_TRY(fire_str_add(out, name, 1));
+    }
+    return fire_str_add(out, "\"", 1);
 }
 
 static fire_status_t add_row(fire_str_t *out, const fire_run_t *run, int net,
@@ -64,7 +77,7 @@ static fire_status_t write_net(const fire_run_t *run, int net, const char *base,
     for (int64_t i = 0; i < run->ncurve; i++) {
         if (run->curve[i].net != net) continue;
         if (rows == NULL) rows = &run->curve[i].points;
-        FIRE_TRY_GOTO(st, fire_str_printf(&out, ",%s", run->curve[i].name), done);
+        FIRE_TRY_GOTO(st, add_name(&out, run->curve[i].name), done);
     }
     FIRE_TRY_GOTO(st, fire_str_printf(&out, "\n"), done);
     for (int64_t i = 0; rows != NULL && i < rows->n; i++)
@@ -93,6 +106,13 @@ static fire_status_t write_losses(const fire_run_t *run, const char *base)
     return st;
 }
 
+static bool has_net(const fire_run_t *run, int net)
+{
+    for (int64_t i = 0; i < run->ncurve; i++)
+        if (run->curve[i].net == net) return true;
+    return false;
+}
+
 fire_status_t fire_csv_write(const fire_run_t *run, const char *base)
 {
     int most = 0;
@@ -101,10 +121,12 @@ fire_status_t fire_csv_write(const fire_run_t *run, const char *base)
         if (run->curve[i].net > most) most = run->curve[i].net;
     FIRE_TRY(write_losses(run, base));
     FIRE_TRY(write_net(run, -1, base, "train"));
-    for (int net = 0; net <= most; net++) {
-        char kind[32] = "test";
+    FIRE_TRY(write_net(run, 0, base, "test"));
+    for (int net = 1; net <= most; net++) {
+        char kind[32];
 
-        if (net > 0) snprintf(kind, sizeof(kind), "test%d", net);
+        if (!has_net(run, net)) continue;
+        snprintf(kind, sizeof(kind), "test%d", net);
         FIRE_TRY(write_net(run, net, base, kind));
     }
     return FIRE_OK;

@@ -89,12 +89,15 @@ static fire_status_t shape_text(const fire_json_t *layer, char **text_p)
     const fire_json_t *shapes = list_of(layer, "shapes");
     const char        *note   = fire_json_string_or(layer, "note", NULL);
     fire_str_t         out    = {0};
+    fire_status_t      st     = FIRE_OK;
 
     if (note != NULL) return fire_strdup(note, text_p);
-    for (int64_t i = 1; shapes->n > 0 && i < shapes->item[0].n; i++)
-        FIRE_TRY(fire_str_printf(&out, "%s%.0f", i > 1 ? " × " : "",
-                                 shapes->item[0].item[i].number));
-    return fire_str_take(&out, text_p);
+    for (int64_t i = 1; shapes->n > 0 && i < shapes->item[0].n && st >= 0; i++)
+        st = fire_str_printf(&out, "%s%.0f", i > 1 ? " × " : "",
+                             shapes->item[0].item[i].number);
+    if (st >= 0) return fire_str_take(&out, text_p);
+    fire_str_fini(&out);
+    return st;
 }
 
 static fire_status_t connect_to(builder_t *b, int node, const maker_t *m)

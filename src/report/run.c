@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -191,13 +192,13 @@ void fire_run_close(fire_run_t *run)
 /* Is the program that wrote the log still there? Only its own machine can tell. */
 static bool is_alive(const fire_run_t *run)
 {
-    char  host[256] = "";
-    pid_t pid       = (pid_t)fire_json_number_or(run->head, "pid", 0);
+    char   host[256] = "";
+    double pid       = fire_json_number_or(run->head, "pid", 0);
 
     gethostname(host, sizeof(host) - 1);
     if (strcmp(host, fire_json_string_or(run->head, "host", "")) != 0)
         return (double)time(NULL) - run->changed < FRESH_SECONDS;
-    return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+    return pid >= 1 && pid <= INT_MAX && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
 }
 
 const char *fire_run_state_text(const fire_run_t *run)

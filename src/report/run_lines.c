@@ -7,6 +7,8 @@
 #include "report/run.h"
 #include "report/shape.h"
 
+enum { MOST_WORKERS = 1 << 20, MOST_TEST_NETS = 1000, MOST_IN_LINE = 1 << 30 };
+
 typedef fire_status_t (*take_t)(fire_run_t *run, const fire_json_t *line);
 
 static int64_t iter_of(const fire_json_t *line)
@@ -118,10 +120,11 @@ static fire_status_t take_display(fire_run_t *run, const fire_json_t *line)
 
 static fire_status_t take_test(fire_run_t *run, const fire_json_t *line)
 {
+    double        net = fire_json_number_or(line, "net", 0);
     fire_curve_t *c;
 
-    FIRE_TRY(find_curve(run, (int)fire_json_number_or(line, "net", 0),
-                        fire_json_string_or(line, "name", "?"), &c));
+    if (!(net >= 0 && net < MOST_TEST_NETS)) return FIRE_ERR_PARSE;
+    FIRE_TRY(find_curve(run, (int)net, fire_json_string_or(line, "name", "?"), &c));
     return fire_points_add(&c->points, iter_of(line), run->time,
                            fire_json_number_or(line, "value", NAN));
 }
@@ -146,7 +149,8 @@ static fire_status_t take_times(fire_run_t *run, const fire_json_t *line)
     fire_run_times_t mean    = {.iter = iter_of(line), .time = run->time};
     double           share   = 1 / (n * (double)nworker);
 
-    if (!(n >= 1) || nworker == 0 || nworker > 1 << 20) return FIRE_ERR_PARSE;
+    if (!(n >= 1 && n <= MOST_IN_LINE) || nworker == 0 || nworker > MOST_WORKERS)
+        return FIRE_ERR_PARSE;
     if (nworker > run->nworker) {
         FIRE_TRY(
             fire_grow(&run->worker, &run->worker_cap, nworker, sizeof(*run->worker)));

@@ -1,6 +1,8 @@
 #include <stdlib.h>
+#include <unistd.h>
 #include "base/alloc.h"
 #include "base/file.h"
+#include "report/csv.h"
 #include "report/run.h"
 #include "report/shape.h"
 #include "test.h"
@@ -180,6 +182,56 @@ TEST(absurd_numbers_do_no_harm)
                        "{\"type\":\"run\",\"iter\":-3}\n");
 
     CHECK(run->head != NULL);
+    fire_run_close(run);
+}
+
+/* A number of a net is that of a file to write; others are cast to whole ones. */
+TEST(numbers_beyond_their_range_make_a_line_unreadable)
+{
+    fire_run_t *run =
+        open_text(HEAD "{\"type\":\"test\",\"net\":2000000000,\"name\":\"a\"}\n"
+                       "{\"type\":\"test\",\"net\":-1,\"name\":\"a\"}\n"
+                       "{\"type\":\"test\",\"net\":1e300,\"name\":\"a\"}\n"
+                       "{\"type\":\"times\",\"n\":9e18,\"seconds\":[1]}\n"
+                       "{\"type\":\"times\",\"n\":1e300,\"seconds\":[1]}\n");
+
+    CHECK_EQ(run->skipped, 5);
+    CHECK_EQ(run->ncurve, 0);
+    CHECK_EQ(run->measured, 0);
+    fire_run_close(run);
+}
+
+TEST(a_process_whose_number_is_none_is_not_alive)
+{
+    char host[256] = "", text[512];
+
+    gethostname(host, sizeof(host) - 1);
+    for (int i = 0; i < 2; i++) {
+        fire_run_t *run;
+
+        snprintf(text, sizeof(text), "{\"type\":\"run\",\"host\":\"%s\",\"pid\":%s}\n",
+                 host, i == 0 ? "1e300" : "0.5");
+        run = open_text(text);
+        CHECK_STR(fire_run_state_text(run), "killed");
+        fire_run_close(run);
+    }
+}
+
+TEST(tables_quote_names_and_leave_out_nets_that_are_not_there)
+{
+    fire_run_t *run = open_text(
+        HEAD "{\"type\":\"test\",\"net\":7,\"name\":\"a,\\\"b\",\"value\":1}\n");
+    char   base[1024], file[1100], *text;
+    size_t n;
+
+    snprintf(base, sizeof(base), "%s/t", test_tmpdir());
+    CHECK_OK(fire_csv_write(run, base));
+    snprintf(file, sizeof(file), "%s.test7.csv", base);
+    CHECK_OK(fire_file_read(file, &text, &n));
+    CHECK_STR(text, "NumIters,Seconds,LearningRate,\"a,\"\"b\"\n0,0,nan,1\n");
+    fire_free(text);
+    snprintf(file, sizeof(file), "%s.test3.csv", base);
+    CHECK(access(file, F_OK) != 0);
     fire_run_close(run);
 }
 
