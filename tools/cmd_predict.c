@@ -1,5 +1,4 @@
 /* firecaffe predict - scores of a net for images, as Caffe's classify.py. */
-#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -102,18 +101,19 @@ static fire_status_t add_file(job_t *j, const char *path)
 
 static fire_status_t add_directory(job_t *j, const char *path)
 {
-    glob_t        found = {0};
+    glob_t        found;
     char         *pattern;
-    fire_status_t st = FIRE_OK;
+    fire_status_t st;
 
-    FIRE_TRY(fire_asprintf(&pattern, "%s/*.%s", path, flags.ext));
-    if (glob(pattern, 0, NULL, &found) != 0)
-        st =
-            FIRE_FAIL(FIRE_ERR_IO, "%s: no image; --ext png looks for others", pattern);
+    FIRE_TRY(fire_asprintf(&pattern, "/*.%s", flags.ext));
+    st = fire_path_glob(path, pattern, &found);
+    fire_free(pattern);
+    if (st >= 0 && found.gl_pathc == 0)
+        st = FIRE_FAIL(FIRE_ERR_IO, "%s: no .%s in it; --ext png looks for others",
+                       path, flags.ext);
     for (size_t i = 0; i < found.gl_pathc && st >= 0; i++)
         st = add_file(j, found.gl_pathv[i]);
     globfree(&found);
-    fire_free(pattern);
     return st;
 }
 

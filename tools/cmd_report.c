@@ -18,7 +18,8 @@ static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, csv, PATH, "", "DIR",
                 "write tables instead: RUN.train.csv, RUN.test.csv, RUN.loss.csv"),
     FIRE_OPTION(flags_t, snapshots, BOOL, "true", NULL,
-                "show filters and mistakes of the newest snapshot (runs the test net)"),
+                "show filters and mistakes of the newest snapshot, which runs the test "
+                "net; --nosnapshots: do not"),
     {0},
 };
 static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
@@ -49,6 +50,7 @@ static fire_status_t write_tables(const fire_report_t *r)
         st = fire_csv_write(r->run[i], base);
         fire_free(base);
         FIRE_TRY(st);
+        printf("%s/%s.*.csv\n", flags.csv, r->run[i]->name);
     }
     return FIRE_OK;
 }

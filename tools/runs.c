@@ -1,7 +1,6 @@
 #include "runs.h"
 
 #include <fcntl.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -138,35 +137,62 @@ fire_status_t runs_look_at_snapshots(fire_report_t *r)
 
 /* ---- all of them ---- */
 
+static bool is_called(const fire_report_t *r, const char *name)
+{
+    for (int i = 0; i < r->nrun; i++)
+        if (strcmp(r->run[i]->name, name) == 0) return true;
+    return false;
+}
+
+/* Two runs of one name would be one in legends, and one file as tables. */
+static fire_status_t tell_apart(const fire_report_t *r, fire_run_t *run)
+{
+    char         *first = run->name;
+    fire_status_t st    = FIRE_OK;
+
+    for (int k = 2; st >= 0 && is_called(r, run->name); k++) {
+        if (run->name != first) fire_free(run->name);
+        run->name = NULL;
+        st        = fire_asprintf(&run->name, "%s-%d", first, k);
+    }
+    if (run->name != first) fire_free(first);
+    return st;
+}
+
 static fire_status_t add_run(fire_report_t *r, const char *path)
 {
+    fire_run_t   *run;
+    fire_status_t st;
+
     FIRE_TRY(fire_grow(&r->run, &r->run_cap, r->nrun + 1, sizeof(*r->run)));
     FIRE_TRY(fire_grow(&r->extra, &r->extra_cap, r->nrun + 1, sizeof(*r->extra)));
-    FIRE_TRY(fire_run_open(path, &r->run[r->nrun]));
-    r->nrun++;
-    return FIRE_OK;
+    FIRE_TRY(fire_run_open(path, &run));
+    st = tell_apart(r, run);
+    if (st < 0)
+        fire_run_close(run);
+    else
+        r->run[r->nrun++] = run;
+    return st;
 }
 
 /* A directory of runs, as a sweep leaves it: each of them. */
 static fire_status_t add_runs_below(fire_report_t *r, const char *dir, bool *any_p)
 {
-    char         *pattern, *own;
-    glob_t        found = {0};
-    fire_status_t st    = FIRE_OK;
+    char         *own;
+    glob_t        found;
+    fire_status_t st;
+    bool          is_run;
 
     *any_p = false;
     FIRE_TRY(fire_asprintf(&own, "%s/run.jsonl", dir));
-    if (access(own, F_OK) == 0) goto done;
-    FIRE_TRY_GOTO(st, fire_asprintf(&pattern, "%s/*/run.jsonl", dir), done);
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        *any_p = true;
-        for (size_t i = 0; i < found.gl_pathc && st >= 0; i++)
-            st = add_run(r, found.gl_pathv[i]);
-        globfree(&found);
-    }
-    fire_free(pattern);
-done:
+    is_run = access(own, F_OK) == 0;
     fire_free(own);
+    if (is_run) return FIRE_OK;
+    st     = fire_path_glob(dir, "/*/run.jsonl", &found);
+    *any_p = found.gl_pathc > 0;
+    for (size_t i = 0; i < found.gl_pathc && st >= 0; i++)
+        st = add_run(r, found.gl_pathv[i]);
+    globfree(&found);
     return st;
 }
 

@@ -319,6 +319,34 @@ fire_status_t fire_dir_make(const char *path)
     return make_one(path);
 }
 
+/* Characters that glob() would take for a pattern stand for themselves. */
+static fire_status_t quote(const char *text, char **quoted_p)
+{
+    char *out;
+
+    FIRE_TRY(fire_alloc(2 * strlen(text) + 1, 1, "path", (void **)&out));
+    *quoted_p = out;
+    for (; *text != '\0'; text++) {
+        if (strchr("*?[\\", *text) != NULL) *out++ = '\\';
+        *out++ = *text;
+    }
+    return FIRE_OK;
+}
+
+fire_status_t fire_path_glob(const char *begin, const char *pattern, glob_t *found_p)
+{
+    char         *quoted, *whole = NULL;
+    fire_status_t st;
+
+    memset(found_p, 0, sizeof(*found_p));
+    FIRE_TRY(quote(begin, &quoted));
+    st = fire_asprintf(&whole, "%s%s", quoted, pattern);
+    if (st >= 0 && glob(whole, 0, NULL, found_p) != 0) found_p->gl_pathc = 0;
+    fire_free(whole);
+    fire_free(quoted);
+    return st;
+}
+
 bool fire_path_has_suffix(const char *path, const char *suffix)
 {
     size_t n = strlen(path), k = strlen(suffix);

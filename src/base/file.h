@@ -2,6 +2,7 @@
  * not at all: whoever looks finds the old contents or the new, never a part. */
 #ifndef FIRE_BASE_FILE_H
 #define FIRE_BASE_FILE_H
+#include <glob.h>
 #include "base/error.h"
 
 /* The contents of a file, with a zero byte behind them that n does not count.
@@ -36,6 +37,10 @@ fire_status_t fire_file_replace(const char *temp, const char *path);
 fire_status_t fire_dir_make(const char *path);
 /* Those above a file that is to be written. */
 fire_status_t fire_dir_make_for(const char *path);
+
+/* Files whose names begin with this text, as it is, and go on as glob()'s pattern says;
+ * none is no failure. End with globfree(). */
+fire_status_t fire_path_glob(const char *begin, const char *pattern, glob_t *found_p);
 
 bool fire_path_has_suffix(const char *path, const char *suffix);
 #endif

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/sha256.h"
 #include "model/load.h"
@@ -188,41 +188,13 @@ static const char *choose(const glob_t *found, size_t prefix, double since)
     }
 }
 
-/* Characters of a path that glob() would take for a pattern. */
-static fire_status_t quote(const char *text, char **quoted_p)
-{
-    char *out;
-
-    FIRE_TRY(fire_alloc(2 * strlen(text) + 1, 1, "path", (void **)&out));
-    *quoted_p = out;
-    for (; *text != '\0'; text++) {
-        if (strchr("*?[\\", *text) != NULL) *out++ = '\\';
-        *out++ = *text;
-    }
-    return FIRE_OK;
-}
-
-static fire_status_t find_files(const char *prefix, const char *what, glob_t *found_p)
-{
-    char         *quoted, *pattern = NULL;
-    fire_status_t st;
-
-    memset(found_p, 0, sizeof(*found_p));
-    FIRE_TRY(quote(prefix, &quoted));
-    st = fire_asprintf(&pattern, "%s_iter_%s", quoted, what);
-    if (st >= 0 && glob(pattern, 0, NULL, found_p) != 0) found_p->gl_pathc = 0;
-    fire_free(pattern);
-    fire_free(quoted);
-    return st;
-}
-
 fire_status_t fire_snapshot_find(const char *prefix, double since, char **path_p)
 {
     const char   *best;
     glob_t        found;
     fire_status_t st = FIRE_OK;
 
-    FIRE_TRY(find_files(prefix, "*.solverstate*", &found));
+    FIRE_TRY(fire_path_glob(prefix, "_iter_*.solverstate*", &found));
     *path_p = NULL;
     best    = choose(&found, strlen(prefix), since);
     if (best != NULL) st = fire_strdup(best, path_p);
@@ -234,7 +206,7 @@ void fire_snapshot_clean(const char *prefix)
 {
     glob_t found;
 
-    if (find_files(prefix, "*.tmp.*", &found) < 0) return;
+    if (fire_path_glob(prefix, "_iter_*.tmp.*", &found) < 0) return;
     for (size_t i = 0; i < found.gl_pathc; i++)
         unlink(found.gl_pathv[i]);
     globfree(&found);

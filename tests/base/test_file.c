@@ -189,6 +189,24 @@ TEST(a_file_made_by_another_library_is_put_in_place)
     fire_free(temp);
 }
 
+TEST(only_the_pattern_is_a_pattern_not_the_name_before_it)
+{
+    char   name[1024];
+    glob_t found;
+
+    snprintf(name, sizeof(name), "%s/a[1]*", test_tmpdir());
+    CHECK_OK(fire_dir_make(name));
+    CHECK_OK(fire_path_glob(name, "/*.txt", &found));
+    CHECK_EQ(found.gl_pathc, 0);
+    globfree(&found);
+    snprintf(name, sizeof(name), "%s/a[1]*/b.txt", test_tmpdir());
+    CHECK_OK(fire_file_write(name, "", 0));
+    name[strlen(name) - 6] = '\0';
+    CHECK_OK(fire_path_glob(name, "/*.txt", &found));
+    CHECK_EQ(found.gl_pathc, 1);
+    globfree(&found);
+}
+
 TEST(suffixes_are_compared_at_the_end)
 {
     CHECK(fire_path_has_suffix("a.caffemodel.h5", ".h5"));

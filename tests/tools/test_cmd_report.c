@@ -105,6 +105,33 @@ TEST(a_report_is_one_page)
     SH_FAILS("needs more arguments", "firecaffe report");
 }
 
+/* Labels of an Accuracy over another axis are not one for each image. */
+TEST(a_net_whose_classes_lie_elsewhere_has_no_confusion_matrix)
+{
+    make_training();
+    edit_file("net.prototxt", "bottom: \"ip\" bottom: \"label\"\n  top: \"accuracy\"",
+              "bottom: \"ip\" bottom: \"four\"\n  top: \"accuracy\"\n"
+              "  accuracy_param { axis: 0 }");
+    edit_file("net.prototxt", "layer { name: \"accuracy\"",
+              "layer { name: \"four\" type: \"DummyData\" top: \"four\"\n"
+              "  dummy_data_param { shape { dim: 4 } } include { phase: TEST } }\n"
+              "layer { name: \"accuracy\"");
+    SH_OK(TRAIN);
+    SH_OK("firecaffe report run -o page.html");
+    CHECK(strstr(read_file("page.html"), "\"confusion\":{") == NULL);
+}
+
+TEST(runs_of_one_name_are_told_apart)
+{
+    make_training();
+    SH_OK(TRAIN);
+    SH_OK("mkdir -p a b c/[x] && cp -r run a && cp -r run b && cp -r run c/[x]");
+    SH_OK("firecaffe report run a/run b/run --csv tables");
+    SH_OK("ls tables/run.loss.csv tables/run-2.loss.csv tables/run-3.loss.csv");
+    SH_OK("firecaffe report 'c/[x]' --nosnapshots");
+    CHECK_HAS(ran.out, "1 run");
+}
+
 TEST(a_directory_of_runs_stands_for_them)
 {
     make_training();
