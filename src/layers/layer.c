@@ -12,7 +12,8 @@ fire_status_t fire_layer_add_blob(fire_layer_t *l, int ndim, const int64_t *dim,
     FIRE_TRY(fire_grow(&l->blob, &cap, l->nblob + 1, sizeof(*l->blob)));
     FIRE_TRY(fire_blob_create(&b));
     /* On a GPU they would lie between blobs that come and go, and part what these leave. */
-    if (l->ctx->lean && l->ctx->place == FIRE_CPU) fire_blob_use_pool(b, l->ctx->pool, true);
+    if (l->ctx->lean && l->ctx->place == FIRE_CPU)
+        fire_blob_use_pool(b, l->ctx->pool, true);
     FIRE_TRY_GOTO(st, fire_blob_reshape(b, ndim, dim), err_blob);
     if (filler != NULL)
         FIRE_TRY_GOTO(st,
@@ -72,6 +73,14 @@ const fire_layer_t *fire_layer_follower(const fire_layer_t *l, const char *type)
     for (int i = 0; i < l->nfollower; i++)
         if (strcmp(l->follower[i]->ops->type, type) == 0) return l->follower[i];
     return NULL;
+}
+
+fire_status_t fire_layer_blame(fire_status_t st, const fire_layer_t *l)
+{
+    const char *type = l->param->type != NULL ? l->param->type : "no type";
+
+    if (st >= 0) return st;
+    return fire_error_prefix(st, "layer \"%s\" (%s)", l->param->name, type);
 }
 
 void fire_layer_fini(fire_layer_t *l)

@@ -275,6 +275,9 @@ const fire_layer_t *fire_layer_follower(const fire_layer_t *l, const char *type)
  * or that of the last follower which does not work in place. */
 fire_blob_t *fire_layer_result(const fire_layer_t *l);
 
+/* A failure, if it is one, as the layer's: puts its name and type before the message. */
+fire_status_t fire_layer_blame(fire_status_t st, const fire_layer_t *l);
+
 void fire_layer_fini(fire_layer_t *l); /* what setup and kernels made */
 FIRE_END_C
 #endif

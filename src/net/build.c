@@ -4,14 +4,6 @@
 
 #include "net/net.h"
 
-static fire_status_t in_layer(fire_status_t st, const fire_net_layer_t *l)
-{
-    return st < 0 ? fire_error_prefix(st, "layer \"%s\" (%s)", l->base.param->name,
-                                      l->base.param->type != NULL ? l->base.param->type
-                                                                  : "no type")
-                  : st;
-}
-
 static int find_blob(const fire_net_t *net, const char *name)
 {
     for (int i = net->nblob - 1; i >= 0; i--)
@@ -226,7 +218,7 @@ fire_status_t fire_net_build(fire_net_t *net)
 
         l->base.param = p->layer[i];
         net->nlayer++;
-        FIRE_TRY(in_layer(build_layer(net, l), l));
+        FIRE_TRY(fire_layer_blame(build_layer(net, l), &l->base));
     }
     return find_outputs(net);
 }

@@ -4,13 +4,6 @@
 #include "device/cpu/parallel.h"
 #include "device/gpu.h"
 
-static fire_status_t in_layer(fire_status_t st, const fire_layer_t *l)
-{
-    return st < 0 ? fire_error_prefix(st, "layer \"%s\" (%s)", l->param->name,
-                                      l->param->type)
-                  : st;
-}
-
 /* A number that changes when a bottom changes shape. */
 static uint64_t shapes_of(const fire_layer_t *l)
 {
@@ -83,7 +76,8 @@ static fire_status_t start_group(fire_net_t *net, int leader)
         FIRE_TRY(HOOK(net->hooks, before_forward, i));
     FIRE_TRY(HOOK(net->watch, before_forward, leader));
     for (int i = leader; i <= leader + followers; i++)
-        FIRE_TRY(in_layer(fit_shapes(net, &net->layer[i]), &net->layer[i].base));
+        FIRE_TRY(
+            fire_layer_blame(fit_shapes(net, &net->layer[i]), &net->layer[i].base));
     return FIRE_OK;
 }
 
@@ -124,7 +118,7 @@ fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss
         if (!l->base.absorbed) {
             FIRE_TRY(start_group(net, i));
             announce(net, &l->base);
-            FIRE_TRY(in_layer(l->base.kernel->forward(&l->base), &l->base));
+            FIRE_TRY(fire_layer_blame(l->base.kernel->forward(&l->base), &l->base));
             if (loss_p != NULL) FIRE_TRY(add_loss(&l->base, &loss));
         } else {
             FIRE_TRY(HOOK(net->watch, before_forward, i));
@@ -173,9 +167,9 @@ fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
             FIRE_TRY(HOOK(net->hooks, before_backward, i));
             FIRE_TRY(HOOK(net->watch, before_backward, i));
             FIRE_TRY(fire_net_make_again(net, 2 * net->nlayer - 1 - i));
-            FIRE_TRY(in_layer(seed_losses(net, l), l));
+            FIRE_TRY(fire_layer_blame(seed_losses(net, l), l));
             if (l->kernel->backward != NULL && !l->absorbed)
-                FIRE_TRY(in_layer(l->kernel->backward(l), l));
+                FIRE_TRY(fire_layer_blame(l->kernel->backward(l), l));
             if (net->debug_info) FIRE_TRY(fire_net_debug_backward(net, i));
             FIRE_TRY(HOOK(net->watch, after_backward, i));
         }
@@ -188,7 +182,8 @@ fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
 fire_status_t fire_net_reshape(fire_net_t *net)
 {
     for (int i = 0; i < net->nlayer; i++)
-        FIRE_TRY(in_layer(fit_shapes(net, &net->layer[i]), &net->layer[i].base));
+        FIRE_TRY(
+            fire_layer_blame(fit_shapes(net, &net->layer[i]), &net->layer[i].base));
     return FIRE_OK;
 }
 
@@ -197,8 +192,8 @@ fire_status_t fire_net_clear_diffs(fire_net_t *net)
     for (int i = 0; i < net->nparam; i++) {
         const fire_param_t *p = &net->learn[i];
 
-        FIRE_TRY(in_layer(fire_blob_fill(p->blob, FIRE_DIFF, net->ctx.place, 0),
-                          &net->layer[p->layer].base));
+        FIRE_TRY(fire_layer_blame(fire_blob_fill(p->blob, FIRE_DIFF, net->ctx.place, 0),
+                                  &net->layer[p->layer].base));
     }
     return FIRE_OK;
 }

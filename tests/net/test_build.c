@@ -17,6 +17,8 @@ TEST(wrong_wiring_is_refused_with_the_layers_name_and_the_reason)
 {
     CHECK_FAILS(build("layer { name: 'q' type: 'Quantum' top: 'q' }"),
                 FIRE_ERR_UNSUPPORTED, "layer \"q\" (Quantum): unknown layer type");
+    CHECK_FAILS(build("layer { name: 'q' top: 'q' }"), FIRE_ERR_INVALID,
+                "layer \"q\" (no type): ");
     CHECK_FAILS(build(X "layer { name: 'r' type: 'ReLU' top: 'r' }"), FIRE_ERR_INVALID,
                 "layer \"r\" (ReLU): takes 1 bottom blob, not 0");
     CHECK_FAILS(build(X "layer { name: 'j' type: 'Input' top: 'x' }"), FIRE_ERR_INVALID,
@@ -40,6 +42,19 @@ TEST(outputs_are_the_blobs_nobody_uses_in_order_of_their_names)
     CHECK_EQ(net->noutput, 2);
     CHECK_STR(net->blob[net->output[0]].name, "b");
     CHECK_STR(net->blob[net->output[1]].name, "z");
+    fire_net_destroy(net);
+}
+
+TEST(a_layer_that_cannot_take_a_new_shape_is_named)
+{
+    fire_net_t *net = net_make(X "layer { name: 's' type: 'Slice' bottom: 'x' top: 'a' "
+                                 "top: 'b' slice_param { slice_point: 1 } }",
+                               CAFFE__PHASE__TEST);
+
+    CHECK_OK(fire_blob_reshape(fire_net_find_blob(net, "x"), 2, (int64_t[]){2, 1}));
+    CHECK_FAILS(fire_net_forward(net, 0, -1, NULL), FIRE_ERR_INVALID,
+                "layer \"s\" (Slice): ");
+    CHECK_FAILS(fire_net_reshape(net), FIRE_ERR_INVALID, "layer \"s\" (Slice): ");
     fire_net_destroy(net);
 }
 
