@@ -35,16 +35,17 @@ static fire_status_t set_input(fire_blob_t *input, const char *path, const float
 /* ---- labels ---- */
 
 typedef struct labels {
-    char   *text;
-    char  **line;
-    int64_t n, cap;
+    const char *path;
+    char       *text;
+    char      **line;
+    int64_t     n, cap;
 } labels_t;
 
-static fire_status_t load_labels(const char *path, labels_t *l)
+static fire_status_t load_labels(labels_t *l)
 {
     size_t n;
 
-    FIRE_TRY(fire_file_read(path, &l->text, &n));
+    FIRE_TRY(fire_file_read(l->path, &l->text, &n));
     for (char *c = l->text; *c != '\0';) {
         char *end  = c + strcspn(c, "\n");
         bool  last = *end == '\0';
@@ -105,13 +106,15 @@ static fire_status_t load_input(fire_net_t *net, const char *mean_file,
 static fire_status_t predict(fire_net_t *net, const char *mean_file, const char *image,
                              const labels_t *l)
 {
-    fire_blob_t *output = net->blob[net->output[0]].blob;
+    fire_blob_t *output;
     const float *score;
 
+    FIRE_TRY(image_net_output(net, net_flags.model, &output));
     FIRE_TRY(load_input(net, mean_file, image));
     FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
     if (fire_blob_count(output) != l->n)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "%lld labels for %lld outputs",
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%s: %lld labels for %lld outputs of the net", l->path,
                          (long long)l->n, (long long)fire_blob_count(output));
     FIRE_TRY(fire_blob_read(output, FIRE_DATA, FIRE_CPU, &score));
     printf("---------- Prediction for %s ----------\n", image);
@@ -121,14 +124,14 @@ static fire_status_t predict(fire_net_t *net, const char *mean_file, const char 
 
 static fire_status_t run(int narg, const char *const *arg)
 {
-    labels_t      l   = {0};
+    labels_t      l   = {.path = arg[3]};
     fire_net_t   *net = NULL;
     fire_status_t st;
 
     (void)narg;
     net_flags.model   = arg[0];
     net_flags.weights = arg[1];
-    FIRE_TRY_GOTO(st, load_labels(arg[3], &l), done);
+    FIRE_TRY_GOTO(st, load_labels(&l), done);
     FIRE_TRY_GOTO(st, net_flags_open(CAFFE__PHASE__TEST, NULL, NULL, &net), done);
     st = predict(net, arg[2], arg[4], &l);
 done:

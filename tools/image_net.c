@@ -29,12 +29,23 @@ fire_status_t image_net_input(const fire_net_t *net, const char *file,
 {
     fire_blob_t *b = net->nblob > 0 ? net->blob[0].blob : NULL;
 
-    if (b == NULL || fire_blob_ndim(b) != 4 ||
+    if (b == NULL || fire_blob_ndim(b) != 4 || fire_blob_count(b) == 0 ||
         (fire_blob_dims(b)[1] != 1 && fire_blob_dims(b)[1] != 3))
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "%s: the first blob must be an image, 1 x 3 x height x width",
                          file);
     *input_p = b;
+    return FIRE_OK;
+}
+
+fire_status_t image_net_output(const fire_net_t *net, const char *file,
+                               fire_blob_t **output_p)
+{
+    if (net->noutput == 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%s: the net has no output: some layer takes every blob",
+                         file);
+    *output_p = net->blob[net->output[0]].blob;
     return FIRE_OK;
 }
 
@@ -138,10 +149,13 @@ void image_net_close(image_net_t *n)
 
 static fire_status_t keep_scores(image_net_t *n)
 {
-    fire_blob_t *output = n->net->blob[n->net->output[0]].blob;
-    int64_t      count = fire_blob_count(output), row = count / n->nwaiting;
+    fire_blob_t *output;
+    int64_t      count, row;
     const float *x;
 
+    FIRE_TRY(image_net_output(n->net, image_flags.model_def, &output));
+    count = fire_blob_count(output);
+    row   = count / n->nwaiting;
     if (row * n->nwaiting != count || row == 0 ||
         (n->classes != 0 && row != n->classes))
         return FIRE_FAIL(FIRE_ERR_INVALID,

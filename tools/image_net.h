@@ -28,6 +28,10 @@ typedef struct image_net {
 fire_status_t image_net_input(const fire_net_t *net, const char *file,
                               fire_blob_t **input_p);
 
+/* The first of the net's outputs. */
+fire_status_t image_net_output(const fire_net_t *net, const char *file,
+                               fire_blob_t **output_p);
+
 /* The net of the flags. mean_by_channel: of a mean image, use averages only. */
 fire_status_t image_net_open(bool mean_by_channel, image_net_t *n_p);
 void          image_net_close(image_net_t *n);

@@ -195,7 +195,7 @@ TEST(an_image_gets_its_most_probable_labels)
           "img/a.pgm");
     CHECK_HAS(ran.out, "---------- Prediction for img/a.pgm ----------\n");
     CHECK_HAS(ran.out, "----------\n1.7500 - \"four\"\n0.7500 - \"three\"\n");
-    SH_FAILS("labels for 4 outputs",
+    SH_FAILS("few: 1 labels for 4 outputs",
              "echo one >few; classification deploy.prototxt w_iter_0.caffemodel "
              "m.binaryproto few img/a.pgm");
     SH_FAILS("nopicture",

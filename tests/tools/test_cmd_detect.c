@@ -177,6 +177,33 @@ TEST(an_array_of_images_can_be_scored)
              "classify.py " NET "--images_dim 4,4 in.npy out.npy");
 }
 
+TEST(a_net_without_room_for_images_or_without_output_is_refused)
+{
+    set_up();
+    edit_file("net.prototxt", "dim: 3 dim: 3", "dim: 0 dim: 3");
+    SH_FAILS("net.prototxt: the first blob must be an image",
+             "classify.py " NET "--images_dim 8,8 a.ppm out.npy");
+    write_file("net.prototxt",
+               "layer { name: \"data\" type: \"Input\" top: \"data\"\n"
+               "  input_param { shape { dim: 3 dim: 3 dim: 4 dim: 4 } } "
+               "}\n"
+               "layer { name: \"mean\" type: \"Silence\" bottom: "
+               "\"data\" }\n");
+    SH_FAILS("net.prototxt: the net has no output",
+             "classify.py " NET "--images_dim 8,8 a.ppm out.npy");
+    CHECK(!file_exists("out.npy"));
+}
+
+TEST(a_folder_may_hold_brackets_in_its_name)
+{
+    set_up();
+    SH_OK("mkdir 'photos [2019]' && cp a.ppm b.ppm 'photos [2019]'");
+    SH_OK("classify.py " NET "--images_dim 8,8 --ext ppm 'photos [2019]' out.npy");
+    CHECK_HAS(ran.out, "Classified 2 images");
+    SH_FAILS("photos [2019]/*.jpg: no image",
+             "classify.py " NET "--images_dim 8,8 'photos [2019]' out.npy");
+}
+
 TEST(wrong_use_of_predict_is_explained)
 {
     set_up();
