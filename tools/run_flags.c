@@ -133,7 +133,8 @@ static fire_status_t check_run(const fire_json_t *head, const char *solver)
                          "\"%s\" holds no training, but results of kind \"%s\"",
                          run_flags.repeat, kind);
     if (command == NULL || command->n == 0)
-        return FIRE_FAIL(FIRE_ERR_PARSE, "the log of the run holds no command line");
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: the log of the run holds no command line",
+                         run_flags.repeat);
     return check_workers(head, solver);
 }
 

@@ -21,10 +21,13 @@ fire_status_t runs_draw(fire_report_t *r)
     for (int i = 0; i < r->nrun; i++) {
         const fire_json_t *layers = fire_json_get(r->run[i]->net, "layers");
         fire_str_t         svg    = {0};
+        fire_status_t      st;
 
         if (layers == NULL || r->extra[i].graph != NULL) continue;
-        FIRE_TRY(draw_layers(layers, false, &svg));
-        FIRE_TRY(fire_str_take(&svg, &r->extra[i].graph));
+        st = draw_layers(layers, false, &svg);
+        if (st >= 0) st = fire_str_take(&svg, &r->extra[i].graph);
+        fire_str_fini(&svg);
+        FIRE_TRY(st);
     }
     return FIRE_OK;
 }
@@ -35,11 +38,12 @@ fire_status_t runs_draw(fire_report_t *r)
  * directory now. */
 static fire_status_t find_model(const fire_run_t *run, const char *state, char **path_p)
 {
-    const char *slash = strrchr(state, '/'), *own = strrchr(run->path, '/');
-    const char *end  = strstr(slash != NULL ? slash : state, ".solverstate");
-    int         stem = end != NULL ? (int)(end - state) : (int)strlen(state);
-    const char *rest = end != NULL ? end + strlen(".solverstate") : "";
-    char       *path;
+    const char   *slash = strrchr(state, '/'), *own = strrchr(run->path, '/');
+    const char   *end  = strstr(slash != NULL ? slash : state, ".solverstate");
+    int           stem = end != NULL ? (int)(end - state) : (int)strlen(state);
+    const char   *rest = end != NULL ? end + strlen(".solverstate") : "";
+    char         *path;
+    fire_status_t st;
 
     FIRE_TRY(fire_asprintf(&path, "%.*s.caffemodel%s", stem, state, rest));
     if (access(path, R_OK) == 0) {
@@ -47,11 +51,10 @@ static fire_status_t find_model(const fire_run_t *run, const char *state, char *
         return FIRE_OK;
     }
     slash = strrchr(path, '/');
-    FIRE_TRY(fire_asprintf(path_p, "%.*s%s",
-                           own != NULL ? (int)(own - run->path) + 1 : 0, run->path,
-                           slash != NULL ? slash + 1 : path));
+    st = fire_asprintf(path_p, "%.*s%s", own != NULL ? (int)(own - run->path) + 1 : 0,
+                       run->path, slash != NULL ? slash + 1 : path);
     fire_free(path);
-    return FIRE_OK;
+    return st;
 }
 
 static fire_status_t take(fire_json_writer_t *w, bool found, char **text_p)

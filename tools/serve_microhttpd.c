@@ -29,7 +29,6 @@ typedef struct server {
     bool            quit;
 
     char token[64]; /* "": none is needed */
-    int  port;
 } server_t;
 
 /* ---- data ---- */
@@ -289,8 +288,11 @@ static fire_status_t make_token(server_t *s, const char *given)
 {
     uint8_t random[TOKEN_BYTES];
 
+    if (strlen(given) >= sizeof(s->token))
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--token: no more than %zu letters",
+                         sizeof(s->token) - 1);
     if (given[0] != '\0') {
-        snprintf(s->token, sizeof(s->token), "%s", given);
+        strcpy(s->token, given);
         return FIRE_OK;
     }
     if (getrandom(random, sizeof(random), 0) != sizeof(random))
@@ -308,13 +310,15 @@ static fire_status_t start(server_t *s, const serve_options_t *o,
     char                        host[256];
     const union MHD_DaemonInfo *info;
     struct MHD_Daemon          *d;
-    unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD;
+    unsigned flags   = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD;
+    fire_status_t st = FIRE_OK;
 
     FIRE_TRY(find_address(o->address, host, &a));
     if (a->ai_family == AF_INET6) flags |= MHD_USE_IPv6;
-    if (!is_loopback(a->ai_addr) && make_token(s, o->token) < 0) {
+    if (!is_loopback(a->ai_addr)) st = make_token(s, o->token);
+    if (st < 0) {
         freeaddrinfo(a);
-        return FIRE_ERR_IO;
+        return st;
     }
     d = MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_SOCK_ADDR,
                          a->ai_addr, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,

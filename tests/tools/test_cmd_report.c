@@ -61,7 +61,8 @@ TEST(repeating_needs_a_run)
 {
     SH_FAILS("nowhere", "firecaffe train --repeat nowhere");
     write_file("empty.jsonl", "{}\n");
-    SH_FAILS("no command line", "firecaffe train --repeat empty.jsonl");
+    SH_FAILS("empty.jsonl: the log of the run holds no command line",
+             "firecaffe train --repeat empty.jsonl");
 }
 
 TEST(a_new_run_sets_the_old_log_aside_and_a_resumed_one_goes_on_with_it)
@@ -119,6 +120,16 @@ TEST(a_net_whose_classes_lie_elsewhere_has_no_confusion_matrix)
     SH_OK(TRAIN);
     SH_OK("firecaffe report run -o page.html");
     CHECK(strstr(read_file("page.html"), "\"confusion\":{") == NULL);
+}
+
+/* Cut off, it would let nobody in. */
+TEST(a_token_that_is_too_long_is_refused)
+{
+    write_file("run.jsonl", "{\"type\":\"run\"}\n");
+    SH_FAILS("--", "firecaffe watch run.jsonl --serve 0.0.0.0:0 --token $(yes a | head "
+                   "-70 | paste -sd '')");
+    CHECK(strstr(ran.err, "--token: no more than 63") != NULL ||
+          strstr(ran.err, "libmicrohttpd") != NULL);
 }
 
 TEST(runs_of_one_name_are_told_apart)
