@@ -13,6 +13,8 @@
 #include "sim/tariff.h"
 #include "workers.h"
 
+enum { MOST_REPEATS = 1000000 };
+
 typedef struct flags {
     const char *bytes, *algo, *tune, *tuning, *machine, *run_dir;
     int64_t     repeats;
@@ -55,7 +57,7 @@ static fire_status_t parse_size(const char *word, size_t *bytes_p)
     if (*end == 'K') value *= 1e3;
     if (*end == 'M') value *= 1e6;
     if (*end == 'G') value *= 1e9;
-    if (end == word || value < 4 || value > 1e12 ||
+    if (end == word || !(value >= 4 && value <= 1e12) ||
         (*end != '\0' && (strchr("KMG", *end) == NULL || end[1] != '\0')))
         return FIRE_FAIL(FIRE_ERR_INVALID, "--bytes: \"%s\" is no size like 64K or 30M",
                          word);
@@ -241,8 +243,8 @@ static fire_status_t run(int narg, const char *const *arg)
     workers.comm.onesided       = flags.onesided;
     workers.comm.tuning         = flags.tuning;
     workers.comm.ranks_per_node = (int)workers_flags.ranks_per_node;
-    if (flags.repeats < 1)
-        st = FIRE_FAIL(FIRE_ERR_INVALID, "--repeats must be at least 1");
+    if (flags.repeats < 1 || flags.repeats > MOST_REPEATS)
+        st = FIRE_FAIL(FIRE_ERR_INVALID, "--repeats must be 1 to %d", MOST_REPEATS);
     return workers_run(&workers, st, work, NULL);
 }
 

@@ -7,7 +7,11 @@
 #include "gpu_flags.h"
 #include "net_flags.h"
 
-static const fire_option_group_t groups[] = {{"Flags", place_options, &net_flags}, {0}};
+static const fire_option_t options[] = {
+    FIRE_OPTION(net_flags_t, gpu, STRING, "", "ID", "fail unless this GPU can be used"),
+    {0},
+};
+static const fire_option_group_t groups[] = {{"Flags", options, &net_flags}, {0}};
 
 /* The value of the first "name : value" line of a file in /proc. */
 static bool proc_value(const char *path, const char *name, char *out, size_t n)

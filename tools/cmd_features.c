@@ -20,15 +20,16 @@ typedef struct output {
     int64_t        count; /* records so far */
 } output_t;
 
-/* "a,b,c" into pointers; the text is cut in place. */
+/* "a,b,c" into pointers; the text is cut in place. Tells how many there are, of which
+ * no more than MAX_BLOBS are kept. */
 static int split(char *text, char *item[MAX_BLOBS])
 {
     int   n = 0;
     char *rest;
 
-    for (char *c = strtok_r(text, ",", &rest); c != NULL && n < MAX_BLOBS;
-         c       = strtok_r(NULL, ",", &rest))
-        item[n++] = c;
+    for (char *c = strtok_r(text, ",", &rest); c != NULL;
+         c       = strtok_r(NULL, ",", &rest), n++)
+        if (n < MAX_BLOBS) item[n] = c;
     return n;
 }
 
@@ -120,6 +121,17 @@ static fire_status_t run_outputs(output_t *out, int n, int64_t batches,
     return st;
 }
 
+/* As Caffe's tool takes it, behind the rest. */
+static fire_status_t choose_place(int narg, const char *const *arg)
+{
+    if (narg <= 6 || strcmp(arg[6], "CPU") == 0) return FIRE_OK;
+    if (strcmp(arg[6], "GPU") != 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "\"%s\": write CPU or GPU, or leave it out",
+                         arg[6]);
+    net_flags.gpu = narg > 7 ? arg[7] : "0";
+    return FIRE_OK;
+}
+
 static fire_status_t run(int narg, const char *const *arg)
 {
     char         *blobs = NULL, *paths = NULL, *name[MAX_BLOBS], *path[MAX_BLOBS], *end;
@@ -130,15 +142,16 @@ static fire_status_t run(int narg, const char *const *arg)
 
     if (*end != '\0' || batches < 1)
         return FIRE_FAIL(FIRE_ERR_INVALID, "\"%s\" is no number of batches", arg[4]);
-    if (narg > 6 && strcmp(arg[6], "CPU") != 0) net_flags.gpu = narg > 7 ? arg[7] : "0";
+    FIRE_TRY(choose_place(narg, arg));
     net_flags.weights = arg[0];
     net_flags.model   = arg[1];
     FIRE_TRY_GOTO(st, fire_strdup(arg[2], &blobs), done);
     FIRE_TRY_GOTO(st, fire_strdup(arg[3], &paths), done);
     n = split(blobs, name);
-    if (n != split(paths, path)) {
+    if (n != split(paths, path) || n > MAX_BLOBS) {
         st = FIRE_FAIL(FIRE_ERR_INVALID,
-                       "as many databases as blobs are needed: %s, %s", arg[2], arg[3]);
+                       "as many databases as blobs are needed, %d at most: %s, %s",
+                       MAX_BLOBS, arg[2], arg[3]);
         goto done;
     }
     for (int i = 0; i < n; i++)

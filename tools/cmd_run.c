@@ -152,6 +152,8 @@ static fire_status_t run(int narg, const char *const *arg)
     (void)narg, (void)arg;
     if (flags.out[0] == '\0')
         return FIRE_FAIL(FIRE_ERR_INVALID, "Need a directory to write to: --out DIR");
+    if (flags.iterations < 1)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--iterations must be at least 1");
     if (flags.topdiff.n > 0 && !flags.backward)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--topdiff needs --backward");
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, NULL, NULL, &net));

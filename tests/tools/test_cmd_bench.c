@@ -24,7 +24,9 @@ TEST(bench_refuses_what_it_cannot_measure)
     SH_FAILS("no size like", BENCH "--bytes 30Q");
     SH_FAILS("no size like", BENCH "--bytes 30MM");
     SH_FAILS("unknown collective algorithm", BENCH "--algo oak");
+    SH_FAILS("no size like", BENCH "--bytes nan");
     SH_FAILS("--repeats", "firecaffe bench allreduce --workers 2 --repeats 0");
+    SH_FAILS("--repeats", "firecaffe bench allreduce --workers 2 --repeats 4294967297");
 }
 
 TEST(results_are_kept_for_the_report)

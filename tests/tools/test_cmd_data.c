@@ -172,6 +172,11 @@ TEST(features_are_stored_as_floats_for_every_image)
              "extract_features snap_iter_20.caffemodel net.prototxt fc9 f3 1 lmdb");
     SH_FAILS("as many databases as blobs",
              "extract_features snap_iter_20.caffemodel net.prototxt ip,data f3 1 lmdb");
+    SH_FAILS("\"gpu\": write CPU or GPU",
+             "extract_features snap_iter_20.caffemodel net.prototxt ip f3 1 lmdb gpu");
+    SH_FAILS("as many databases as blobs are needed, 64 at most",
+             "L=$(yes ip | head -65 | paste -sd,); extract_features "
+             "snap_iter_20.caffemodel net.prototxt $L $L 1 lmdb");
     CHECK_EQ(count_files("f3*"), 0);
 }
 

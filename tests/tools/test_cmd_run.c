@@ -84,5 +84,7 @@ TEST(a_gradient_of_another_size_is_refused)
              "--topdiff dir/ip=x.npy --out o");
     SH_FAILS("--topdiff needs --backward",
              "firecaffe run --model net.prototxt --topdiff dir/ip=x.npy --out o");
+    SH_FAILS("--iterations must be at least 1",
+             "firecaffe run --model net.prototxt --iterations=-3 --out o");
     CHECK(!file_exists("o"));
 }

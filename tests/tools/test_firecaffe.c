@@ -50,6 +50,12 @@ TEST(a_misspelt_command_or_flag_is_answered_with_the_nearest)
              "firecaffe log --delimitr=x y");
 }
 
+TEST(a_command_takes_no_flag_that_would_do_nothing)
+{
+    SH_FAILS("unknown flag --recompute", "firecaffe device_query --recompute");
+    SH_FAILS("unknown flag --threads", "firecaffe device_query --threads 2");
+}
+
 TEST(wrong_numbers_of_arguments_are_answered_with_the_usage)
 {
     SH_FAILS("usage: firecaffe log LOG [DIR]", "firecaffe log");
