@@ -9,17 +9,19 @@
 
 enum { DEPTH_MAX = 100, KNOWN_MAX = 320 };
 
-typedef struct reader {
-    fire_lexer_t lx;
-    int          depth;
-} reader_t;
-
 /* One message being read. For each field: how many values its array can hold
  * (repeated), or whether it was seen. */
 typedef struct frame {
-    ProtobufCMessage *msg;
-    int64_t          *cap;
+    ProtobufCMessage   *msg;
+    int64_t            *cap;
+    const struct frame *around; /* that of the message it is in; NULL: the file's */
 } frame_t;
+
+typedef struct reader {
+    fire_lexer_t   lx;
+    int            depth;
+    const frame_t *frame; /* of the message that is being read */
+} reader_t;
 
 static fire_status_t read_message(reader_t *r, ProtobufCMessage *msg, char closing);
 
@@ -30,14 +32,29 @@ static const char *field_name_at(const void *list, int i)
     return (unsigned)i < desc->n_fields ? desc->fields[i].name : NULL;
 }
 
-static fire_status_t fail_field(const reader_t                   *r,
-                                const ProtobufCMessageDescriptor *desc)
+/* The nearest message around this one that has the field; NULL: none has. */
+static const char *owner_around(const frame_t *f, const char *field)
 {
-    const fire_lexer_t *lx = &r->lx;
-    char                word[64], known[KNOWN_MAX];
-    const char         *near;
+    for (f = f->around; f != NULL; f = f->around)
+        if (fire_field_find(f->msg->descriptor, field) != NULL)
+            return f->msg->descriptor->short_name;
+    return NULL;
+}
+
+static fire_status_t fail_field(const reader_t *r)
+{
+    const ProtobufCMessageDescriptor *desc = r->frame->msg->descriptor;
+    const fire_lexer_t               *lx   = &r->lx;
+    char                              word[64], known[KNOWN_MAX];
+    const char                       *near, *owner;
 
     snprintf(word, sizeof(word), "%.*s", FIRE_TOKEN_TEXT(lx));
+    owner = owner_around(r->frame, word);
+    if (owner != NULL)
+        return FIRE_FAIL_AT(lx,
+                            "message \"%s\" has no field \"%s\", the \"%s\" around it "
+                            "has one; is a } missing before it?",
+                            desc->short_name, word, owner);
     near = fire_name_nearest(word, field_name_at, desc);
     if (near != NULL)
         return FIRE_FAIL_AT(lx,
@@ -115,7 +132,7 @@ static fire_status_t find_field(reader_t *r, frame_t *f, const fire_field_t **fi
                             desc->short_name, FIRE_TOKEN_TEXT(&r->lx));
     snprintf(name, sizeof(name), "%.*s", t->n < 127 ? (int)t->n : 127, t->at);
     field = t->n < sizeof(name) ? fire_field_find(desc, name) : NULL;
-    if (field == NULL) return fail_field(r, desc);
+    if (field == NULL) return fail_field(r);
     if (field->label != PROTOBUF_C_LABEL_REPEATED && f->cap[field - desc->fields] > 0)
         return FIRE_FAIL_AT(&r->lx, "field \"%s\" is given twice in message \"%s\"",
                             field->name, desc->short_name);
@@ -161,14 +178,16 @@ static bool at_closing(const reader_t *r, char closing)
 /* Fields up to the closing bracket, which is left to be taken; 0: to the end. */
 static fire_status_t read_message(reader_t *r, ProtobufCMessage *msg, char closing)
 {
-    frame_t       f = {msg, NULL};
+    frame_t       f = {msg, NULL, r->frame};
     fire_status_t st;
 
     FIRE_TRY(FIRE_NEW(&f.cap, msg->descriptor->n_fields));
+    r->frame = &f;
     do
         st = at_closing(r, closing) ? FIRE_IN_PROGRESS : read_field(r, &f);
     while (st == FIRE_OK);
     if (st == FIRE_IN_PROGRESS) st = check_required(r, &f);
+    r->frame = f.around;
     fire_free(f.cap);
     return st;
 }

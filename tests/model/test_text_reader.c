@@ -208,6 +208,17 @@ TEST(an_unknown_field_is_reported_with_its_place_and_the_nearest_name)
     check_refused("qqqqqq: 1", "has no field \"qqqqqq\"; it has: name, ");
 }
 
+TEST(a_field_of_the_message_around_hints_at_a_missing_bracket)
+{
+    check_refused(
+        "layer {\n  name: 'a'\nlayer { name: 'b' }",
+        "net.prototxt:3:1: message \"LayerParameter\" has no field \"layer\", "
+        "the \"NetParameter\" around it has one; is a } missing before it?");
+    check_refused("layer { convolution_param { weight_filler { std: 1 top: 'x' } } }",
+                  "\"FillerParameter\" has no field \"top\", the \"LayerParameter\" "
+                  "around it has one");
+}
+
 TEST(a_field_that_is_not_repeated_may_stand_only_once)
 {
     check_refused("name: 'a' name: 'a'", "1:11: field \"name\" is given twice");
