@@ -17,8 +17,10 @@ static fire_status_t count_elements(const char *what, int ndim, const int64_t *d
 
     for (int i = 0; i < ndim; i++)
         if (dim[i] < 0 || __builtin_mul_overflow(count, dim[i], &count))
-            return FIRE_FAIL(FIRE_ERR_PARSE, "%s: dimension %d is %lld", what, i,
-                             (long long)dim[i]);
+            return FIRE_FAIL(FIRE_ERR_PARSE,
+                             "%s: dimension %d is %lld, no length of an array; is the "
+                             "file damaged?",
+                             what, i, (long long)dim[i]);
     *count_p = count;
     return FIRE_OK;
 }

@@ -9,13 +9,16 @@
 
 enum { LONGEST = 1024, DEPTH_MAX = 32, BLOBS_MAX = 4096 };
 
-/* "0", "1", ...: the place in a list; -1: another name. */
+/* "0", "1", ...: the place in a list; -1: another name, as "00", which would be a second
+ * name of the first. */
 static int index_of(const char *name)
 {
     char *end;
     long  index = strtol(name, &end, 10);
 
-    if (name[0] < '0' || name[0] > '9' || *end != '\0' || index >= BLOBS_MAX) return -1;
+    if (name[0] < '0' || name[0] > '9' || *end != '\0' || index >= BLOBS_MAX ||
+        (name[0] == '0' && name[1] != '\0'))
+        return -1;
     return (int)index;
 }
 
@@ -183,6 +186,12 @@ static fire_status_t read_state(hid_t file, const char *path, void *msg)
     return st;
 }
 
+/* The cause tells the blob only. */
+static fire_status_t fail_blob(const char *path)
+{
+    return fire_error_prefix(FIRE_ERR_PARSE, "cannot write \"%s\"", path);
+}
+
 static fire_status_t write_blob(hid_t file, const char *name, const char *path,
                                 const Caffe__BlobProto *blob, fire_part_t part)
 {
@@ -191,10 +200,13 @@ static fire_status_t write_blob(hid_t file, const char *name, const char *path,
     float        *values;
     fire_status_t st;
 
-    FIRE_TRY(fire_blob_proto_shape(blob, name, &ndim, dim, &count));
+    if (fire_blob_proto_shape(blob, name, &ndim, dim, &count) < 0)
+        return fail_blob(path);
     FIRE_TRY(FIRE_NEW(&values, count));
-    st = fire_blob_proto_read(blob, part, name, count, values);
-    if (st == FIRE_OK) st = fire_hdf5_write_floats(file, name, path, ndim, dim, values);
+    if (fire_blob_proto_read(blob, part, name, count, values) < 0)
+        st = fail_blob(path);
+    else
+        st = fire_hdf5_write_floats(file, name, path, ndim, dim, values);
     fire_free(values);
     return st;
 }

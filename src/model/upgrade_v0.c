@@ -103,10 +103,22 @@ bool fire_net_param_is_v0(const Caffe__NetParameter *net)
     return false;
 }
 
+/* For messages: V0 keeps the name inside. */
+static const char *name_of(const Caffe__V1LayerParameter *layer)
+{
+    const char *name = layer->layer != NULL ? layer->layer->name : layer->name;
+
+    return name != NULL ? name : "";
+}
+
+static const char *type_of(const Caffe__V1LayerParameter *layer)
+{
+    return layer->layer != NULL && layer->layer->type != NULL ? layer->layer->type : "";
+}
+
 static bool is_type(const Caffe__V1LayerParameter *layer, const char *type)
 {
-    return layer->layer != NULL && layer->layer->type != NULL &&
-           strcmp(layer->layer->type, type) == 0;
+    return strcmp(type_of(layer), type) == 0;
 }
 
 /* The last layer before `end` that makes this blob; -1: an input of the net. */
@@ -124,10 +136,10 @@ static fire_status_t find_maker(const Caffe__NetParameter *net, size_t end,
             *maker_p = -1;
             return FIRE_OK;
         }
-    return FIRE_FAIL(FIRE_ERR_PARSE,
-                     "%s: layer %zu takes blob \"%s\", which no layer "
-                     "before it makes",
-                     file, end, blob);
+    return FIRE_FAIL(
+        FIRE_ERR_PARSE,
+        "%s: layer \"%s\" takes blob \"%s\", which no layer before it makes", file,
+        name_of(net->layers[end]), blob);
 }
 
 /* A convolution or pooling behind a padding layer does the padding itself. */
@@ -139,15 +151,16 @@ static fire_status_t take_over_padding(Caffe__V1LayerParameter       *layer,
         fire_field_find(&caffe__v1_layer_parameter__descriptor, "bottom");
 
     if (!is_type(layer, "conv") && !is_type(layer, "pool"))
-        return FIRE_FAIL(FIRE_ERR_PARSE,
-                         "%s: a padding layer can only stand before a conv or pool "
-                         "layer, not before type \"%s\"",
-                         file, layer->layer != NULL ? layer->layer->type : "?");
+        return FIRE_FAIL(
+            FIRE_ERR_PARSE,
+            "%s: padding layer \"%s\" can only stand before a conv or pool "
+            "layer, not before \"%s\" of type \"%s\"",
+            file, name_of(padding), name_of(layer), type_of(layer));
     if (layer->n_bottom != 1 || padding->n_bottom != 1 || padding->n_top != 1)
         return FIRE_FAIL(FIRE_ERR_PARSE,
-                         "%s: a padding layer and the layer behind it take one blob "
-                         "each",
-                         file);
+                         "%s: padding layer \"%s\" and the layer \"%s\" behind it must "
+                         "take one blob each",
+                         file, name_of(padding), name_of(layer));
     layer->layer->has_pad = 1;
     layer->layer->pad     = padding->layer->pad;
     fire_message_clear(layer, bottom);
@@ -180,17 +193,14 @@ static fire_status_t fold_padding(Caffe__NetParameter *net, const char *file)
 
 static fire_status_t set_type(Caffe__V1LayerParameter *layer, const char *file)
 {
-    const char *v0 = layer->layer->type;
-
-    for (size_t i = 0; v0 != NULL && i < COUNT(types); i++)
-        if (strcmp(types[i].v0, v0) == 0) {
+    for (size_t i = 0; i < COUNT(types); i++)
+        if (is_type(layer, types[i].v0)) {
             layer->has_type = 1;
             layer->type     = types[i].v1;
             return FIRE_OK;
         }
     return FIRE_FAIL(FIRE_ERR_PARSE, "%s: layer \"%s\" has the unknown V0 type \"%s\"",
-                     file, layer->layer->name != NULL ? layer->layer->name : "",
-                     v0 != NULL ? v0 : "");
+                     file, name_of(layer), type_of(layer));
 }
 
 /* The row of `moves` for a field of a layer of this type; COUNT(moves): none. */

@@ -1,4 +1,5 @@
 /* weights.c - parameters of a net to and from model files, and between nets. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -6,14 +7,23 @@
 #include "model/load.h"
 #include "net/net.h"
 
+enum { NAME_ROOM = 512 };
+
+/* For messages: which of a file's blobs it is. */
+static void name_param(const char *file, const char *layer, int i, char out[NAME_ROOM])
+{
+    snprintf(out, NAME_ROOM, "%s: parameter %d of layer \"%s\"", file, i, layer);
+}
+
 static fire_status_t shape_mismatch(const fire_blob_t *b, const Caffe__BlobProto *proto,
                                     const char *what, const char *layer, int i)
 {
     fire_blob_t theirs = {0};
-    char        a[FIRE_SHAPE_TEXT], c[FIRE_SHAPE_TEXT];
+    char        a[FIRE_SHAPE_TEXT], c[FIRE_SHAPE_TEXT], name[NAME_ROOM];
 
+    name_param(what, layer, i, name);
     FIRE_TRY(
-        fire_blob_proto_shape(proto, what, &theirs.ndim, theirs.dim, &theirs.count));
+        fire_blob_proto_shape(proto, name, &theirs.ndim, theirs.dim, &theirs.count));
     return FIRE_FAIL(
         FIRE_ERR_INVALID,
         "%s: cannot copy parameter %d of layer \"%s\": its shape is %s in "
@@ -35,13 +45,15 @@ static fire_status_t load_layer(fire_layer_t *l, const Caffe__LayerParameter *fr
     for (int i = 0; i < l->nblob; i++) {
         const Caffe__BlobProto *proto = from->blobs[i];
         fire_blob_t            *b     = l->blob[i];
+        char                    name[NAME_ROOM];
         float                  *w;
 
         if (fire_blob_proto_is_empty(proto)) continue; /* stored with its owner */
         if (!fire_blob_proto_fits(proto, b->ndim, b->dim))
             return shape_mismatch(b, proto, source, from->name, i);
         FIRE_TRY(fire_blob_write(b, FIRE_DATA, FIRE_CPU, &w));
-        FIRE_TRY(fire_blob_proto_read(proto, FIRE_DATA, source, b->count, w));
+        name_param(source, from->name, i, name);
+        FIRE_TRY(fire_blob_proto_read(proto, FIRE_DATA, name, b->count, w));
     }
     return FIRE_OK;
 }
@@ -56,7 +68,8 @@ fire_status_t fire_net_load(fire_net_t *net, const Caffe__NetParameter *trained,
 
         if (source == NULL && from->n_blobs == 0) continue; /* the net's own message */
         if (l == NULL)
-            FIRE_LOG(INFO, "Ignoring source layer %s", from->name);
+            FIRE_LOG(INFO, "Ignoring source layer %s",
+                     from->name != NULL ? from->name : "without a name");
         else
             FIRE_TRY(load_layer(l, from, source != NULL ? source : "net definition"));
     }

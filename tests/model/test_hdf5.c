@@ -8,6 +8,9 @@
 #include "base/file.h"
 #include "model/blob_proto.h"
 #include "model/load.h"
+#ifdef FIRE_HAVE_HDF5
+#    include "model/hdf5_io.h"
+#endif
 #include "model/text.h"
 #include "test.h"
 
@@ -190,6 +193,24 @@ TEST(bad_files_are_named_with_what_is_wrong)
                 "s.h5: no group /data; is this a .caffemodel.h5?");
 }
 
+/* It would take the place of the first, which nobody would free. */
+TEST(a_second_name_for_a_blob_is_refused)
+{
+    const int64_t        dim[] = {2};
+    const float          x[]   = {1, 2};
+    Caffe__NetParameter *net;
+    hid_t                file;
+
+    fire_hdf5_lock();
+    CHECK_OK(fire_hdf5_create(&file));
+    CHECK_OK(fire_hdf5_write_floats(file, "data/ip/0", "t", 1, dim, x));
+    CHECK_OK(fire_hdf5_write_floats(file, "data/ip/00", "t", 1, dim, x));
+    CHECK_OK(fire_hdf5_commit(file, test_path("twice.h5")));
+    fire_hdf5_unlock();
+    CHECK_FAILS(fire_net_param_load_hdf5(test_path("twice.h5"), &net), FIRE_ERR_PARSE,
+                "twice.h5: dataset \"00\" is no number of a blob");
+}
+
 TEST(a_file_cut_off_is_an_error)
 {
     Caffe__NetParameter *net = parse(&caffe__net_parameter__descriptor, net_text),
@@ -215,7 +236,7 @@ TEST(values_that_do_not_fit_their_shape_are_not_written)
               "layer { name: 'c' blobs { shape { dim: 3 } data: 1 } }");
 
     CHECK_FAILS(fire_net_param_save_hdf5(test_path("n.h5"), net), FIRE_ERR_PARSE,
-                "data/c/0: 1 values, but its shape has 3");
+                "n.h5\": data/c/0: 1 values, but its shape has 3");
     CHECK_FAILS(fire_file_check(test_path("n.h5")), FIRE_ERR_IO, "No such file");
     fire_message_free(net);
 }

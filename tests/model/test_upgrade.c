@@ -179,9 +179,13 @@ TEST(a_v0_padding_layer_elsewhere_is_refused)
     check_refused(
         "input: 'd' layers { layer { type: 'padding' pad: 1 } bottom: 'd' top: "
         "'p' } layers { layer { type: 'relu' } bottom: 'p' top: 'r' }",
-        "before a conv or pool layer, not before type \"relu\"");
-    check_refused("layers { layer { type: 'conv' } bottom: 'q' top: 'r' }",
-                  "layer 0 takes blob \"q\", which no layer before it makes");
+        "before a conv or pool layer, not before \"\" of type \"relu\"");
+    check_refused("input: 'd' layers { layer { name: 'p' type: 'padding' } bottom: 'd' "
+                  "top: 'p' } layers { layer { name: 'n' } bottom: 'p' top: 'r' }",
+                  "padding layer \"p\" can only stand before a conv or pool layer, not "
+                  "before \"n\" of type \"\"");
+    check_refused("layers { layer { name: 'c' type: 'conv' } bottom: 'q' top: 'r' }",
+                  "layer \"c\" takes blob \"q\", which no layer before it makes");
     check_refused(
         "input: 'd' layers { layer { type: 'padding' } bottom: 'd' bottom: 'd' "
         "top: 'p' } layers { layer { type: 'conv' } bottom: 'p' top: 'c' }",

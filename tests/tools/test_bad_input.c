@@ -52,6 +52,28 @@ TEST(a_value_of_the_wrong_type)
     no_leftovers();
 }
 
+/* As a damaged .caffemodel has them. */
+TEST(weights_that_contradict_their_own_shape)
+{
+    static const char net[] =
+        "layer { name: \"d\" type: \"Input\" top: \"d\"\n"
+        "  input_param { shape { dim: 1 dim: 3 } } }\n"
+        "layer { name: \"ip\" type: \"InnerProduct\" bottom: \"d\" top: \"ip\"\n"
+        "  inner_product_param { num_output: 2 bias_term: false }\n"
+        "  blobs { shape { dim: 2 dim: 3 } data: 1 } }\n";
+
+    write_file("net.prototxt", net);
+    SH_FAILS("parameter 0 of layer \"ip\": 1 values, but its shape has 6",
+             "firecaffe net net.prototxt");
+    edit_file("net.prototxt", "dim: 2 dim: 3", "dim: -2 dim: 3");
+    SH_FAILS("parameter 0 of layer \"ip\": dimension 0 is -2",
+             "firecaffe net net.prototxt");
+    edit_file("net.prototxt", "dim: -2 dim: 3",
+              "dim: 4611686018427387904 dim: 4611686018427387904");
+    SH_FAILS("parameter 0 of layer \"ip\": dimension 1 is 4611686018427387904",
+             "firecaffe net net.prototxt");
+}
+
 TEST(a_bracket_that_is_never_closed)
 {
     make_training();
