@@ -135,7 +135,8 @@ const command_t command_log = {
     .help =
         "Writes DIR/LOG.train and DIR/LOG.test: iteration, seconds since the start,\n"
         "learning rate and every net output, a line per display or test. The logs of\n"
-        "Caffe itself are read as well. DIR is the current directory if left out.\n"
+        "Caffe itself are read as well. DIR must exist; left out, it is the current "
+        "one.\n"
         "\n"
         "Examples:\n"
         "  firecaffe train --solver solver.prototxt 2>&1 | tee run.log\n"
