@@ -143,18 +143,30 @@ const fire_rows_set_t *fire_rows_set(const fire_rows_t *r, int set)
     return &r->set[set];
 }
 
+/* The file may have been written again since it was first looked at. */
+static fire_status_t load_set(fire_rows_t *r, hid_t h5, const file_t *f, int i)
+{
+    int64_t dim[FIRE_MAX_DIMS], count, room = f->rows * r->set[i].count;
+    int     ndim;
+
+    FIRE_TRY(fire_hdf5_read_shape(h5, r->name[i], f->path, &ndim, dim, &count));
+    if (count != room)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%s: dataset \"%s\" held %lld numbers at the start and now "
+                         "holds %lld; start again",
+                         f->path, r->name[i], (long long)room, (long long)count);
+    FIRE_TRY(fire_grow(&r->data[i], &r->size[i], room, sizeof(**r->data)));
+    return fire_hdf5_read_floats(h5, r->name[i], f->path, r->data[i]);
+}
+
 static fire_status_t load_sets(fire_rows_t *r, const file_t *f)
 {
     hid_t         h5;
     fire_status_t st = FIRE_OK;
 
     FIRE_TRY(fire_hdf5_open(f->path, &h5));
-    for (int i = 0; i < r->nset && st == FIRE_OK; i++) {
-        st = fire_grow(&r->data[i], &r->size[i], f->rows * r->set[i].count,
-                       sizeof(**r->data));
-        if (st == FIRE_OK)
-            st = fire_hdf5_read_floats(h5, r->name[i], f->path, r->data[i]);
-    }
+    for (int i = 0; i < r->nset && st == FIRE_OK; i++)
+        st = load_set(r, h5, f, i);
     fire_hdf5_close(h5);
     return st;
 }

@@ -77,6 +77,19 @@ TEST(shuffled_rows_are_all_there_and_each_epoch_differs)
     rig_close(&r);
 }
 
+TEST(a_file_that_grows_while_it_is_used_is_refused)
+{
+    rig_t r;
+
+    CHECK_OK(rig_open(&r, two_files("batch_size: 5"), CAFFE__PHASE__TRAIN));
+    CHECK_OK(rig_forward(&r));
+    write_file("y.h5", 20, 5, 20);
+    r.moment.step = 1;
+    CHECK_FAILS(rig_forward(&r), FIRE_ERR_INVALID,
+                "dataset \"b\" held 3 numbers at the start and now holds 20");
+    rig_close(&r);
+}
+
 TEST(hdf5_inputs_that_cannot_work_are_refused_with_their_names)
 {
     rig_t       r;
