@@ -4,7 +4,8 @@
 #define FIRE_DATA_WRITER_H
 #include "base/error.h"
 
-enum { FIRE_COMMIT_EVERY = 1000 }; /* records per transaction */
+/* Records per transaction, and the bytes after which it is made earlier. */
+enum { FIRE_COMMIT_EVERY = 1000, FIRE_COMMIT_BYTES = 1 << 26 };
 
 typedef struct fire_writer fire_writer_t;
 

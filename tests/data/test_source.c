@@ -1,5 +1,6 @@
 #include "rig.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -139,6 +140,113 @@ TEST(an_lmdb_that_was_cut_short_is_refused)
     CHECK_EQ(stat(file, &info), 0);
     CHECK_EQ(truncate(file, info.st_size / 2), 0);
     CHECK_FAILS(fire_source_open("LMDB", path, &s), FIRE_ERR_PARSE, "cut short");
+}
+
+/* Replace bytes of a file by others. */
+static void overwrite(const char *file, long at, const void *bytes, size_t n)
+{
+    FILE *f = fopen(file, "r+b");
+
+    CHECK(f != NULL);
+    CHECK_EQ(fseek(f, at, at < 0 ? SEEK_END : SEEK_SET), 0);
+    CHECK_EQ(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+/* Before a key lie the lower and the upper half of its value's length, and two more
+ * numbers, 2 bytes each. */
+TEST(an_lmdb_record_that_leads_beyond_the_file_is_refused)
+{
+    const char    *path = make_db("lmdb", "db", 5, 3, 40, 40);
+    const char    *file = format("%s/data.mdb", path), *key;
+    fire_source_t *s;
+    char          *bytes;
+    size_t         n;
+
+    CHECK_OK(fire_file_read(file, &bytes, &n));
+    key = memmem(bytes, n, "00000003", 8);
+    CHECK(key != NULL);
+    overwrite(file, key - bytes - 6, "\x01", 1);
+    fire_free(bytes);
+    CHECK_FAILS(fire_source_open("LMDB", path, &s), FIRE_ERR_PARSE,
+                "a record leads beyond its end");
+}
+
+#ifdef FIRE_HAVE_LEVELDB
+/* The first file of a directory whose name ends so. */
+static const char *find_file(const char *dir, const char *suffix)
+{
+    DIR           *d    = opendir(dir);
+    const char    *path = NULL;
+    struct dirent *e;
+
+    while (path == NULL && (e = readdir(d)) != NULL)
+        if (fire_path_has_suffix(e->d_name, suffix))
+            path = format("%s/%s", dir, e->d_name);
+    closedir(d);
+    CHECK(path != NULL);
+    return path;
+}
+
+/* Fresh records lie in a log, which becomes a table when the data set is opened. */
+TEST(a_leveldb_with_damaged_records_is_refused)
+{
+    const char    *log = make_db("leveldb", "log", 20, 3, 20, 20);
+    const char    *ldb = make_db("leveldb", "ldb", 20, 3, 20, 20);
+    fire_source_t *s;
+
+    overwrite(find_file(log, ".log"), 12000, "damage", 6);
+    CHECK_FAILS(fire_source_open("LEVELDB", log, &s), FIRE_ERR_IO, "checksum");
+    CHECK_OK(fire_source_open("LEVELDB", ldb, &s));
+    fire_source_close(s);
+    overwrite(find_file(ldb, ".ldb"), 100, "damage", 6);
+    CHECK_FAILS(fire_source_open("LEVELDB", ldb, &s), FIRE_ERR_IO, "checksum");
+    CHECK(strstr(fire_last_error(), ldb) != NULL);
+}
+
+TEST(a_leveldb_in_a_folder_of_blocks_is_not_said_to_be_locked)
+{
+    fire_source_t *s;
+
+    CHECK_EQ(mkdir(tmp_path("blocks"), 0777), 0);
+    CHECK_FAILS(fire_source_open("LEVELDB", tmp_path("blocks"), &s), FIRE_ERR_IO,
+                "blocks");
+    CHECK(strstr(fire_last_error(), "another process") == NULL);
+}
+
+/* 70 records of 1 MB: they do not wait for the thousandth in memory. */
+TEST(large_records_of_a_leveldb_are_written_early)
+{
+    const char    *path = tmp_path("large");
+    fire_writer_t *w;
+    struct stat    info;
+    char          *value, key[8];
+
+    CHECK_OK(fire_alloc(1 << 20, 1, "value", (void **)&value));
+    CHECK_OK(fire_writer_open("leveldb", path, &w));
+    for (int i = 0; i < 70; i++) {
+        snprintf(key, sizeof(key), "%03d", i);
+        CHECK_OK(fire_writer_put(w, key, value, 1 << 20));
+    }
+    CHECK_EQ(stat(find_file(format("%s.tmp.%d", path, (int)getpid()), ".log"), &info),
+             0);
+    CHECK(info.st_size >= 60 << 20);
+    fire_writer_abort(w);
+    fire_free(value);
+}
+#endif
+
+TEST(a_key_that_is_too_long_for_lmdb_is_named)
+{
+    char           key[600];
+    fire_writer_t *w;
+
+    memset(key, 'k', sizeof(key) - 1);
+    key[sizeof(key) - 1] = '\0';
+    CHECK_OK(fire_writer_open("lmdb", tmp_path("db"), &w));
+    CHECK_FAILS(fire_writer_put(w, key, "", 0), FIRE_ERR_INVALID,
+                "db: the key \"kkkkkkkkkk");
+    fire_writer_abort(w);
 }
 
 TEST(an_aborted_writer_leaves_nothing)

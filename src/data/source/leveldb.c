@@ -1,6 +1,7 @@
 /* leveldb.c - a LevelDB, its keys listed once. A directory can be open only once
  * in a process (and by one process at a time), yet several nets and workers may read
  * it: those in this process share one open data set. */
+#include <errno.h>
 #include <leveldb/c.h>
 #include <limits.h>
 #include <pthread.h>
@@ -33,7 +34,7 @@ static fire_status_t check(char *error, const char *path)
 
     if (error == NULL) return FIRE_OK;
     st = FIRE_FAIL(FIRE_ERR_IO, "cannot read LevelDB \"%s\": %s%s", path, error,
-                   strstr(error, "lock") != NULL
+                   strncmp(error, "IO error: lock ", 15) == 0
                        ? " (another process has it open; only one can: use LMDB)"
                        : "");
     leveldb_free(error);
@@ -80,12 +81,14 @@ static fire_status_t open_db(level_source_t *s)
     fire_status_t       st;
 
     leveldb_options_set_max_open_files(options, 100);
+    leveldb_options_set_paranoid_checks(options, 1); /* else damaged records just go */
     s->db = leveldb_open(options, s->base.path, &error);
     leveldb_options_destroy(options);
     FIRE_TRY(check(error, s->base.path));
     s->read = leveldb_readoptions_create();
-    it      = leveldb_create_iterator(s->db, s->read);
-    st      = list_keys(s, it);
+    leveldb_readoptions_set_verify_checksums(s->read, 1);
+    it = leveldb_create_iterator(s->db, s->read);
+    st = list_keys(s, it);
     leveldb_iter_destroy(it);
     return st;
 }
@@ -133,8 +136,8 @@ static fire_status_t level_open(const char *path, fire_source_t **source_p)
     fire_status_t   st;
 
     if (realpath(path, real) == NULL)
-        return FIRE_FAIL(FIRE_ERR_IO, "cannot open LevelDB \"%s\": no such directory",
-                         path);
+        return FIRE_FAIL(FIRE_ERR_IO, "cannot open LevelDB \"%s\": %s", path,
+                         strerror(errno));
     pthread_mutex_lock(&lock);
     st = find_or_create(path, real, &s);
     pthread_mutex_unlock(&lock);

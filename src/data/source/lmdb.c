@@ -21,6 +21,7 @@ typedef struct lmdb_source {
     MDB_env      *env;
     MDB_txn      *txn;
     entry_t      *entry;
+    size_t        room; /* bytes of the pages behind the two of the header */
 } lmdb_source_t;
 
 static fire_status_t check(int rc, const char *path)
@@ -69,7 +70,8 @@ static fire_status_t check_length(lmdb_source_t *s)
     FIRE_TRY(check(mdb_env_info(s->env, &env), s->base.path));
     FIRE_TRY(check(mdb_env_stat(s->env, &tree), s->base.path));
     FIRE_TRY(check(mdb_env_get_fd(s->env, &fd), s->base.path));
-    want = (env.me_last_pgno + 1) * tree.ms_psize;
+    want    = (env.me_last_pgno + 1) * tree.ms_psize;
+    s->room = want - 2 * tree.ms_psize;
     if (fstat(fd, &file) == 0 && (size_t)file.st_size < want)
         return FIRE_FAIL(FIRE_ERR_PARSE,
                          "LMDB \"%s\" is cut short: %lld bytes of %zu; copy it again",
@@ -93,6 +95,27 @@ static fire_status_t walk(lmdb_source_t *s, MDB_cursor *cursor, int64_t cap)
     return rc == MDB_NOTFOUND ? FIRE_OK : check(rc, s->base.path);
 }
 
+/* A length that was damaged would lead beyond the file: SIGBUS again. */
+static fire_status_t check_places(const lmdb_source_t *s)
+{
+    uintptr_t low = UINTPTR_MAX, high = 0;
+
+    for (int64_t i = 0; i < s->base.count; i++) {
+        const entry_t *e   = &s->entry[i];
+        uintptr_t      key = (uintptr_t)e->key, value = (uintptr_t)e->value;
+
+        if (key < low) low = key;
+        if (value < low) low = value;
+        if (key + e->nkey > high) high = key + e->nkey;
+        if (value + e->nvalue > high) high = value + e->nvalue;
+    }
+    if (high - low > s->room)
+        return FIRE_FAIL(FIRE_ERR_PARSE,
+                         "LMDB \"%s\" is damaged: a record leads beyond its end",
+                         s->base.path);
+    return FIRE_OK;
+}
+
 static fire_status_t build_index(lmdb_source_t *s)
 {
     MDB_cursor   *cursor;
@@ -109,7 +132,7 @@ static fire_status_t build_index(lmdb_source_t *s)
     FIRE_TRY(check(mdb_cursor_open(s->txn, dbi, &cursor), s->base.path));
     st = walk(s, cursor, (int64_t)stat.ms_entries);
     mdb_cursor_close(cursor);
-    return st;
+    return st < 0 ? st : check_places(s);
 }
 
 extern const fire_source_ops_t fire_source_lmdb;

@@ -9,6 +9,7 @@ typedef struct leveldb_writer {
     leveldb_t            *db;
     leveldb_writebatch_t *batch;
     int                   pending;
+    size_t                bytes; /* of those that are pending */
 } leveldb_writer_t;
 
 static fire_status_t check(char *error)
@@ -65,6 +66,7 @@ static fire_status_t write_batch(leveldb_writer_t *w, bool sync)
     leveldb_writeoptions_destroy(options);
     leveldb_writebatch_clear(w->batch);
     w->pending = 0;
+    w->bytes   = 0;
     return check(error);
 }
 
@@ -74,7 +76,10 @@ static fire_status_t level_put(fire_writer_t *base, const void *key, size_t nkey
     leveldb_writer_t *w = (leveldb_writer_t *)base;
 
     leveldb_writebatch_put(w->batch, key, nkey, value, nvalue);
-    return ++w->pending == FIRE_COMMIT_EVERY ? write_batch(w, false) : FIRE_OK;
+    w->pending++;
+    w->bytes += nkey + nvalue;
+    if (w->pending < FIRE_COMMIT_EVERY && w->bytes < FIRE_COMMIT_BYTES) return FIRE_OK;
+    return write_batch(w, false);
 }
 
 static fire_status_t level_finish(fire_writer_t *base)

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "data/writer.h"
 
-enum { FIRST_MAP = 1 << 26, MAX_PENDING = 1 << 26 };
+enum { FIRST_MAP = 1 << 26 };
 
 typedef struct item {
     int64_t at; /* of the key, in `bytes`; the value follows it */
@@ -98,14 +98,20 @@ static fire_status_t write_pending(lmdb_writer_t *w)
 static fire_status_t lmdb_put(fire_writer_t *base, const void *key, size_t nkey,
                               const void *value, size_t nvalue)
 {
-    lmdb_writer_t *w  = (lmdb_writer_t *)base;
-    int64_t        at = w->bytes.n;
+    lmdb_writer_t *w    = (lmdb_writer_t *)base;
+    int64_t        at   = w->bytes.n;
+    size_t         most = (size_t)mdb_env_get_maxkeysize(w->env);
 
+    if (nkey > most)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "the key \"%.60s...\" is longer than the %zu bytes that LMDB "
+                         "takes; shorten the path, or use LevelDB",
+                         (const char *)key, most);
     FIRE_TRY(fire_grow(&w->item, &w->cap, w->nitem + 1, sizeof(*w->item)));
     FIRE_TRY(fire_str_add(&w->bytes, key, nkey));
     FIRE_TRY(fire_str_add(&w->bytes, value, nvalue));
     w->item[w->nitem++] = (item_t){at, nkey, nvalue};
-    if (w->nitem < FIRE_COMMIT_EVERY && w->bytes.n < MAX_PENDING) return FIRE_OK;
+    if (w->nitem < FIRE_COMMIT_EVERY && w->bytes.n < FIRE_COMMIT_BYTES) return FIRE_OK;
     return write_pending(w);
 }
 
