@@ -99,6 +99,9 @@ elseif(FIRE_WITH_CUDA)
     foreach(a IN LISTS FIRE_CUDA_ARCH)
       list(APPEND arch -gencode=arch=compute_${a},code=sm_${a})
     endforeach()
+    # For GPUs newer than the last, the driver compiles when the program starts.
+    list(GET FIRE_CUDA_ARCH -1 a)
+    list(APPEND arch -gencode=arch=compute_${a},code=compute_${a})
     set(FIRE_CU_COMPILER ${NVCC} -std=c++17 --extended-lambda -O3 -lineinfo ${arch}
       -Xcompiler=-fPIC,-fvisibility=hidden)
     list(APPEND FIRE_LIBS ${CUDART_LIB} stdc++ dl rt)

@@ -41,10 +41,12 @@ enum { SCRATCH = 32 << 20 };
 
 static fire_status_t set_up(fire_cuda_lane_t *lane)
 {
-    FIRE_TRY(fire_cuda_take(SCRATCH, &lane->cublas_scratch));
+    FIRE_TRY(fire_cuda_take(SCRATCH, &lane->cublas_scratch.memory));
+    lane->cublas_scratch.bytes = SCRATCH;
     FIRE_TRY(CUBLAS(cublas.Create_v2((cublasHandle_t *)&lane->cublas)));
     FIRE_TRY(CUBLAS(cublas.SetStream_v2(lane->cublas, lane->queue)));
-    return CUBLAS(cublas.SetWorkspace_v2(lane->cublas, lane->cublas_scratch, SCRATCH));
+    return CUBLAS(
+        cublas.SetWorkspace_v2(lane->cublas, lane->cublas_scratch.memory, SCRATCH));
 }
 
 /* Whole or not at all: one without its queue would run beside all others. */
@@ -62,8 +64,9 @@ static fire_status_t open_handle(fire_cuda_lane_t *lane)
 void fire_cublas_close(fire_cuda_lane_t *lane)
 {
     if (lane->cublas != NULL) cublas.Destroy_v2(lane->cublas);
-    fire_cuda_give(lane->cublas_scratch);
-    lane->cublas = lane->cublas_scratch = NULL;
+    fire_cuda_give(lane->cublas_scratch.memory);
+    lane->cublas         = NULL;
+    lane->cublas_scratch = (fire_cuda_scratch_t){0};
 }
 
 static cudaDataType type_of(fire_dtype_t t)

@@ -43,8 +43,9 @@ typedef struct fire_cuda_scratch {
 /* A queue, and what only one kernel may use at a time. */
 typedef struct fire_cuda_lane {
     cudaStream_t        queue;
-    void               *cublas, *cublas_scratch; /* made when first asked for */
-    fire_cuda_scratch_t workspace, scratch;      /* inside of a kernel, between two */
+    void               *cublas; /* handle, made when first asked for */
+    fire_cuda_scratch_t cublas_scratch;
+    fire_cuda_scratch_t workspace, scratch; /* inside of a kernel, between two */
 } fire_cuda_lane_t;
 
 struct fire_stream {

@@ -88,7 +88,7 @@ const char *fire_lrn_cuda_declines(const fire_layer_t *l);
 FIRE_CUDA_DECLARE(lrn_within);
 const char *fire_lrn_within_cuda_declines(const fire_layer_t *l);
 FIRE_CUDA_DECLARE(softmax);
-FIRE_CUDA_DECLARE_4(softmax_loss);
+FIRE_CUDA_DECLARE(softmax_loss);
 fire_status_t fire_accuracy_cuda_forward(fire_layer_t *l);
 
 /* eltwise.cu */

@@ -189,32 +189,17 @@ static float fixed_norm(const fire_softmax_loss_t *s)
     return fire_loss_normalizer(&s->loss, s->softmax.outer, s->softmax.inner, 0);
 }
 
-fire_status_t fire_softmax_loss_cuda_prepare(fire_layer_t *l)
-{
-    if (l->kernel_state != NULL) return FIRE_OK;
-    return FIRE_NEW((fire_gpu_memory_t **)&l->kernel_state, 1);
-}
-
-void fire_softmax_loss_cuda_release(fire_layer_t *l)
-{
-    if (l->kernel_state != NULL)
-        fire_gpu_memory_free((fire_gpu_memory_t *)l->kernel_state);
-    fire_free(l->kernel_state);
-    l->kernel_state = NULL;
-}
-
 fire_status_t fire_softmax_loss_cuda_forward(fire_layer_t *l)
 {
     const fire_softmax_loss_t *s = (const fire_softmax_loss_t *)l->state;
-    fire_gpu_memory_t         *m = (fire_gpu_memory_t *)l->kernel_state;
     fire_format_t              f = format_of(l);
     int64_t                    n = s->softmax.outer * s->softmax.inner;
     targets_t                  t = {};
     float                     *prob, *top, *norm;
     void                      *x;
 
-    FIRE_TRY(fire_gpu_memory_fit(m, (size_t)(2 * n + 1) * sizeof(float)));
-    norm     = (float *)m->ptr;
+    FIRE_TRY(fire_gpu_keep(l, (size_t)(2 * n + 1) * sizeof(float)));
+    norm     = (float *)fire_gpu_kept(l);
     t.loss   = norm + 1;
     t.valid  = t.loss + n;
     t.labels = fire_labels_t{s->loss.has_ignore, s->loss.ignore,
@@ -249,13 +234,13 @@ __global__ static void loss_back(view_t v, fire_labels_t labels, const float *pr
 
 fire_status_t fire_softmax_loss_cuda_backward(fire_layer_t *l)
 {
-    const fire_softmax_loss_t *s = (const fire_softmax_loss_t *)l->state;
-    const float  *norm   = (const float *)((fire_gpu_memory_t *)l->kernel_state)->ptr;
-    fire_labels_t labels = {s->loss.has_ignore, s->loss.ignore, {}};
-    fire_format_t f      = format_of(l);
-    int64_t       n      = fire_blob_count(l->bottom[0]);
-    const float  *prob, *label, *weight;
-    void         *dx;
+    const fire_softmax_loss_t *s      = (const fire_softmax_loss_t *)l->state;
+    const float               *norm   = (const float *)fire_gpu_kept(l);
+    fire_labels_t              labels = {s->loss.has_ignore, s->loss.ignore, {}};
+    fire_format_t              f      = format_of(l);
+    int64_t                    n      = fire_blob_count(l->bottom[0]);
+    const float               *prob, *label, *weight;
+    void                      *dx;
 
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);

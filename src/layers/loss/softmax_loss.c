@@ -133,14 +133,13 @@ static void softmax_loss_teardown(fire_layer_t *l)
 }
 
 static const fire_kernel_t softmax_loss_kernels[] = {
-    FIRE_CUDA_ROW(.prepare  = fire_softmax_loss_cuda_prepare,
-                  .forward  = fire_softmax_loss_cuda_forward,
+    FIRE_CUDA_ROW(.forward  = fire_softmax_loss_cuda_forward,
                   .backward = fire_softmax_loss_cuda_backward,
-                  .release  = fire_softmax_loss_cuda_release){
-        .name     = "simd",
-        .declines = fire_softmax_loss_simd_declines,
-        .forward  = fire_softmax_loss_simd_forward,
-        .backward = fire_softmax_loss_simd_backward},
+                  .release =
+                      fire_gpu_release){.name     = "simd",
+                                        .declines = fire_softmax_loss_simd_declines,
+                                        .forward  = fire_softmax_loss_simd_forward,
+                                        .backward = fire_softmax_loss_simd_backward},
     {.name = "ref", .forward = softmax_loss_forward, .backward = softmax_loss_backward},
     {0},
 };
