@@ -2,6 +2,45 @@
 
 #include <math.h>
 
+static const float MOST_RATIO = 1e6f;
+
+/* ---- what is asked for ---- */
+
+/* A comparison with what is no number fails. */
+static bool is_between(float least, float low, float high, float most)
+{
+    return low > least && high >= low && high <= most;
+}
+
+static fire_status_t check_sampler(const Caffe__Sampler *s)
+{
+    if (!is_between(0.0f, s->min_scale, s->max_scale, 1.0f))
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "a sampler's min_scale and max_scale must lie above 0 and up "
+                         "to 1, in this order; they are %g and %g",
+                         (double)s->min_scale, (double)s->max_scale);
+    if (!is_between(0.0f, s->min_aspect_ratio, s->max_aspect_ratio, MOST_RATIO))
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "a sampler's min_aspect_ratio and max_aspect_ratio must lie "
+                         "above 0, in this order; they are %g and %g",
+                         (double)s->min_aspect_ratio, (double)s->max_aspect_ratio);
+    return FIRE_OK;
+}
+
+fire_status_t fire_augment_check(const Caffe__ExpansionParameter     *expand,
+                                 const Caffe__AnnotatedDataParameter *sampling)
+{
+    if (expand != NULL && !(expand->max_expand_ratio <= MOST_RATIO))
+        return FIRE_FAIL(FIRE_ERR_INVALID, "max_expand_ratio is %g",
+                         (double)expand->max_expand_ratio);
+    for (size_t i = 0; sampling != NULL && i < sampling->n_batch_sampler; i++)
+        if (sampling->batch_sampler[i]->sampler != NULL)
+            FIRE_TRY(check_sampler(sampling->batch_sampler[i]->sampler));
+    return FIRE_OK;
+}
+
+/* ---- windows ---- */
+
 /* The canvas around the image, in units of the image. */
 static fire_bbox_t choose_canvas(const Caffe__ExpansionParameter *p, fire_draw_t *d)
 {

@@ -2,6 +2,7 @@
  * canvas, and a window is drawn that meets some wish about the objects in it. */
 #ifndef FIRE_DATA_AUGMENT_H
 #define FIRE_DATA_AUGMENT_H
+#include "base/error.h"
 #include "caffe.pb-c.h"
 #include "data/bbox.h"
 #include "data/draw.h"
@@ -12,6 +13,10 @@ typedef struct fire_annotation {
     bool        difficult;
     fire_bbox_t box;
 } fire_annotation_t;
+
+/* Can windows be drawn by these wishes? Each may be NULL. */
+fire_status_t fire_augment_check(const Caffe__ExpansionParameter     *expand,
+                                 const Caffe__AnnotatedDataParameter *sampling);
 
 /* The window to look through, in units of the image; it may leave the image. Objects
  * that are not in it any more (emit: by which rule) are removed, the others told in

@@ -104,11 +104,14 @@ static bool parse(const uint8_t *bytes, size_t n, fire_datum_t *d, float *floats
     return true;
 }
 
-static fire_status_t check_raw(const fire_datum_t *d)
+fire_status_t fire_datum_check(const fire_datum_t *d)
 {
     int64_t have = d->ndata > 0 ? (int64_t)d->ndata : d->nfloat;
     int64_t want;
 
+    if (d->encoded && d->ndata > 0) return FIRE_OK;
+    if (d->encoded)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "damaged Datum: encoded, but without data");
     if (d->channels <= 0 || d->height <= 0 || d->width <= 0 ||
         __builtin_mul_overflow((int64_t)d->channels * d->height, d->width, &want) ||
         want != have)
@@ -123,9 +126,7 @@ fire_status_t fire_datum_parse(const uint8_t *bytes, size_t n, fire_datum_t *dat
 
     if (!parse(bytes, n, &d, NULL))
         return FIRE_FAIL(FIRE_ERR_PARSE, "no Datum, or a damaged one (%zu bytes)", n);
-    if (!d.encoded) FIRE_TRY(check_raw(&d));
-    if (d.encoded && d.ndata == 0)
-        return FIRE_FAIL(FIRE_ERR_PARSE, "damaged Datum: encoded, but without data");
+    FIRE_TRY(fire_datum_check(&d));
     *datum_p = d;
     return FIRE_OK;
 }

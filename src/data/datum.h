@@ -17,6 +17,8 @@ typedef struct fire_datum {
 
 /* A raw Datum that passes has exactly channels x height x width values, at least one,
  * in either `data` or the floats; an encoded one has some data. */
+fire_status_t fire_datum_check(const fire_datum_t *d);
+/* What is parsed has passed. */
 fire_status_t fire_datum_parse(const uint8_t *bytes, size_t n, fire_datum_t *datum_p);
 
 /* Copy the nfloat floats to dst. */

@@ -8,7 +8,8 @@
 
 fire_status_t fire_fit_check(const Caffe__ResizeParameter *p)
 {
-    if (p->height == 0 || p->width == 0)
+    if (p->height == 0 || p->width == 0 || p->height > INT32_MAX ||
+        p->width > INT32_MAX)
         return FIRE_FAIL(FIRE_ERR_INVALID, "resize_param needs a height and a width");
     if (p->n_pad_value > 1 && p->n_pad_value != 3)
         return FIRE_FAIL(FIRE_ERR_INVALID,
@@ -80,6 +81,10 @@ static fire_status_t pad(const Caffe__ResizeParameter *p, fire_extent_t out,
     int           top = (out.height - in.height) / 2, left = (out.width - in.width) / 2;
     uint8_t      *to;
 
+    if (p->n_pad_value > 1 && in.channels != 3)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%zu of pad_value for an image with %d channels",
+                         p->n_pad_value, in.channels);
     FIRE_TRY(fire_image_reserve(&scratch->padded, out.channels, out.height, out.width));
     to = scratch->padded.bytes;
     for (int i = 0; i < out.height * out.width; i++) {

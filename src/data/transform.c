@@ -78,6 +78,15 @@ fire_status_t fire_transform_seed(fire_transform_t *t, fire_mt_t *mt)
     return fire_caffe_draws_create(fire_mt_u32(mt), &t->draws);
 }
 
+fire_status_t fire_transform_check_channels(const fire_transform_t *t, int channels)
+{
+    if (t->nvalue <= 1 || t->nvalue == channels) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID,
+                     "%d mean_values for an image with %d channels; give one, or "
+                     "one for each channel",
+                     t->nvalue, channels);
+}
+
 fire_status_t fire_transform_extent(const fire_transform_t *t, fire_extent_t in,
                                     fire_extent_t *out_p)
 {
@@ -85,11 +94,7 @@ fire_status_t fire_transform_extent(const fire_transform_t *t, fire_extent_t in,
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "crop_size %d is larger than the image, %d x %d", t->crop,
                          in.height, in.width);
-    if (t->nvalue > 1 && t->nvalue != in.channels)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "%d mean_values for an image with %d channels; give one, or "
-                         "one for each channel",
-                         t->nvalue, in.channels);
+    FIRE_TRY(fire_transform_check_channels(t, in.channels));
     if (t->mean != NULL && !fire_extent_equal(in, t->mean_extent))
         return FIRE_FAIL(
             FIRE_ERR_INVALID,

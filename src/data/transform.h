@@ -39,6 +39,9 @@ void          fire_transform_fini(fire_transform_t *t);
  * nothing), if anything is random at all. Caffe seeds it again each time. */
 fire_status_t fire_transform_seed(fire_transform_t *t, fire_mt_t *mt);
 
+/* Are there mean_values for so many channels? */
+fire_status_t fire_transform_check_channels(const fire_transform_t *t, int channels);
+
 /* What an image of extent `in` becomes; says so if it cannot. */
 fire_status_t fire_transform_extent(const fire_transform_t *t, fire_extent_t in,
                                     fire_extent_t *out_p);

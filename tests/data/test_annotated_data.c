@@ -193,6 +193,101 @@ TEST(distortion_changes_what_it_names_and_nothing_else)
     CHECK_EQ(x[3], 100);
 }
 
+/* One record of `n` bytes that claims to be channels x 8 x width. */
+static const char *make_odd(const char *name, int channels, int width, size_t n)
+{
+    static uint8_t        pixels[1024], packed[2048];
+    const char           *path   = tmp_path(name);
+    Caffe__Datum          datum  = CAFFE__DATUM__INIT;
+    Caffe__AnnotatedDatum record = CAFFE__ANNOTATED_DATUM__INIT;
+    fire_writer_t        *w;
+
+    datum.has_channels = datum.has_height = datum.has_width = datum.has_data = true;
+    datum.channels                                                           = channels;
+    datum.height                                                             = 8;
+    datum.width                                                              = width;
+    datum.data   = (ProtobufCBinaryData){n, pixels};
+    record.datum = &datum;
+    CHECK_OK(fire_writer_open("lmdb", path, &w));
+    CHECK_OK(fire_writer_put(w, "odd", packed,
+                             caffe__annotated_datum__pack(&record, packed)));
+    CHECK_OK(fire_writer_commit(w));
+    return path;
+}
+
+TEST(annotated_images_of_an_odd_size_are_refused_by_record)
+{
+    rig_t r;
+
+    CHECK_FAILS(
+        rig_open(&r, layer(make_odd("a", 3, 8, 100), 1, ""), CAFFE__PHASE__TEST),
+        FIRE_ERR_PARSE, "record \"odd\": damaged Datum: 3 x 8 x 8 with 100");
+    rig_close(&r);
+    CHECK_FAILS(
+        rig_open(&r, layer(make_odd("b", -4, -2, 64), 1, ""), CAFFE__PHASE__TEST),
+        FIRE_ERR_PARSE, "damaged Datum: -4 x 8 x -2");
+    rig_close(&r);
+    CHECK_FAILS(rig_open(&r, layer(make_odd("c", 3, 8, 0), 1, ""), CAFFE__PHASE__TEST),
+                FIRE_ERR_PARSE, "damaged Datum: 3 x 8 x 8 with 0");
+    rig_close(&r);
+}
+
+/* Values for three channels must not be looked up for a fifth. */
+TEST(values_per_channel_are_refused_for_other_channels)
+{
+    const char *db = make_odd("five", 5, 8, 5 * 64);
+    rig_t       r;
+
+    CHECK_FAILS(rig_open(&r,
+                         layer(db, 1,
+                               "transform_param { mean_value: 1 mean_value: 2 "
+                               "mean_value: 3 expand_param { max_expand_ratio: 3 } }"),
+                         CAFFE__PHASE__TEST),
+                FIRE_ERR_INVALID, "3 mean_values for an image with 5 channels");
+    rig_close(&r);
+    CHECK_OK(rig_open(
+        &r,
+        layer(db, 1,
+              "transform_param { resize_param { height: 8 width: 16 resize_mode: "
+              "FIT_LARGE_SIZE_AND_PAD pad_value: 1 pad_value: 2 pad_value: 3 } }"),
+        CAFFE__PHASE__TEST));
+    CHECK_FAILS(rig_forward(&r), FIRE_ERR_INVALID,
+                "3 of pad_value for an image with 5 channels");
+    rig_close(&r);
+}
+
+TEST(samplers_that_cannot_draw_a_window_are_refused)
+{
+    static const char *const wrong[][2] = {
+        {"min_scale: 0", "min_scale and max_scale"},
+        {"max_scale: 1.5", "min_scale and max_scale"},
+        {"min_scale: 0.9 max_scale: 0.3", "they are 0.9 and 0.3"},
+        {"min_scale: nan", "min_scale and max_scale"},
+        {"min_aspect_ratio: 0", "min_aspect_ratio and max_aspect_ratio"},
+        {"max_aspect_ratio: inf", "they are 1 and inf"}};
+    const char *db = make_annotated(1);
+    rig_t       r;
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        CHECK_FAILS(
+            rig_open(&r,
+                     layer(db, 1,
+                           format("annotated_data_param { batch_sampler { sampler { "
+                                  "%s } } }",
+                                  wrong[i][0])),
+                     CAFFE__PHASE__TRAIN),
+            FIRE_ERR_INVALID, wrong[i][1]);
+        rig_close(&r);
+    }
+    CHECK_FAILS(rig_open(&r,
+                         layer(db, 1,
+                               "transform_param { expand_param { max_expand_ratio: inf "
+                               "} }"),
+                         CAFFE__PHASE__TRAIN),
+                FIRE_ERR_INVALID, "max_expand_ratio is inf");
+    rig_close(&r);
+}
+
 TEST(annotated_data_refuses_what_it_cannot_do)
 {
     const char *db = make_annotated(1);

@@ -89,7 +89,7 @@ static fire_status_t decode(const annotated_t *d, const fire_record_t *r,
     FIRE_TRY(fire_message_unpack(&caffe__annotated_datum__descriptor, r->bytes, r->n,
                                  "record", (ProtobufCMessage **)&a));
     m = a->datum;
-    if (m == NULL || m->data.len == 0) {
+    if (m == NULL) {
         fire_message_free(a);
         return FIRE_FAIL(FIRE_ERR_PARSE, "the record holds no image");
     }
@@ -100,12 +100,11 @@ static fire_status_t decode(const annotated_t *d, const fire_record_t *r,
                            .data     = m->data.data,
                            .ndata    = m->data.len};
     st    = read_objects(a, s);
-    if (st >= 0 && !m->encoded &&
-        (int64_t)m->data.len != (int64_t)m->channels * m->height * m->width)
-        st = FIRE_FAIL(FIRE_ERR_PARSE, "%zu bytes for an image of %d x %d x %d",
-                       m->data.len, m->channels, m->height, m->width);
+    if (st >= 0) st = fire_datum_check(&datum);
     if (st >= 0) st = fire_datum_decode(&datum, d->color, scratch, &s->pixels);
     if (st >= 0) st = interleave(scratch, &s->pixels);
+    if (st >= 0)
+        st = fire_transform_check_channels(&d->transform, s->pixels.extent.channels);
     fire_message_free(a);
     return st;
 }
@@ -269,6 +268,8 @@ static fire_status_t check_param(const fire_layer_t *l)
     if (p == NULL || p->source == NULL || p->source[0] == '\0' || p->batch_size == 0)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "data_param needs a `source` and a positive `batch_size`");
+    FIRE_TRY(fire_augment_check(t != NULL ? t->expand_param : NULL,
+                                l->param->annotated_data_param));
     if (t == NULL) return FIRE_OK;
     if (t->noise_param != NULL && t->noise_param->prob > 0)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
