@@ -96,6 +96,15 @@ TEST(a_cifar_batch_of_the_wrong_length_is_named)
     CHECK(access(tmp_path("cifar10_train_lmdb"), F_OK) != 0);
 }
 
+TEST(a_cifar_batch_that_is_missing_is_named_before_anything_is_written)
+{
+    write_batches();
+    CHECK_EQ(unlink(tmp_path("test_batch.bin")), 0);
+    CHECK_FAILS(fire_convert_cifar10(test_tmpdir(), tmp_path("out"), "lmdb", NULL),
+                FIRE_ERR_IO, "test_batch.bin");
+    CHECK(access(tmp_path("out"), F_OK) != 0);
+}
+
 /* ---- image sets ---- */
 
 /* PPM files a.ppm, b.ppm and one that is damaged; 3 x 2 pixels, blue is 1, 2. */

@@ -45,13 +45,17 @@ TEST(mnist_files_become_datums_with_8_digit_keys)
 
 TEST(mnist_files_that_are_cut_short_or_mixed_up_leave_no_database)
 {
-    fire_source_t *s;
+    static const char none[] = "\0\0\x08\x03\0\0\0\0\0\0\0\x02\0\0\0\x03";
+    fire_source_t    *s;
 
     CHECK_FAILS(convert(sizeof(images) - 2, sizeof(labels) - 1), FIRE_ERR_PARSE,
                 "ends early");
     CHECK_FAILS(convert(3, sizeof(labels) - 1), FIRE_ERR_PARSE, "not a file of MNIST");
     CHECK_FAILS(convert(sizeof(images) - 1, sizeof(labels) - 2), FIRE_ERR_INVALID,
                 "labels for 2 images");
+    CHECK_FAILS(fire_convert_mnist(write_file("images", none, sizeof(none) - 1),
+                                   tmp_path("labels"), tmp_path("db"), "lmdb", NULL),
+                FIRE_ERR_PARSE, "images: holds no images");
     CHECK_FAILS(fire_source_open("LMDB", tmp_path("db"), &s), FIRE_ERR_IO, "db");
 }
 

@@ -25,15 +25,34 @@ static fire_status_t put_file(fire_convert_t *c, const uint8_t *bytes, int n, in
     return FIRE_OK;
 }
 
-static fire_status_t convert_file(fire_convert_t *c, const char *folder,
-                                  const char *name, int first)
+/* File i of a set, which is the one of the test or those of the training. */
+static fire_status_t path_of(const char *folder, int nfile, int i, char **path_p)
 {
-    char         *path, *bytes;
+    if (nfile == 1) return fire_asprintf(path_p, "%s/test_batch.bin", folder);
+    return fire_asprintf(path_p, "%s/data_batch_%d.bin", folder, i + 1);
+}
+
+static fire_status_t check_files(const char *folder, int nfile)
+{
+    fire_status_t st = FIRE_OK;
+
+    for (int i = 0; st >= 0 && i < nfile; i++) {
+        char *path;
+
+        FIRE_TRY(path_of(folder, nfile, i, &path));
+        st = fire_file_check(path);
+        fire_free(path);
+    }
+    return st;
+}
+
+static fire_status_t convert_file(fire_convert_t *c, const char *path, int first)
+{
+    char         *bytes;
     size_t        n = 0;
     fire_status_t st;
 
-    FIRE_TRY(fire_asprintf(&path, "%s/%s.bin", folder, name));
-    FIRE_TRY_GOTO(st, fire_file_read(path, &bytes, &n), err_path);
+    FIRE_TRY(fire_file_read(path, &bytes, &n));
     if (n > 0 && n % (1 + BYTES) == 0 && n <= (size_t)PER_FILE * (1 + BYTES))
         st = put_file(c, (const uint8_t *)bytes, (int)(n / (1 + BYTES)), first);
     else
@@ -43,9 +62,6 @@ static fire_status_t convert_file(fire_convert_t *c, const char *folder,
                       "image",
                       path, n, PER_FILE * (1 + BYTES), BYTES);
     fire_free(bytes);
-
-err_path:
-    fire_free(path);
     return st;
 }
 
@@ -62,11 +78,11 @@ static fire_status_t convert_set(const char *folder, const char *out, const char
     fire_free(db);
     if (st < 0) return st;
     for (int i = 0; st == FIRE_OK && i < nfile; i++) {
-        char name[32];
+        char *path = NULL;
 
-        snprintf(name, sizeof(name), nfile == 1 ? "test_batch" : "data_batch_%d",
-                 i + 1);
-        st = convert_file(&c, folder, name, i * PER_FILE);
+        st = path_of(folder, nfile, i, &path);
+        if (st == FIRE_OK) st = convert_file(&c, path, i * PER_FILE);
+        fire_free(path);
     }
     return fire_convert_close(&c, st);
 }
@@ -74,6 +90,8 @@ static fire_status_t convert_set(const char *folder, const char *out, const char
 fire_status_t fire_convert_cifar10(const char *folder, const char *out,
                                    const char *backend, const fire_progress_t *progress)
 {
+    FIRE_TRY(check_files(folder, TRAIN_FILES));
+    FIRE_TRY(check_files(folder, 1));
     FIRE_TRY(convert_set(folder, out, "train", TRAIN_FILES, backend, progress));
     return convert_set(folder, out, "test", 1, backend, progress);
 }

@@ -33,6 +33,7 @@ static fire_status_t read_images(mnist_t *m, const char *path)
     m->height = big_endian(m->image_file + 8);
     m->width  = big_endian(m->image_file + 12);
     m->pixels = (const uint8_t *)m->image_file + 16;
+    if (m->count == 0) return FIRE_FAIL(FIRE_ERR_PARSE, "%s: holds no images", path);
     if (m->height == 0 || m->width == 0 || m->height > 1 << 14 || m->width > 1 << 14 ||
         (n - 16) / m->height / m->width < m->count)
         return FIRE_FAIL(FIRE_ERR_PARSE, "%s: damaged, or ends early", path);
