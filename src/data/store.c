@@ -114,6 +114,7 @@ static fire_status_t read_sizes(store_t *s)
     for (int64_t i = 0; st == FIRE_OK && i < s->base.count; i++) {
         st         = fire_source_read(s->file, i, &b, &r);
         s->size[i] = (uint32_t)r.n;
+        if (st < 0) fire_source_blame(s->file, i, st);
     }
     fire_buffer_fini(&b);
     return st;

@@ -25,8 +25,9 @@ static fire_status_t keep_copy(store_t *s, int64_t i, const uint8_t *bytes)
 static fire_status_t load_one(store_t *s, int64_t i, fire_buffer_t *b)
 {
     fire_record_t r;
+    fire_status_t st = fire_source_read(s->file, i, b, &r);
 
-    FIRE_TRY(fire_source_read(s->file, i, b, &r));
+    if (st < 0) return fire_source_blame(s->file, i, st);
     return keep_copy(s, i, r.bytes);
 }
 

@@ -9,8 +9,9 @@
 enum { BACKGROUND, FOREGROUND };
 
 typedef struct reader {
-    char *rest; /* of the text */
-    int   line; /* for messages */
+    char *rest;     /* of the text */
+    int   line;     /* of the last word, for messages */
+    bool  new_line; /* began behind it */
 } reader_t;
 
 /* The next word; lines are counted on the way. NULL at the end. */
@@ -18,14 +19,16 @@ static char *next_word(reader_t *r)
 {
     char *word;
 
+    r->line += r->new_line;
+    r->new_line = false;
     for (; *r->rest != '\0' && strchr(" \t\r\n", *r->rest) != NULL; r->rest++)
         r->line += *r->rest == '\n';
     if (*r->rest == '\0') return NULL;
     word = r->rest;
     r->rest += strcspn(r->rest, " \t\r\n");
     if (*r->rest != '\0') {
-        r->line += *r->rest == '\n';
-        *r->rest++ = '\0';
+        r->new_line = *r->rest == '\n';
+        *r->rest++  = '\0';
     }
     return word;
 }
@@ -94,7 +97,7 @@ static fire_status_t read_image(fire_window_list_t *list, reader_t *r, float fg,
 static fire_status_t parse(fire_window_list_t *list, const char *file, float fg,
                            float bg)
 {
-    reader_t    r = {list->text, 1};
+    reader_t    r = {list->text, 1, false};
     const char *word;
 
     while ((word = next_word(&r)) != NULL) {

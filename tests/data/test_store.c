@@ -209,7 +209,8 @@ TEST(an_error_while_loading_is_passed_on)
     counted_init(&file);
     file.bad = 50;
     CHECK_OK(fire_store_open(&file.base, &o, &s));
-    CHECK_FAILS(fire_store_prepare(s, &m), FIRE_ERR_IO, "bad disk");
+    CHECK_FAILS(fire_store_prepare(s, &m), FIRE_ERR_IO,
+                "path, record \"50\": bad disk");
     fire_source_close(s);
 }
 

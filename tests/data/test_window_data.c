@@ -90,6 +90,11 @@ TEST(window_files_with_faults_are_named_by_line)
         rig_open(&r, layer("batch_size: 1", "crop_size: 2"), CAFFE__PHASE__TEST),
         FIRE_ERR_PARSE, "windows:7: \"one\"");
     rig_close(&r);
+    write_windows("1\n5 0.9 2 1 5 four\n\n");
+    CHECK_FAILS(
+        rig_open(&r, layer("batch_size: 1", "crop_size: 2"), CAFFE__PHASE__TEST),
+        FIRE_ERR_PARSE, "windows:7: \"four\"");
+    rig_close(&r);
     write_windows("1\n5 0.1 2 1 5 4\n");
     CHECK_FAILS(
         rig_open(&r, layer("batch_size: 4", "crop_size: 2"), CAFFE__PHASE__TEST),
