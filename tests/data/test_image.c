@@ -178,6 +178,22 @@ TEST(resizing_keeps_a_flat_image_flat_and_a_ramp_a_ramp)
     fire_buffer_fini(&b);
 }
 
+/* The row behind the last one, which is not the image's, is white. */
+TEST(resizing_an_image_of_millions_of_rows_stays_inside)
+{
+    const int     height = (1 << 24) + 2;
+    uint8_t      *bytes  = calloc((size_t)height + 1, 1);
+    fire_pixels_t in = fire_pixels_interleaved(bytes, (fire_extent_t){1, height, 1});
+    fire_pixels_t out;
+    fire_buffer_t b = {0};
+
+    bytes[height] = 255;
+    CHECK_OK(fire_image_resize(&in, height + 1, 1, &b, &out));
+    CHECK_EQ(out.bytes[height], 0);
+    fire_buffer_fini(&b);
+    free(bytes);
+}
+
 TEST(halving_averages_four_pixels)
 {
     const uint8_t four[] = {10, 20, 30, 41};

@@ -25,6 +25,7 @@ static tap_t tap_at(int i, int from, int to, bool in_line)
     int    a     = (int)floorf(at);
     float  part  = at - (float)a;
 
+    if (a >= from) a = from - 1; /* beyond 1 << 24, floats leave numbers out */
     if (in_line && (a < 0 || a >= from - 1)) part = 0;
     return (tap_t){.a  = a < 0 ? 0 : a,
                    .b  = a + 1 < from ? a + 1 : from - 1,
