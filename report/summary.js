@@ -17,7 +17,7 @@ function showTop() {
   byId('title').replaceChildren(title + ' ', ...(one ? [pill(one)] : []));
   byId('subtitle').textContent = one && one.head
     ? [one.name, isTraining(one) && `${plural(workersOf(one), 'worker')}, batch ${whole(batchOf(one))}`, one.head.host,
-      'started ' + clock(one.head.started)].filter(Boolean).join(' · ')
+      isNumber(one.head.started) && 'started ' + clock(one.head.started)].filter(Boolean).join(' · ')
     : runs.map(r => r.name).join(' · ');
   byId('footer').textContent = [state.data.program, (state.data.live ? 'live, as of ' : 'made ') + clock(state.data.made),
     'this page is complete in itself and asks nothing of the network'].join(' · ');

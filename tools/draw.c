@@ -175,6 +175,11 @@ fire_status_t draw_file(const fire_json_writer_t *w, const char *rankdir,
     fire_status_t st;
 
     FIRE_TRY(w->status);
+    if (format[0] == '\0')
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%s: the name must end in .svg, .html or .dot, or in what "
+                         "Graphviz draws, as .png",
+                         path);
     FIRE_TRY(fire_json_parse(w->out.text, (size_t)w->out.n, "net", &layers));
     if (html || strcmp(format, "svg") == 0)
         st = draw_page(layers, rankdir, html, &out);

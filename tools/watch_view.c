@@ -27,9 +27,11 @@ static const char *paint(const view_t *v, const char *code)
 
 static const char *duration(double s, char out[32])
 {
-    long n = lround(s);
+    long n = s < 1e15 ? lround(s) : 0;
 
-    if (s < 60)
+    if (!(s < 1e15))
+        snprintf(out, 32, "?");
+    else if (s < 60)
         snprintf(out, 32, "%.3g s", s);
     else if (n < 3600)
         snprintf(out, 32, "%ld:%02ld min", n / 60, n % 60);
@@ -117,14 +119,16 @@ static fire_status_t head_lines(const view_t *v, const fire_run_t *run, fire_str
 {
     const char *state = fire_run_state_text(run);
     bool        bad   = strcmp(state, "failed") == 0 || strcmp(state, "killed") == 0;
+    double      batch = fire_json_number_or(run->head, "batch", 0);
 
-    return fire_str_printf(
-        out, "%s%s%s  %s%s%s  %.0f worker%s, batch %.0f  %s\n", paint(v, "\x1b[1m"),
+    FIRE_TRY(fire_str_printf(
+        out, "%s%s%s  %s%s%s  %.0f worker%s", paint(v, "\x1b[1m"),
         fire_json_string_or(run->head, "net", "?"), paint(v, "\x1b[0m"),
         paint(v, bad ? "\x1b[31m" : "\x1b[32m"), state, paint(v, "\x1b[0m"),
         fire_json_number_or(run->head, "workers", 1),
-        fire_json_number_or(run->head, "workers", 1) == 1 ? "" : "s",
-        fire_json_number_or(run->head, "batch", 0), run->name);
+        fire_json_number_or(run->head, "workers", 1) == 1 ? "" : "s"));
+    if (batch > 0) FIRE_TRY(fire_str_printf(out, ", batch %.0f", batch));
+    return fire_str_printf(out, "  %s\n", run->name);
 }
 
 static fire_status_t progress_line(const view_t *v, const fire_run_t *run,
@@ -194,12 +198,21 @@ static fire_status_t workers(const view_t *v, const fire_run_t *run, fire_str_t 
     return fire_str_printf(out, "\n");
 }
 
+/* Not what `time`, `bench` and others keep. */
+static bool is_training(const fire_run_t *run)
+{
+    return strcmp(fire_json_string_or(run->head, "kind", "train"), "train") == 0;
+}
+
 fire_status_t view_run(const view_t *v, const fire_run_t *run, fire_str_t *out)
 {
     if (run->head == NULL)
         return fire_str_printf(out, "%s: nothing of a run in it yet\n", run->path);
     FIRE_TRY(head_lines(v, run, out));
-    FIRE_TRY(progress_line(v, run, out));
+    if (is_training(run))
+        FIRE_TRY(progress_line(v, run, out));
+    else
+        FIRE_TRY(fire_str_printf(out, "  no training; `firecaffe report` shows it\n"));
     FIRE_TRY(curves(v, run, out));
     FIRE_TRY(workers(v, run, out));
     if (run->state == FIRE_RUN_FAILED)

@@ -112,6 +112,7 @@ def check_bad_logs(place, browser):
             "huge": ("x" * 30000000 + "\n" + good, "could not be read"),
             "types": ("".join('{"type":"%s","iter":"x","loss":{},"seconds":[[]],"n":-3,"layers":3,"forward":"a","workers":7}\n'
                               % kind for kind in KINDS), "could not be read"),
+            "begun": ('{"type":"run"}\n', None),
             "script": (good.replace('"net":"LeNet"', '"net":"</script><b id=evil>x"'), None)}
     for name, (text, note) in logs.items():
         place.write(f"{name}/run.jsonl", text)
@@ -119,6 +120,8 @@ def check_bad_logs(place, browser):
         words = page.evaluate("[...document.querySelectorAll('.note')].map(n => n.textContent).join(' ')")
         holds(f"{name}: a note says what is wrong", note is None or note in words, words)
         holds(f"{name}: the page is not blank", page.evaluate("document.querySelectorAll('figure').length") > 0)
+        bad = page.evaluate("document.body.innerText.match(/NaN|undefined|Infinity|Invalid Date/g)")
+        holds(f"{name}: no number or date is broken", not bad, bad)
         is_quiet(page, name)
     holds("a log cannot smuggle in elements", page.evaluate("document.getElementById('evil')") is None)
 

@@ -229,6 +229,15 @@ TEST(a_terminal_shows_progress_curves_and_workers)
     CHECK_HAS(ran.out, "worker 1");
 }
 
+TEST(a_terminal_shows_no_progress_of_what_is_no_training)
+{
+    make_training();
+    SH_OK("firecaffe time --model net.prototxt --iterations 2 --run_dir t --quiet");
+    SH_OK("firecaffe watch t");
+    CHECK_HAS(ran.out, "no training; `firecaffe report` shows it");
+    CHECK(strstr(ran.out, "0 / 0") == NULL);
+}
+
 TEST(training_goes_on_when_its_log_cannot_be_written)
 {
     make_training();

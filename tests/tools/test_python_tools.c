@@ -44,6 +44,8 @@ TEST(other_formats_are_left_to_graphviz)
 
 TEST(what_cannot_be_drawn_is_told)
 {
+    SH_FAILS("picture: the name must end in .svg",
+             "draw_net.py $SRC/models/lenet/deploy.prototxt picture");
     SH_FAILS("missing.prototxt", "draw_net.py missing.prototxt out.svg");
     SH_FAILS("--rankdir is TB, BT, LR or RL",
              "draw_net.py --rankdir up $SRC/models/lenet/deploy.prototxt out.svg");
