@@ -5,6 +5,7 @@
 #include "command.h"
 #include "coverage_table.h"
 #include "draw.h"
+#include "layer_text.h"
 #include "net_flags.h"
 #include "shapes.h"
 
@@ -82,14 +83,6 @@ static const char *shape_text(const fire_blob_t *b, char out[SHAPE_TEXT])
     return out;
 }
 
-/* The layers that FireCaffe's |W| and |D| are summed over. */
-static bool is_conv_or_fc(const fire_layer_t *l)
-{
-    return strcmp(l->ops->type, "Convolution") == 0 ||
-           strcmp(l->ops->type, "Deconvolution") == 0 ||
-           strcmp(l->ops->type, "InnerProduct") == 0;
-}
-
 static void print_row(const fire_layer_t *l, totals_t *t)
 {
     char shape[SHAPE_TEXT] = "", params[32] = "", macs[32] = "", w[32] = "", d[32] = "";
@@ -99,7 +92,7 @@ static void print_row(const fire_layer_t *l, totals_t *t)
     for (int i = 0; i < l->nblob; i++)
         count += fire_blob_count(l->blob[i]);
     if (l->ntop > 0) shape_text(l->top[0], shape);
-    if (is_conv_or_fc(l)) {
+    if (layer_is_conv_or_fc(l)) {
         double w_bytes = 4.0 * (double)fire_blob_count(l->blob[0]);
         double d_bytes = 4.0 * (double)fire_blob_count(l->bottom[0]);
 

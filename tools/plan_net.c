@@ -1,17 +1,11 @@
 #include <string.h>
 #include "base/alloc.h"
+#include "layer_text.h"
 #include "plan.h"
 
 static double bytes_of(const fire_blob_t *b)
 {
     return 4.0 * (double)fire_blob_count(b);
-}
-
-static bool is_conv_or_fc(const fire_layer_t *l)
-{
-    return strcmp(l->ops->type, "Convolution") == 0 ||
-           strcmp(l->ops->type, "Deconvolution") == 0 ||
-           strcmp(l->ops->type, "InnerProduct") == 0;
 }
 
 /* What backward passes through and forward works on; a Split only hands on. */
@@ -49,7 +43,7 @@ fire_status_t plan_net_read(const fire_net_t *net, plan_net_t *out)
         out->name[i] = l->param->name;
         out->flops += out->work[i].flops;
         out->moved += out->work[i].bytes;
-        if (!is_conv_or_fc(l)) continue;
+        if (!layer_is_conv_or_fc(l)) continue;
         out->w_bytes += out->w[i] = bytes_of(l->blob[0]);
         out->d_bytes += out->d[i] = bytes_of(l->bottom[0]);
     }
