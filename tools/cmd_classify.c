@@ -43,9 +43,7 @@ typedef struct labels {
 
 static fire_status_t load_labels(labels_t *l)
 {
-    size_t n;
-
-    FIRE_TRY(fire_file_read(l->path, &l->text, &n));
+    FIRE_TRY(fire_file_read_text(l->path, &l->text));
     for (char *c = l->text; *c != '\0';) {
         char *end  = c + strcspn(c, "\n");
         bool  last = *end == '\0';

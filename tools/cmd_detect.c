@@ -56,10 +56,9 @@ static fire_status_t propose(const char *path, fire_detections_t *d)
 /* A line of the list is the path of an image. */
 static fire_status_t search(const char *list, fire_detections_t *d)
 {
-    char  *line, *rest;
-    size_t n;
+    char *line, *rest;
 
-    FIRE_TRY(fire_file_read(list, &d->text, &n));
+    FIRE_TRY(fire_file_read_text(list, &d->text));
     for (line = strtok_r(d->text, "\r\n", &rest); line != NULL;
          line = strtok_r(NULL, "\r\n", &rest)) {
         char *end = line + strlen(line);

@@ -118,10 +118,10 @@ static fire_status_t resize_one(void *arg, int worker, int64_t i)
 /* What stands behind the path, a label for instance, does not count. */
 static fire_status_t read_list(job_t *j)
 {
-    size_t folder = strlen(flags.input_folder), n;
+    size_t folder = strlen(flags.input_folder);
     char  *rest;
 
-    FIRE_TRY(fire_file_read(flags.input, &j->text, &n));
+    FIRE_TRY(fire_file_read_text(flags.input, &j->text));
     for (char *line = strtok_r(j->text, "\r\n", &rest); line != NULL;
          line       = strtok_r(NULL, "\r\n", &rest)) {
         line += strspn(line, " \t");

@@ -122,6 +122,21 @@ fire_status_t fire_file_read(const char *path, char **bytes_p, size_t *n_p)
     return st;
 }
 
+fire_status_t fire_file_read_text(const char *path, char **text_p)
+{
+    char  *text;
+    size_t n = 0, upto;
+
+    FIRE_TRY(fire_file_read(path, &text, &n));
+    upto = strlen(text);
+    if (upto == n) {
+        *text_p = text;
+        return FIRE_OK;
+    }
+    fire_free(text);
+    return FIRE_FAIL(FIRE_ERR_PARSE, "%s: is no text: byte %zu is zero", path, upto);
+}
+
 fire_status_t fire_file_temp_name(const char *path, char **temp_p)
 {
     return fire_asprintf(temp_p, "%s.tmp.%ld", path, (long)getpid());

@@ -9,6 +9,9 @@
  * End *bytes_p with fire_free(). Pipes work too; a directory is an error. */
 fire_status_t fire_file_read(const char *path, char **bytes_p, size_t *n_p);
 
+/* The same for text. A zero byte in it, where it would seem to end, is an error. */
+fire_status_t fire_file_read_text(const char *path, char **text_p);
+
 /* Can it be read, and is it no directory? For libraries that open files themselves
  * and say less about what is wrong. */
 fire_status_t fire_file_check(const char *path);

@@ -185,12 +185,11 @@ static fire_status_t flag_file_line(parser_t *p, const char *path, char *line)
 
 static fire_status_t flag_file(parser_t *p, const char *path)
 {
-    char  *text, *line, *rest;
-    size_t n;
+    char *text, *line, *rest;
 
     if (++p->depth > MAX_FLAG_FILES)
         return FIRE_FAIL(FIRE_ERR_INVALID, "%s: flag files include each other", path);
-    FIRE_TRY(fire_file_read(path, &text, &n));
+    FIRE_TRY(fire_file_read_text(path, &text));
     FIRE_TRY(keep(p, text));
     for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
         FIRE_TRY(flag_file_line(p, path, line));

@@ -64,10 +64,9 @@ static fire_status_t parse(fire_image_list_t *list, const char *file)
 fire_status_t fire_image_list_load(const char *file, fire_image_list_t *list_p)
 {
     fire_image_list_t list = {0};
-    size_t            n    = 0;
     fire_status_t     st;
 
-    FIRE_TRY(fire_file_read(file, &list.text, &n));
+    FIRE_TRY(fire_file_read_text(file, &list.text));
     st = parse(&list, file);
     if (st < 0) {
         fire_image_list_fini(&list);

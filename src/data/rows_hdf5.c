@@ -99,14 +99,13 @@ fire_status_t fire_rows_open(const char *list, char *const *name, int nset,
                              fire_rows_t **rows_p)
 {
     fire_rows_t  *r;
-    size_t        n = 0;
     fire_status_t st;
 
     FIRE_TRY(FIRE_NEW(&r, 1));
     r->name   = name;
     r->nset   = nset;
     r->loaded = -1;
-    FIRE_TRY_GOTO(st, fire_file_read(list, &r->text, &n), err_rows);
+    FIRE_TRY_GOTO(st, fire_file_read_text(list, &r->text), err_rows);
     FIRE_TRY_GOTO(st, FIRE_NEW(&r->set, nset), err_rows);
     FIRE_TRY_GOTO(st, FIRE_NEW(&r->data, nset), err_rows);
     FIRE_TRY_GOTO(st, FIRE_NEW(&r->size, nset), err_rows);

@@ -115,10 +115,9 @@ fire_status_t fire_window_list_load(const char *file, float fg_threshold,
                                     float bg_threshold, fire_window_list_t *list_p)
 {
     fire_window_list_t list = {0};
-    size_t             n    = 0;
     fire_status_t      st;
 
-    FIRE_TRY(fire_file_read(file, &list.text, &n));
+    FIRE_TRY(fire_file_read_text(file, &list.text));
     st = parse(&list, file, fg_threshold, bg_threshold);
     if (st < 0) {
         fire_window_list_fini(&list);

@@ -56,6 +56,19 @@ TEST(a_file_where_a_folder_should_be_is_named)
     CHECK_FAILS(fire_dir_make(test_path("f")), FIRE_ERR_IO, "File exists");
 }
 
+TEST(text_must_not_end_before_its_file_does)
+{
+    char *text;
+
+    CHECK_OK(fire_file_write(test_path("f"), "two\nlines", 9));
+    CHECK_OK(fire_file_read_text(test_path("f"), &text));
+    CHECK_STR(text, "two\nlines");
+    fire_free(text);
+    CHECK_OK(fire_file_write(test_path("f"), "two\0lines", 9));
+    CHECK_FAILS(fire_file_read_text(test_path("f"), &text), FIRE_ERR_PARSE,
+                "f: is no text: byte 3 is zero");
+}
+
 TEST(an_empty_file_has_no_bytes_and_is_no_error)
 {
     CHECK_OK(fire_file_write(test_path("f"), "", 0));

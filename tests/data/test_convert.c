@@ -121,7 +121,7 @@ static const char *write_images(void)
                              "rg\2rg\2rg\2rg\2rg\2rg\2",
                              29));
     CHECK_OK(fire_file_write(tmp_path("bad.jpg"), "nonsense", 8));
-    CHECK_OK(fire_file_write(list, "a.ppm 4\nbad.jpg 5\n\nb c.ppm 6\r\n", 31));
+    CHECK_OK(fire_file_write(list, "a.ppm 4\nbad.jpg 5\n\nb c.ppm 6\r\n", 30));
     return list;
 }
 
@@ -253,6 +253,10 @@ TEST(a_bad_line_of_a_list_is_named_by_its_number)
     CHECK_FAILS(
         fire_convert_imageset(&o, tmp_path("list"), tmp_path("db"), "lmdb", NULL),
         FIRE_ERR_INVALID, "lists no images");
+    CHECK_OK(fire_file_write(tmp_path("list"), "a.ppm 1\0b.ppm 2\0", 16));
+    CHECK_FAILS(
+        fire_convert_imageset(&o, tmp_path("list"), tmp_path("db"), "lmdb", NULL),
+        FIRE_ERR_PARSE, "list: is no text: byte 7");
 }
 
 /* ---- the mean ---- */

@@ -112,9 +112,8 @@ static fire_status_t read_rows(const char *path, fire_detections_t *d)
 
 fire_status_t fire_detections_load(const char *path, fire_detections_t *d_p)
 {
-    fire_detections_t d = {0};
-    size_t            n;
-    fire_status_t     st = fire_file_read(path, &d.text, &n);
+    fire_detections_t d  = {0};
+    fire_status_t     st = fire_file_read_text(path, &d.text);
 
     if (st >= 0) st = read_rows(path, &d);
     if (st < 0)

@@ -21,10 +21,9 @@ static fire_status_t read_line(const char *line, fire_image_sizes_t *list)
 fire_status_t fire_image_sizes_read(const char *path, fire_image_sizes_t *list)
 {
     char         *text, *rest;
-    size_t        n;
     fire_status_t st = FIRE_OK;
 
-    FIRE_TRY(fire_file_read(path, &text, &n));
+    FIRE_TRY(fire_file_read_text(path, &text));
     for (char *line = strtok_r(text, "\r\n", &rest); line != NULL && st >= 0;
          line       = strtok_r(NULL, "\r\n", &rest))
         st = read_line(line, list);
