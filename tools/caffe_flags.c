@@ -1,7 +1,7 @@
 #include "caffe_flags.h"
 
 typedef struct glog {
-    bool        helpshort, helpfull, helpxml, helppackage;
+    bool        h, helpshort, helpfull, helpxml, helppackage;
     bool        colorlogtostderr, log_prefix, stop_logging_if_full_disk;
     bool        drop_log_memory, symbolize_stacktrace;
     const char *helpon, *helpmatch, *stderrthreshold, *vmodule, *max_log_size;
@@ -14,6 +14,7 @@ static glog_t glog;
 #define SWITCH(name) FIRE_OPTION(glog_t, name, BOOL, "false", NULL, "")
 #define VALUE(name)  FIRE_OPTION(glog_t, name, STRING, NULL, "X", "")
 static const fire_option_t glog_options[] = {
+    SWITCH(h), /* of the Python tools */
     SWITCH(helpshort),
     SWITCH(helpfull),
     SWITCH(helpxml),
@@ -47,8 +48,8 @@ fire_option_group_t glog_flags(void)
 
 bool glog_flags_want_help(void)
 {
-    return glog.helpshort || glog.helpfull || glog.helpxml || glog.helppackage ||
-           glog.helpon != NULL || glog.helpmatch != NULL;
+    return glog.h || glog.helpshort || glog.helpfull || glog.helpxml ||
+           glog.helppackage || glog.helpon != NULL || glog.helpmatch != NULL;
 }
 
 typedef struct unused {

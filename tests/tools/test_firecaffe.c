@@ -24,6 +24,7 @@ TEST(each_listed_command_explains_itself_with_an_example)
 TEST(help_before_or_after_the_command_is_the_same)
 {
     SH_OK("firecaffe help log >a && firecaffe log --help >b && cmp a b");
+    SH_OK("firecaffe log -h >b && cmp a b && summarize.py -h >/dev/null");
 }
 
 TEST(help_of_a_first_word_lists_the_commands_that_begin_with_it)
