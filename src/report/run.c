@@ -109,6 +109,7 @@ static fire_status_t read_on(fire_run_t *run, int fd)
         if (got < 0) st = fail_io("read", run->path);
         if (got <= 0) break;
         text.n += got;
+        if (memchr(text.text + text.n - got, '\n', (size_t)got) == NULL) continue;
         FIRE_TRY_GOTO(st, take_lines(run, text.text, (size_t)text.n, &used), done);
         run->offset += (int64_t)used;
         text.n -= (int64_t)used;
@@ -129,6 +130,9 @@ fire_status_t fire_run_poll(fire_run_t *run, bool *news_p)
     *news_p = false;
     if (fd < 0) return fail_io("open", run->path);
     st = fstat(fd, &info) != 0 ? fail_io("look at", run->path) : FIRE_OK;
+    if (st >= 0 && !S_ISREG(info.st_mode)) /* a device may have no end */
+        st = FIRE_FAIL(FIRE_ERR_IO, "cannot read \"%s\": it is no regular file",
+                       run->path);
     if (st >= 0) {
         if (run->inode != info.st_ino || info.st_size < run->offset) forget(run);
         run->inode = info.st_ino;
