@@ -5,11 +5,12 @@
 #   bench/workers/scaling.sh [ITERATIONS [NET...]]
 #   bench/workers/scaling.sh 100 cifar10_quick nin_cifar10
 #
-# Ways of running are taken in turns, TURNS times each (5); medians count. How many times
-# as fast as one is asked within a turn, as the machine's speed changes from minute to
-# minute: the median of the turns, in brackets where half of them lie. OVERLAP lists the
-# ways to overlap (auto). BATCH: global (the net's batch is shared out) or per-worker (each
-# has that of the net, so that two have twice as much). Besides:
+# Ways of running are taken in turns, TURNS times each (5), as the machine's speed changes
+# from minute to minute. Images per second are all images over all seconds, as in one
+# long run, and "times" compares those; in brackets what half of the turns gave, each by
+# itself. OVERLAP lists the ways to overlap (auto). BATCH: global (the net's batch is
+# shared out) or per-worker (each has that of the net, so that two have twice as much).
+# Besides:
 #   one, alone  a worker that has all cores to itself: images are prepared on another one
 #   one         a worker on one core, as each of two has it; the next turn takes the other
 #   apart       two trainings at the same time that know nothing of each other, on a core
@@ -58,34 +59,37 @@ for net; do
     done
     echo "$net: $iterations iterations"
     python3 - "$work" <<'END'
-import collections, glob, json, os, statistics, sys
-found = collections.defaultdict(dict)  # way, turn: images/s, exposed, hidden, data, update
+import collections, glob, json, os, sys
+found = collections.defaultdict(dict)  # way, turn: images, seconds, exposed, hidden, ...
 for path in glob.glob(sys.argv[1] + '/*.[0-9]*/run.jsonl'):
     lines = [json.loads(line) for line in open(path)]
     times = [x for x in lines if x['type'] == 'times']
     times = times[1:] or times  # without the first steps, if there are more
     n, workers = sum(x['n'] for x in times), lines[0]['workers']
     total = lambda key: sum(sum(x[key]) for x in times) / workers
-    seconds = total('seconds')
     way, turn = os.path.basename(os.path.dirname(path)).rsplit('.', 1)
-    found[way][turn] = [
-        lines[0]['batch'] * n / seconds, 100 * total('exposed') / seconds,
-        1e3 * total('hidden') / n, 1e3 * total('data') / n, 1e3 * total('update') / n]
+    found[way][turn] = [lines[0]['batch'] * n, *map(
+        total, ('seconds', 'exposed', 'hidden', 'data', 'update')), n]
 a, b = found.pop('apart,a'), found.pop('apart,b')
-found['apart'] = {t: [a[t][0] + b[t][0]] + [(x + y) / 2 for x, y in zip(a[t][1:], b[t][1:])]
+found['apart'] = {t: [2 * a[t][0]] + [(x + y) / 2 for x, y in zip(a[t][1:], b[t][1:])]
                   for t in a}
 
-def times(way, base):  # of the run of the same turn, which is minutes away at most
-    all = sorted(found[way][t][0] / found[base][t][0] for t in found[base])
-    return '%.2f (%.2f ... %.2f)' % (
-        statistics.median(all), all[len(all) // 4], all[-1 - len(all) // 4])
+def speed(way, turns):
+    images, seconds = (sum(found[way][t][i] for t in turns) for i in (0, 1))
+    return images / seconds
+
+def times(way, base):
+    each = sorted(speed(way, [t]) / speed(base, [t]) for t in found[base])
+    return '%.2f (%.2f ... %.2f)' % (speed(way, found[way]) / speed(base, found[base]),
+                                     each[len(each) // 4], each[-1 - len(each) // 4])
 
 print('%-16s %9s  %-22s %-22s %8s %10s %8s %7s' % ('workers', 'images/s', 'times one',
       'times one, alone', 'exposed', 'hidden ms', 'data ms', 'update'))
 for way in sorted(found, key=lambda way: way[0] != 'o'):
-    speed, *rest = [statistics.median(x) for x in zip(*found[way].values())]
+    _, seconds, exposed, *parts, n = map(sum, zip(*found[way].values()))
     print('%-16s %9.0f  %-22s %-22s %7.1f%% %10.2f %8.2f %7.2f' % (
-        way, speed, times(way, 'one'), times(way, 'one,alone'), *rest))
+        way, speed(way, found[way]), times(way, 'one'), times(way, 'one,alone'),
+        100 * exposed / seconds, *(1e3 * x / n for x in parts)))
 END
     rm -rf "$work"/*.[0-9]*
 done
