@@ -50,14 +50,20 @@ const char *fire_comm_name(const void *comm, int rank, char *text, size_t size)
     return text;
 }
 
+/* What nobody else may reach needs no window, and a rank's own memory comes in large
+ * pages. */
 fire_status_t fire_comm_alloc(fire_comm_t *c, size_t bytes, void **memory_p)
 {
+    if (c->apart) return fire_alloc(bytes, 1, "exchange buffer", memory_p);
     return c->tp->ops->alloc(c->tp, bytes, memory_p);
 }
 
 void fire_comm_free(fire_comm_t *c, void *memory)
 {
-    if (memory != NULL) c->tp->ops->dealloc(c->tp, memory);
+    if (c->apart)
+        fire_free(memory);
+    else if (memory != NULL)
+        c->tp->ops->dealloc(c->tp, memory);
 }
 
 /* Who has the communicator is polling it. */
@@ -89,6 +95,7 @@ static fire_status_t learn_nodes(fire_comm_t *c, const fire_comm_options_t *o)
     FIRE_TRY(FIRE_NEW(&c->node, c->tp->size));
     for (int r = 0; r < c->tp->size; r++)
         c->node[r] = o->ranks_per_node > 0 ? r / o->ranks_per_node : c->tp->node[r];
+    c->apart = o->ranks_per_node == 1;
     return FIRE_OK;
 }
 

@@ -21,6 +21,7 @@ struct fire_comm {
     double             timeout;
     bool               warned;                /* of a rank that is silent */
     int               *node;                  /* rank -> node number */
+    bool               apart;                 /* they pretend to be each on its own */
     char              *host;                  /* FIRE_HOST_LEN bytes per rank */
     uint32_t           patience;              /* of who waits, see fire_pause_t */
     uint64_t           live[FIRE_LIVE_WORDS]; /* numbers that collectives use now */

@@ -77,10 +77,11 @@ static inline bool fire_step_is_loan(fire_step_kind_t kind)
 }
 
 /* Two messages of a channel keep a link busy, more of them make up for ranks that lose
- * their core now and then. But a channel shall not take up too much memory. */
+ * their core now and then, or whose cores are far apart. But a channel shall not take up
+ * too much memory. */
 static inline int fire_window_of(int wish, size_t longest_bytes)
 {
-    const size_t room   = 2 << 20;
+    const size_t room   = 6 << 20;
     int          window = FIRE_WINDOW;
 
     while (window < wish && (size_t)window * longest_bytes < room)

@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "base/alloc.h"
+#include "comm/comm_state.h"
 
 #ifdef FIRE_HAVE_MPI
 enum { MOST = 1000003 };
@@ -35,6 +36,24 @@ static void check_transport(fire_comm_t *c)
     CHECK_OK(fire_alloc(bytes, 1, "buffer", &plain));
     check_with(c, plain);
     fire_free(plain);
+}
+
+/* Who pretends to be alone on its node lets nobody into its memory. */
+static void check_apart(void)
+{
+    fire_comm_options_t o = FIRE_COMM_OPTIONS_INIT;
+    fire_comm_t        *c;
+    void               *own;
+    int                 next;
+
+    o.ranks_per_node = 1;
+    CHECK_OK(fire_comm_open_cluster(&o, &c));
+    next = (fire_comm_rank(c) + 1) % fire_comm_size(c);
+    CHECK_OK(fire_comm_alloc(c, MOST * sizeof(float), &own));
+    if (next != fire_comm_rank(c)) CHECK(!c->tp->ops->reaches(c->tp, next, own));
+    check_with(c, own);
+    fire_comm_free(c, own);
+    fire_comm_close(c);
 }
 
 static void check_library(fire_comm_t *c)
@@ -117,6 +136,7 @@ TEST(everything_holds_between_processes)
     CHECK_OK(fire_comm_open_cluster(&o, &one_sided));
     CHECK_STR(fire_comm_transport(one_sided), "rma"); /* on one node it must work */
     check_transport(one_sided);
+    check_apart();
     fire_comm_close(one_sided);
     fire_comm_close(two_sided);
 }
