@@ -7,3 +7,5 @@ add_executable(bench_price EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/sim/price.
 target_link_libraries(bench_price fire)
 add_executable(bench_overhead EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/report/overhead.c)
 target_link_libraries(bench_overhead fire)
+add_executable(bench_cores EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/collectives/cores.c)
+target_link_libraries(bench_cores fire)

@@ -9,7 +9,7 @@
 
 /* Messages of a channel under way at a time: the least, which is all that an ideal
  * network needs, and the most. */
-enum { FIRE_WINDOW = 2, FIRE_WINDOW_MOST = 8 };
+enum { FIRE_WINDOW = 2, FIRE_WINDOW_WIDE = 4, FIRE_WINDOW_MOST = 8 };
 
 typedef struct fire_lane {
     int64_t first, end, next; /* its steps; the first one of the next round */
@@ -76,13 +76,13 @@ static inline bool fire_step_is_loan(fire_step_kind_t kind)
     return kind == FIRE_LEND || kind == FIRE_BORROW;
 }
 
-/* Two messages of a channel keep a link busy, more of them make up for ranks that lose
- * their core now and then, or whose cores are far apart. But a channel shall not take up
- * too much memory. */
+/* Two messages of a channel keep a link busy. Four and more make up for ranks that lose
+ * their core now and then, or whose cores are far apart; but those shall not take up too
+ * much memory. */
 static inline int fire_window_of(int wish, size_t longest_bytes)
 {
-    const size_t room   = 6 << 20;
-    int          window = FIRE_WINDOW;
+    const size_t room   = 2 << 20;
+    int          window = wish < FIRE_WINDOW_WIDE ? FIRE_WINDOW : FIRE_WINDOW_WIDE;
 
     while (window < wish && (size_t)window * longest_bytes < room)
         window++;
