@@ -69,6 +69,10 @@ int main(int argc, char **argv)
         core[0] = atoi(argv[2]);
         core[1] = atoi(argv[3]);
     }
+    if (core[0] == core[1]) {
+        fprintf(stderr, "bench_cores: name two different cores\n");
+        return 1;
+    }
     sit_on(core[0]);
     for (int i = 0; i < times; i++) {
         printf("%.0f%s", round_trip() * 1e9, i % 20 == 19 ? " ns\n" : " ");

@@ -8,7 +8,7 @@
 #include "comm/exec.h"
 
 /* Messages of a channel under way at a time: the least, which is all that an ideal
- * network needs, and the most. */
+ * network needs; the least of those that are not pipelines; and the most. */
 enum { FIRE_WINDOW = 2, FIRE_WINDOW_WIDE = 4, FIRE_WINDOW_MOST = 8 };
 
 typedef struct fire_lane {
