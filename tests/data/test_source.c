@@ -153,23 +153,31 @@ static void overwrite(const char *file, long at, const void *bytes, size_t n)
     fclose(f);
 }
 
-/* Before a key lie the lower and the upper half of its value's length, and two more
- * numbers, 2 bytes each. */
+/* Before a key lie its value's length, 4 bytes (x86 and ARM: the lower ones first), and
+ * two numbers of 2 bytes; behind it the number of the page where the value begins, 16
+ * bytes after the page's own beginning. */
 TEST(an_lmdb_record_that_leads_beyond_the_file_is_refused)
 {
     const char    *path = make_db("lmdb", "db", 5, 3, 40, 40);
     const char    *file = format("%s/data.mdb", path), *key;
     fire_source_t *s;
     char          *bytes;
-    size_t         n;
+    size_t         n, page;
+    uint32_t       rest;
 
     CHECK_OK(fire_file_read(file, &bytes, &n));
     key = memmem(bytes, n, "00000003", 8);
     CHECK(key != NULL);
-    overwrite(file, key - bytes - 6, "\x01", 1);
-    fire_free(bytes);
+    memcpy(&page, key + 8, sizeof(page));
+    rest = (uint32_t)(n - page * (size_t)sysconf(_SC_PAGESIZE) - 16);
+    overwrite(file, key - bytes - 8, &rest, sizeof(rest));
+    CHECK_OK(fire_source_open("LMDB", path, &s));
+    fire_source_close(s);
+    rest++;
+    overwrite(file, key - bytes - 8, &rest, sizeof(rest));
     CHECK_FAILS(fire_source_open("LMDB", path, &s), FIRE_ERR_PARSE,
                 "a record leads beyond its end");
+    fire_free(bytes);
 }
 
 #ifdef FIRE_HAVE_LEVELDB

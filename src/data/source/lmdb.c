@@ -21,7 +21,7 @@ typedef struct lmdb_source {
     MDB_env      *env;
     MDB_txn      *txn;
     entry_t      *entry;
-    size_t        room; /* bytes of the pages behind the two of the header */
+    size_t        page, npage; /* bytes of one; how many are in use */
 } lmdb_source_t;
 
 static fire_status_t check(int rc, const char *path)
@@ -70,8 +70,9 @@ static fire_status_t check_length(lmdb_source_t *s)
     FIRE_TRY(check(mdb_env_info(s->env, &env), s->base.path));
     FIRE_TRY(check(mdb_env_stat(s->env, &tree), s->base.path));
     FIRE_TRY(check(mdb_env_get_fd(s->env, &fd), s->base.path));
-    want    = (env.me_last_pgno + 1) * tree.ms_psize;
-    s->room = want - 2 * tree.ms_psize;
+    s->page  = tree.ms_psize;
+    s->npage = env.me_last_pgno + 1;
+    want     = s->npage * s->page;
     if (fstat(fd, &file) == 0 && (size_t)file.st_size < want)
         return FIRE_FAIL(FIRE_ERR_PARSE,
                          "LMDB \"%s\" is cut short: %lld bytes of %zu; copy it again",
@@ -95,10 +96,20 @@ static fire_status_t walk(lmdb_source_t *s, MDB_cursor *cursor, int64_t cap)
     return rc == MDB_NOTFOUND ? FIRE_OK : check(rc, s->base.path);
 }
 
+/* Where the file lies in memory: the pages that keys are in begin with their number. */
+static uintptr_t beginning(const lmdb_source_t *s)
+{
+    uintptr_t page = (uintptr_t)s->entry[0].key / s->page * s->page;
+    size_t    number;
+
+    memcpy(&number, (const void *)page, sizeof(number));
+    return page - number * s->page;
+}
+
 /* A length that was damaged would lead beyond the file: SIGBUS again. */
 static fire_status_t check_places(const lmdb_source_t *s)
 {
-    uintptr_t low = UINTPTR_MAX, high = 0;
+    uintptr_t low = UINTPTR_MAX, high = 0, first = beginning(s);
 
     for (int64_t i = 0; i < s->base.count; i++) {
         const entry_t *e   = &s->entry[i];
@@ -109,7 +120,7 @@ static fire_status_t check_places(const lmdb_source_t *s)
         if (key + e->nkey > high) high = key + e->nkey;
         if (value + e->nvalue > high) high = value + e->nvalue;
     }
-    if (high - low > s->room)
+    if (low < first || high - first > s->npage * s->page)
         return FIRE_FAIL(FIRE_ERR_PARSE,
                          "LMDB \"%s\" is damaged: a record leads beyond its end",
                          s->base.path);
