@@ -2,16 +2,13 @@
 
 #include <math.h>
 
-static uint8_t saturate(float x)
-{
-    return (uint8_t)(x < 0.0f ? 0.0f : x > 255.0f ? 255.0f : rintf(x));
-}
+#include "data/image.h"
 
 /* x = a * x + b for all values */
 static void linear(float a, float b, uint8_t *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        x[i] = saturate(a * (float)x[i] + b);
+        x[i] = fire_image_byte(a * (float)x[i] + b);
 }
 
 /* Hue in degrees, saturation 0 to 1, value 0 to 255. */
@@ -42,8 +39,8 @@ static void from_hsv(hsv_t x, uint8_t *bgr)
     for (int k = 0; k < 3; k++) {
         float at = fmodf(turn[k] + x.h / 60.0f + 12.0f, 6.0f);
 
-        bgr[k] =
-            saturate(x.v - x.v * x.s * fmaxf(fminf(fminf(at, 4.0f - at), 1.0f), 0.0f));
+        bgr[k] = fire_image_byte(
+            x.v - x.v * x.s * fmaxf(fminf(fminf(at, 4.0f - at), 1.0f), 0.0f));
     }
 }
 

@@ -71,7 +71,7 @@ static int source_of(const Caffe__ResizeParameter *p, int i, int n)
 static uint8_t pad_value(const Caffe__ResizeParameter *p, int c)
 {
     if (p->n_pad_value == 0) return 0;
-    return (uint8_t)p->pad_value[p->n_pad_value == 1 ? 0 : c];
+    return fire_image_byte(p->pad_value[p->n_pad_value == 1 ? 0 : c]);
 }
 
 static fire_status_t pad(const Caffe__ResizeParameter *p, fire_extent_t out,

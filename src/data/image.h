@@ -1,6 +1,7 @@
 /* image.h - pixels in memory, and files that become pixels. */
 #ifndef FIRE_DATA_IMAGE_H
 #define FIRE_DATA_IMAGE_H
+#include <math.h>
 #include "base/rng.h"
 #include "base/text.h"
 #include "data/source.h"
@@ -53,6 +54,12 @@ typedef enum fire_color {
 /* Decode a JPEG, PNG, BMP or PNM file into b. */
 fire_status_t fire_image_decode(const uint8_t *file, size_t n, fire_color_t color,
                                 fire_buffer_t *b, fire_pixels_t *pixels_p);
+
+/* The nearest byte, as OpenCV stores a number in an image. */
+static inline uint8_t fire_image_byte(float x)
+{
+    return (uint8_t)(x > 0.0f ? rintf(x < 255.0f ? x : 255.0f) : 0.0f);
+}
 
 /* Resize interleaved bytes as OpenCV's INTER_LINEAR does, in its fixed-point arithmetic;
  * the result lies in b. */

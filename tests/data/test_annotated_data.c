@@ -232,6 +232,25 @@ TEST(annotated_images_of_an_odd_size_are_refused_by_record)
     rig_close(&r);
 }
 
+/* As OpenCV fills a border: rounded, and no lower or higher than a byte is. */
+TEST(padding_is_the_nearest_byte)
+{
+    rig_t r;
+
+    CHECK_OK(rig_open(
+        &r,
+        layer(make_annotated(1), 1,
+              "transform_param { resize_param { height: 64 width: 128 resize_mode: "
+              "FIT_LARGE_SIZE_AND_PAD pad_value: 300 pad_value: -5 pad_value: 117.6 } "
+              "}"),
+        CAFFE__PHASE__TEST));
+    CHECK_OK(rig_forward(&r));
+    CHECK_EQ(rig_top(&r, 0)[0], 255);
+    CHECK_EQ(rig_top(&r, 0)[64 * 128], 0);
+    CHECK_EQ(rig_top(&r, 0)[2 * 64 * 128], 118);
+    rig_close(&r);
+}
+
 /* Values for three channels must not be looked up for a fifth. */
 TEST(values_per_channel_are_refused_for_other_channels)
 {

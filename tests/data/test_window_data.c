@@ -116,3 +116,26 @@ TEST(a_window_outside_of_its_image_is_refused)
     CHECK_FAILS(rig_forward(&r), FIRE_ERR_INVALID, "image.ppm: window 2 1 9 4");
     rig_close(&r);
 }
+
+/* Numbers that a window file may hold, grown ten times: no int holds that. */
+TEST(windows_far_outside_or_turned_over_are_refused_with_context_too)
+{
+    static const char *const window[] = {"999999999 1 999999999 4",
+                                         "-999999999 1 -999999990 4", "5 1 3 4"};
+    rig_t                    r;
+
+    for (size_t i = 0; i < sizeof(window) / sizeof(window[0]); i++) {
+        write_windows(format("1\n5 0.1 %s\n", window[i]));
+        CHECK_OK(rig_open(
+            &r, layer("batch_size: 1 fg_fraction: 0 context_pad: 9", "crop_size: 20"),
+            CAFFE__PHASE__TEST));
+        CHECK_FAILS(rig_forward(&r), FIRE_ERR_INVALID, window[i]);
+        rig_close(&r);
+    }
+    write_windows("1\n5 0.1 -999999999 -999999999 999999999 999999999\n");
+    CHECK_OK(rig_open(
+        &r, layer("batch_size: 1 fg_fraction: 0 context_pad: 9", "crop_size: 20"),
+        CAFFE__PHASE__TEST));
+    CHECK_FAILS(rig_forward(&r), FIRE_ERR_INVALID, "does not lie in the image");
+    rig_close(&r);
+}

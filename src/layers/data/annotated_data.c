@@ -113,7 +113,7 @@ static uint8_t fill_of(const annotated_t *d, int c)
 {
     const fire_transform_t *t = &d->transform;
 
-    return t->nvalue == 0 ? 0 : (uint8_t)t->value[t->nvalue == 1 ? 0 : c];
+    return t->nvalue == 0 ? 0 : fire_image_byte(t->value[t->nvalue == 1 ? 0 : c]);
 }
 
 /* The part of the image in the window; what lies outside gets the mean. */

@@ -70,6 +70,13 @@ static int above_0(int n)
     return n > 0 ? n : 0;
 }
 
+/* Far outside of every image there is an end to how far: coordinates stay within the
+ * ten digits that a window file may have. */
+static int placed(float at)
+{
+    return (int)roundf(fmaxf(-1e9f, fminf(at, 1e9f)));
+}
+
 /* Grow the window so that context_pad pixels of the result lie around it. */
 static void expand(cut_t *c, const window_data_t *d)
 {
@@ -79,10 +86,10 @@ static void expand(cut_t *c, const window_data_t *d)
     float mid_x = (float)c->x1 + half_w, mid_y = (float)c->y1 + half_h;
 
     if (d->square) half_h = half_w = fmaxf(half_h, half_w);
-    c->x1 = (int)roundf(mid_x - half_w * scale);
-    c->x2 = (int)roundf(mid_x + half_w * scale);
-    c->y1 = (int)roundf(mid_y - half_h * scale);
-    c->y2 = (int)roundf(mid_y + half_h * scale);
+    c->x1 = placed(mid_x - half_w * scale);
+    c->x2 = placed(mid_x + half_w * scale);
+    c->y1 = placed(mid_y - half_h * scale);
+    c->y2 = placed(mid_y + half_h * scale);
 }
 
 /* What lies outside of the image becomes padding in the result. */
@@ -109,9 +116,10 @@ static fire_status_t plan(const window_data_t *d, choice_t choice, fire_extent_t
                           cut_t *cut_p)
 {
     const fire_window_t *w = choice.window;
-    cut_t c = {w->x1, w->y1, w->x2, w->y2, .width = d->crop, .height = d->crop};
+    cut_t c    = {w->x1, w->y1, w->x2, w->y2, .width = d->crop, .height = d->crop};
+    bool  some = c.x1 <= c.x2 && c.y1 <= c.y2;
 
-    if (d->context_pad > 0 || d->square) {
+    if (some && (d->context_pad > 0 || d->square)) {
         expand(&c, d);
         clip(&c, d, image, choice.mirror);
     }
