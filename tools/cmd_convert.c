@@ -1,4 +1,5 @@
 /* firecaffe convert - published data sets to databases that Data layers read. */
+#include <signal.h>
 #include <stdio.h>
 #include "command.h"
 #include "console.h"
@@ -33,13 +34,38 @@ static const fire_option_group_t groups[]          = {{"Flags", options, &flags}
 static const fire_option_group_t imageset_groups[] = {
     {"Flags", imageset_options, &flags}, {0}};
 
-static void show(void *arg, int64_t done, int64_t total)
+static volatile sig_atomic_t stop_asked;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stop_asked = 1;
+}
+
+static fire_status_t show(void *arg, int64_t done, int64_t total)
 {
     (void)arg;
     console_progress("Converting", done, total, "");
+    if (stop_asked)
+        return FIRE_FAIL(FIRE_ERR_STOPPED,
+                         "stopped on request after %lld of %lld records; what was "
+                         "written of this database is removed",
+                         (long long)done, (long long)total);
+    return FIRE_OK;
 }
 
-static const fire_progress_t progress = {show, NULL};
+/* What is written so far can be many gigabytes, and is of no use: a signal has it
+ * removed. A second one ends the program at once. */
+static const fire_progress_t *progress(void)
+{
+    static const fire_progress_t shown = {show, NULL};
+    struct sigaction             act   = {.sa_handler = on_signal,
+                                          .sa_flags   = SA_RESTART | (int)SA_RESETHAND};
+
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    return &shown;
+}
 
 static fire_status_t wrote(fire_status_t st, const char *path)
 {
@@ -51,7 +77,7 @@ static fire_status_t wrote(fire_status_t st, const char *path)
 static fire_status_t mnist(int narg, const char *const *arg)
 {
     (void)narg;
-    return wrote(fire_convert_mnist(arg[0], arg[1], arg[2], flags.backend, &progress),
+    return wrote(fire_convert_mnist(arg[0], arg[1], arg[2], flags.backend, progress()),
                  arg[2]);
 }
 
@@ -74,9 +100,9 @@ const command_t command_convert_mnist = {
 static fire_status_t siamese(int narg, const char *const *arg)
 {
     (void)narg;
-    return wrote(
-        fire_convert_mnist_siamese(arg[0], arg[1], 1, arg[2], flags.backend, &progress),
-        arg[2]);
+    return wrote(fire_convert_mnist_siamese(arg[0], arg[1], 1, arg[2], flags.backend,
+                                            progress()),
+                 arg[2]);
 }
 
 const command_t command_convert_siamese = {
@@ -100,7 +126,7 @@ static fire_status_t cifar10(int narg, const char *const *arg)
 {
     const char *backend = narg > 2 ? arg[2] : flags.backend;
 
-    return wrote(fire_convert_cifar10(arg[0], arg[1], backend, &progress), arg[1]);
+    return wrote(fire_convert_cifar10(arg[0], arg[1], backend, progress()), arg[1]);
 }
 
 const command_t command_convert_cifar10 = {
@@ -132,7 +158,7 @@ static fire_status_t imageset(int narg, const char *const *arg)
     o.check_size  = flags.check_size;
     o.encoded     = flags.encoded;
     o.encode_type = flags.encode_type;
-    return wrote(fire_convert_imageset(&o, arg[1], arg[2], flags.backend, &progress),
+    return wrote(fire_convert_imageset(&o, arg[1], arg[2], flags.backend, progress()),
                  arg[2]);
 }
 

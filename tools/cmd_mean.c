@@ -15,10 +15,11 @@ static const fire_option_t options[] = {
 };
 static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
 
-static void show(void *arg, int64_t done, int64_t total)
+static fire_status_t show(void *arg, int64_t done, int64_t total)
 {
     (void)arg;
     console_progress("Adding", done, total, "");
+    return FIRE_OK;
 }
 
 static fire_status_t run(int narg, const char *const *arg)

@@ -4,9 +4,10 @@
 #define FIRE_DATA_CONVERT_H
 #include "base/error.h"
 
-/* Called now and then (every thousand records or so) and at the end. */
+/* Called now and then (every hundred records or so) and at the end; an error that it
+ * returns ends the work. */
 typedef struct fire_progress {
-    void (*report)(void *arg, int64_t done, int64_t total);
+    fire_status_t (*report)(void *arg, int64_t done, int64_t total);
     void *arg;
 } fire_progress_t;
 

@@ -12,11 +12,12 @@
 
 static int64_t last_done, last_total;
 
-static void note(void *arg, int64_t done, int64_t total)
+static fire_status_t note(void *arg, int64_t done, int64_t total)
 {
     (void)arg;
     last_done  = done;
     last_total = total;
+    return FIRE_OK;
 }
 
 static const fire_progress_t progress = {note, NULL};

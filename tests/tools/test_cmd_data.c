@@ -126,6 +126,18 @@ TEST(image_files_become_records_with_the_path_in_the_key)
     CHECK_EQ(d.width, 4);
 }
 
+TEST(ctrl_c_leaves_nothing_of_a_database)
+{
+    make_pictures();
+    SH_OK("seq 500000 | sed 's/.*/a.pgm 5/' >long");
+    SH_OK("convert_imageset img/ long db 2>log & pid=$!; for i in $(seq 500); do "
+          "ls -d db.tmp.* && break; sleep 0.02; done; kill -INT $pid; wait $pid; "
+          "echo $? >code");
+    CHECK_STR(read_file("code"), "1\n");
+    CHECK_HAS(read_file("log"), "stopped on request after");
+    CHECK_EQ(count_files("db*"), 0);
+}
+
 TEST(an_image_list_that_is_missing_is_named)
 {
     SH_FAILS("nolist", "convert_imageset img/ nolist db");

@@ -8,18 +8,17 @@ fire_status_t fire_convert_open(fire_convert_t *c, const char *db, const char *b
     return fire_writer_open(backend, db, &c->writer);
 }
 
-static void report(const fire_convert_t *c)
+static fire_status_t report(const fire_convert_t *c)
 {
-    if (c->progress.report != NULL)
-        c->progress.report(c->progress.arg, c->writer->count, c->total);
+    if (c->progress.report == NULL) return FIRE_OK;
+    return c->progress.report(c->progress.arg, c->writer->count, c->total);
 }
 
 fire_status_t fire_convert_put_record(fire_convert_t *c, const char *key,
                                       const fire_str_t *record)
 {
     FIRE_TRY(fire_writer_put(c->writer, key, record->text, (size_t)record->n));
-    if (c->writer->count % 1000 == 0) report(c);
-    return FIRE_OK;
+    return c->writer->count % 100 == 0 ? report(c) : FIRE_OK;
 }
 
 fire_status_t fire_convert_put(fire_convert_t *c, const char *key,
@@ -33,10 +32,8 @@ fire_status_t fire_convert_put(fire_convert_t *c, const char *key,
 fire_status_t fire_convert_close(fire_convert_t *c, fire_status_t st)
 {
     fire_str_fini(&c->record);
-    if (st < 0) {
-        fire_writer_abort(c->writer);
-        return st;
-    }
-    if (c->writer->count % 1000 != 0) report(c);
-    return fire_writer_commit(c->writer);
+    if (st >= 0) st = report(c);
+    if (st >= 0) return fire_writer_commit(c->writer);
+    fire_writer_abort(c->writer);
+    return st;
 }

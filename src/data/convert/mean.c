@@ -93,8 +93,8 @@ static fire_status_t add_all(sums_t *s, const fire_progress_t *progress)
     for (s->first = 0; s->first < n; s->first += BLOCK) {
         FIRE_TRY(fire_parallel(PARTS, 0, add_part, s));
         if (progress != NULL)
-            progress->report(progress->arg, s->first + BLOCK < n ? s->first + BLOCK : n,
-                             n);
+            FIRE_TRY(progress->report(progress->arg,
+                                      s->first + BLOCK < n ? s->first + BLOCK : n, n));
     }
     for (int k = 1; k < PARTS; k++)
         for (int64_t i = 0; i < fire_extent_count(s->extent); i++)
