@@ -1,4 +1,5 @@
 /* sweep_grid.c - the points of a sweep, and the solver of each. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,15 +34,6 @@ static fire_status_t parse_axis(const char *flag, const char *list, axis_t *axis
         at += n + (at[n] == ',');
     }
     *axis_p = axis;
-    return FIRE_OK;
-}
-
-static fire_status_t check_batches(const axis_t *batch)
-{
-    for (int i = 0; i < batch->n; i++)
-        if (batch->value[i] != floor(batch->value[i]) || batch->value[i] > 1 << 24)
-            return FIRE_FAIL(FIRE_ERR_INVALID, "--batches: %g is no number of images",
-                             batch->value[i]);
     return FIRE_OK;
 }
 
@@ -82,6 +74,27 @@ static void set_batches(const Caffe__NetParameter *net, uint32_t batch)
 
 /* ---- the grid ---- */
 
+/* Iterations can double where the few between two tests are rounded up to one. */
+static fire_status_t check_batches(const grid_t *g)
+{
+    const Caffe__SolverParameter *p = g->base;
+
+    for (int i = 0; i < g->batch.n; i++) {
+        double batch = g->batch.value[i];
+
+        if (batch != floor(batch) || batch > 1 << 24)
+            return FIRE_FAIL(FIRE_ERR_INVALID, "--batches: %g is no number of images",
+                             batch);
+        if (!g->same_iterations &&
+            2.0 * p->max_iter * (double)g->reference / batch > INT_MAX)
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "--batches: as many images as %d iterations of %lld take "
+                             "too many iterations of %g; try --hold iterations",
+                             p->max_iter, (long long)g->reference, batch);
+    }
+    return FIRE_OK;
+}
+
 /* A net of its own for training, whose batch can be changed, and one for each test. */
 static fire_status_t part_nets(Caffe__SolverParameter *p)
 {
@@ -120,7 +133,7 @@ static fire_status_t set_up(grid_t *g, const grid_flags_t *flags)
     FIRE_TRY(parse_axis("rates", flags->rates, &g->rate));
     if (g->batch.n == 0) g->batch = (axis_t){1, {(double)g->reference}};
     if (g->rate.n == 0) g->rate = (axis_t){1, {(double)g->base->base_lr}};
-    return check_batches(&g->batch);
+    return check_batches(g);
 }
 
 fire_status_t grid_open(const char *dir, Caffe__SolverParameter *solver,
@@ -175,11 +188,13 @@ fire_status_t grid_dir(const grid_t *g, int point, char **dir_p)
 
 /* ---- the solver of a point ---- */
 
+/* At least once, if at all; what is further off than any number is never reached. */
 static int stretched(int iterations, double by)
 {
-    int n = (int)lround(iterations * by);
+    double n = round(iterations * by);
 
-    return iterations > 0 && n < 1 ? 1 : n;
+    if (n >= INT_MAX) return INT_MAX;
+    return iterations > 0 && n < 1 ? 1 : (int)n;
 }
 
 /* The rate as a function of the epoch, not of the iteration. */

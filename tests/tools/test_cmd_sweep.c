@@ -145,6 +145,9 @@ TEST(a_sweep_refuses_what_it_cannot_do)
     SH_FAILS("no number of images", SWEEP "--batches 8.5");
     SH_FAILS("--scaling is none, linear or sqrt", SWEEP "--scaling cubic");
     SH_FAILS("--hold is epochs or iterations", SWEEP "--hold still");
+    edit_file("solver.prototxt", "max_iter: 20", "max_iter: 200000000");
+    SH_FAILS("200000000 iterations of 8 take too many iterations of 1",
+             SWEEP "--batches 1");
     edit_file("net.prototxt", "batch_size: 8", "");
     SH_FAILS("no layer of the training net has a batch_size", SWEEP);
 }
