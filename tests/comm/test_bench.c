@@ -1,6 +1,7 @@
 #include "comm/bench.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "comm/select.h"
 #include "ranks.h"
 #include "test.h"
@@ -74,4 +75,30 @@ static void misspell(fire_comm_t *c, void *arg)
 TEST(a_misspelt_algorithm_is_refused_before_anything_runs)
 {
     run_ranks(2, &FIRE_COMM_OPTIONS_INIT, misspell, NULL);
+}
+
+static void keep_seconds(void *arg, const fire_bench_result_t *r)
+{
+    *(double *)arg = r->seconds;
+}
+
+static void rest_between(fire_comm_t *c, void *arg)
+{
+    fire_bench_t b = plan;
+    double       start, seconds = 0;
+
+    (void)arg;
+    b.nbytes = b.nalgo = b.repeats = 1;
+    start                          = fire_clock_now();
+    CHECK_OK(fire_comm_bench(c, &b, keep_seconds, &seconds));
+    CHECK(fire_clock_now() - start >= 0.4 + seconds);
+    CHECK(seconds < 0.4);
+}
+
+TEST(hosts_rest_before_a_measurement_and_that_is_not_counted)
+{
+    fire_comm_options_t o = FIRE_COMM_OPTIONS_INIT;
+
+    o.ranks_per_node = 1;
+    run_ranks(2, &o, rest_between, NULL);
 }
