@@ -4,7 +4,7 @@
 if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "FIRE_FUZZ needs clang: cmake -DCMAKE_C_COMPILER=clang -DFIRE_FUZZ=ON")
 endif()
-set(fuzz_flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+set(fuzz_flags -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all
   -fno-omit-frame-pointer -g -O1)
 add_library(fire_fuzz STATIC ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c)
 target_compile_options(fire_fuzz PRIVATE ${fuzz_flags})

@@ -60,21 +60,21 @@ static choice_t choose(const window_data_t *d, const fire_batch_t *batch, int64_
         .mirror = d->transform.mirror && draw(d, seed, sample, 1, 2) == 1};
 }
 
-static int scaled(int n, float scale)
-{
-    return (int)roundf((float)n * scale);
-}
-
-static int above_0(int n)
-{
-    return n > 0 ? n : 0;
-}
-
 /* Far outside of every image there is an end to how far: coordinates stay within the
  * ten digits that a window file may have. */
 static int placed(float at)
 {
     return (int)roundf(fmaxf(-1e9f, fminf(at, 1e9f)));
+}
+
+static int scaled(int n, float scale)
+{
+    return placed((float)n * scale);
+}
+
+static int above_0(int n)
+{
+    return n > 0 ? n : 0;
 }
 
 /* Grow the window so that context_pad pixels of the result lie around it. */
