@@ -4,6 +4,7 @@
 #include "command.h"
 #include "console.h"
 #include "data/convert.h"
+#include "stop.h"
 
 typedef struct flags {
     const char *backend, *encode_type;
@@ -34,14 +35,6 @@ static const fire_option_group_t groups[]          = {{"Flags", options, &flags}
 static const fire_option_group_t imageset_groups[] = {
     {"Flags", imageset_options, &flags}, {0}};
 
-static volatile sig_atomic_t stop_asked;
-
-static void on_signal(int number)
-{
-    (void)number;
-    stop_asked = 1;
-}
-
 static fire_status_t show(void *arg, int64_t done, int64_t total)
 {
     (void)arg;
@@ -59,11 +52,9 @@ static fire_status_t show(void *arg, int64_t done, int64_t total)
 static const fire_progress_t *progress(void)
 {
     static const fire_progress_t shown = {show, NULL};
-    struct sigaction             act   = {.sa_handler = on_signal,
-                                          .sa_flags   = SA_RESTART | (int)SA_RESETHAND};
 
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
+    stop_on(SIGINT, SA_RESTART | (int)SA_RESETHAND);
+    stop_on(SIGTERM, SA_RESTART | (int)SA_RESETHAND);
     return &shown;
 }
 

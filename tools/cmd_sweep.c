@@ -2,7 +2,6 @@
  * worker at a time, and tabulates what each point reached. */
 #include <math.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "fire_flags.h"
 #include "gpu_flags.h"
 #include "net_flags.h"
+#include "stop.h"
 #include "sweep.h"
 #include "train/rundir.h"
 #include "train/runlog.h"
@@ -75,26 +75,6 @@ typedef struct session {
     bool            diverged;
     fire_status_t   peers; /* what other workers let us know */
 } session_t;
-
-/* ---- signals ---- */
-
-static atomic_bool stop_asked; /* by the handler, for all workers */
-
-static void on_signal(int number)
-{
-    (void)number;
-    stop_asked = true;
-}
-
-/* mpirun hands on SIGUSR2, not SIGINT. */
-static void catch_signals(void)
-{
-    struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-
-    sigfillset(&act.sa_mask);
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGUSR2, &act, NULL);
-}
 
 /* ---- one point ---- */
 
@@ -342,7 +322,8 @@ static fire_status_t prepare(job_t *job)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "sweep needs --solver FILE and --run_dir DIR (examples: "
                          "firecaffe sweep --help)");
-    catch_signals();
+    stop_on(SIGINT, SA_RESTART);
+    stop_on(SIGUSR2, SA_RESTART); /* mpirun hands it on, but not SIGINT */
     FIRE_TRY(net_flags_ctx(&job->options.ctx));
     FIRE_TRY(net_flags_stages(&job->options.nstage, &job->options.stage));
     job->options.level = (int)net_flags.level;

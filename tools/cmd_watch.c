@@ -7,6 +7,7 @@
 #include "command.h"
 #include "runs.h"
 #include "serve.h"
+#include "stop.h"
 #include "watch_view.h"
 
 typedef struct flags {
@@ -25,22 +26,6 @@ static const fire_option_t options[] = {
     {0},
 };
 static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int number)
-{
-    (void)number;
-    stop = 1;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction act = {.sa_handler = on_signal};
-
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
-}
 
 /* ---- text ---- */
 
@@ -80,7 +65,7 @@ static fire_status_t watch_text(fire_report_t *r)
     bool          news;
 
     printf("\x1b[?1049h\x1b[?25l");
-    while (!stop && st >= 0) {
+    while (!stop_asked && st >= 0) {
         st = print_all(r, "\x1b[H\x1b[2J", "Ctrl-C ends watching, not the run.\n");
         sleep(1);
         for (int i = 0; i < r->nrun; i++)
@@ -93,7 +78,7 @@ static fire_status_t watch_text(fire_report_t *r)
 static fire_status_t watch_page(fire_report_t *r)
 {
 #ifdef FIRE_HAVE_MICROHTTPD
-    return serve_report(r, &(serve_options_t){flags.serve, flags.token, &stop});
+    return serve_report(r, &(serve_options_t){flags.serve, flags.token});
 #else
     (void)r;
     return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
@@ -108,7 +93,8 @@ static fire_status_t run(int narg, const char *const *arg)
     fire_status_t st;
 
     FIRE_TRY(runs_open(narg, arg, &r));
-    catch_signals();
+    stop_on(SIGINT, 0);
+    stop_on(SIGTERM, 0);
     if (flags.serve[0] != '\0')
         st = watch_page(&r);
     else if (flags.once || !isatty(STDOUT_FILENO))

@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "report/page.h"
 #include "runs.h"
+#include "stop.h"
 
 enum { TOKEN_BYTES = 16, CONNECTIONS = 64, PING_SECONDS = 10, IDLE_SECONDS = 60 };
 enum { POLL_MICROSECONDS = 500000 };
@@ -56,11 +57,11 @@ static fire_status_t refresh(server_t *s)
 
 /* Files may be away for a moment while a run starts again: then there is no news. The
  * page shows the time, so it is made again now and then in any case. */
-static fire_status_t follow(server_t *s, const volatile sig_atomic_t *stop)
+static fire_status_t follow(server_t *s)
 {
     time_t last = 0;
 
-    while (!*stop) {
+    while (!stop_asked) {
         bool any = time(NULL) - last >= PING_SECONDS, news;
 
         for (int i = 0; i < s->report->nrun; i++)
@@ -348,7 +349,7 @@ fire_status_t serve_report(fire_report_t *report, const serve_options_t *options
     FIRE_TRY(refresh(&s));
     st = start(&s, options, &daemon);
     if (st >= 0) {
-        st = follow(&s, options->stop);
+        st = follow(&s);
         pthread_mutex_lock(&s.lock);
         s.quit = true;
         pthread_cond_broadcast(&s.news);

@@ -132,6 +132,18 @@ TEST(a_token_that_is_too_long_is_refused)
           strstr(ran.err, "libmicrohttpd") != NULL);
 }
 
+TEST(a_page_is_served_until_a_signal_comes)
+{
+    write_file("run.jsonl", "{\"type\":\"run\"}\n");
+    SH_OK("firecaffe watch run.jsonl --serve 127.0.0.1:0 >out 2>err & pid=$!; "
+          "for i in $(seq 500); do grep -q http out && break; grep -q libmicrohttpd "
+          "err && break; sleep 0.02; done; kill -TERM $pid; wait $pid; echo $? >code");
+    if (strstr(read_file("err"), "libmicrohttpd") != NULL)
+        test_skip("no libmicrohttpd");
+    CHECK_HAS(read_file("out"), "http://127.0.0.1:");
+    CHECK_STR(read_file("code"), "0\n");
+}
+
 TEST(runs_of_one_name_are_told_apart)
 {
     make_training();

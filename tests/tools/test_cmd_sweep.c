@@ -77,6 +77,18 @@ TEST(a_point_that_broke_off_goes_on_from_its_snapshot)
     CHECK_STR(ran.out, "2\n");
 }
 
+TEST(ctrl_c_ends_a_sweep_which_can_go_on)
+{
+    make_training();
+    edit_file("solver.prototxt", "max_iter: 20", "max_iter: 100000000");
+    SH_OK(SWEEP "--rates 0.1,0.2 --workers 2 --threads 1 2>log & pid=$!; "
+                "for i in $(seq 500); do grep -q 0.2:.training log && break; sleep "
+                "0.02; done; kill -INT $pid; wait $pid; echo $? >code");
+    CHECK_STR(read_file("code"), "0\n");
+    CHECK_EQ(count_files("grid/*/*.solverstate"), 2);
+    CHECK(strstr(read_file("grid/sweep.csv"), ",done,") == NULL);
+}
+
 TEST(points_are_dealt_out_to_threads)
 {
     make_training();
