@@ -12,7 +12,7 @@ if(NOT FIRE_HAVE_CUDA)
   list(FILTER FIRE_SOURCES EXCLUDE REGEX "/device/cuda/")
 endif()
 if(FIRE_CUDA_EMULATOR)
-  list(FILTER FIRE_SOURCES EXCLUDE REGEX "/device/cuda/([a-z_]*cudnn|range)")
+  list(FILTER FIRE_SOURCES EXCLUDE REGEX "/device/cuda/(cudnn/|range)")
   list(APPEND FIRE_SOURCES ${FIRE_EMULATED_SOURCES})
 endif()
 
@@ -44,7 +44,7 @@ add_custom_command(OUTPUT ${FIRE_PAGE}
   DEPENDS ${FIRE_PAGE_PARTS} ${CMAKE_SOURCE_DIR}/cmake/embed_page.cmake)
 
 # So does what is Python in the Python layer.
-set(python_host ${CMAKE_SOURCE_DIR}/src/layers/common/python_host.py)
+set(python_host ${CMAKE_SOURCE_DIR}/src/layers/python/python_host.py)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${python_host})
 file(READ ${python_host} bytes HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
@@ -94,8 +94,8 @@ add_library(fire_objects OBJECT ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c ${FIRE
   ${CMAKE_BINARY_DIR}/python_host.c)
 set_source_files_properties(${PROTO_DIR}/caffe.pb-c.c PROPERTIES COMPILE_OPTIONS "-w;-O1")
 # Winograd is for one instruction set anyway, and its error is its own.
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/device/cpu/winograd.c
-  ${CMAKE_SOURCE_DIR}/src/device/cpu/winograd_f64.c
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/layers/conv/winograd/winograd.c
+  ${CMAKE_SOURCE_DIR}/src/layers/conv/winograd/f64.c
   PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 target_compile_options(fire_objects PRIVATE -fvisibility=hidden)
 target_link_libraries(fire_objects PUBLIC fire_flags ${FIRE_LIBS})

@@ -2,7 +2,7 @@
  * existing scripts run. They are not in any help text. */
 #ifndef FIRE_TOOLS_CAFFE_FLAGS_H
 #define FIRE_TOOLS_CAFFE_FLAGS_H
-#include "base/options.h"
+#include "base/text/options.h"
 
 /* gflags' other ways to ask for help, and what glog understands. */
 fire_option_group_t glog_flags(void);

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "base/alloc.h"
 #include "data/decode.h"
-#include "data/mean.h"
+#include "data/picture/mean.h"
 #include "image_net.h"
 #include "net_flags.h"
 

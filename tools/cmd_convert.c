@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "command.h"
 #include "console.h"
-#include "data/convert.h"
+#include "data/convert/convert.h"
 #include "stop.h"
 
 typedef struct flags {

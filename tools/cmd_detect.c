@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "command.h"
-#include "data/detections.h"
-#include "data/proposals.h"
+#include "data/picture/detections.h"
+#include "data/picture/proposals.h"
 #include "image_net.h"
 #include "net_flags.h"
 

@@ -7,7 +7,7 @@
 #include "command.h"
 #include "console.h"
 #include "data/datum.h"
-#include "data/writer.h"
+#include "data/source/writer.h"
 #include "net_flags.h"
 
 enum { MAX_BLOBS = 64 };

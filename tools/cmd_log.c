@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "command.h"
 #include "log_tables.h"
 

@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "command.h"
 #include "console.h"
-#include "data/mean.h"
+#include "data/picture/mean.h"
 
 typedef struct flags {
     const char *backend;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "command.h"
 #include "layer_text.h"
 #include "model/load.h"

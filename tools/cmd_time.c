@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "base/log.h"
 #include "command.h"
 #include "console.h"

@@ -3,7 +3,7 @@
 #ifndef FIRE_TOOLS_COMMAND_H
 #define FIRE_TOOLS_COMMAND_H
 #include "base/error.h"
-#include "base/options.h"
+#include "base/text/options.h"
 
 enum { MAX_GROUPS = 8 };
 

@@ -2,7 +2,7 @@
  * a progress bar below them. All of it goes to stderr; stdout is for results. */
 #ifndef FIRE_TOOLS_CONSOLE_H
 #define FIRE_TOOLS_CONSOLE_H
-#include "base/options.h"
+#include "base/text/options.h"
 
 /* glog's flags, as far as they make sense here. */
 typedef struct console_flags {

@@ -1,7 +1,7 @@
 /* draw.h - pictures of nets. */
 #ifndef FIRE_TOOLS_DRAW_H
 #define FIRE_TOOLS_DRAW_H
-#include "base/json.h"
+#include "base/text/json.h"
 #include "net/net.h"
 
 /* Lay out by Graphviz if its `dot` is there, by our own rules otherwise; append an SVG

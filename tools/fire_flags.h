@@ -2,7 +2,7 @@
  * what Caffe does not know. A flag wins over the solver file. */
 #ifndef FIRE_TOOLS_FIRE_FLAGS_H
 #define FIRE_TOOLS_FIRE_FLAGS_H
-#include "base/options.h"
+#include "base/text/options.h"
 #include "caffe.pb-c.h"
 
 typedef struct fire_flags fire_flags_t;

@@ -2,8 +2,8 @@
  * have in common, and any number of pictures through one net, batch by batch. */
 #ifndef FIRE_TOOLS_IMAGE_NET_H
 #define FIRE_TOOLS_IMAGE_NET_H
-#include "base/options.h"
-#include "data/prepare.h"
+#include "base/text/options.h"
+#include "data/picture/prepare.h"
 #include "net/net.h"
 
 typedef struct image_flags {

@@ -2,7 +2,7 @@
  * started again from its newest snapshot when it ends as it should not. */
 #ifndef FIRE_TOOLS_LAUNCH_H
 #define FIRE_TOOLS_LAUNCH_H
-#include "base/options.h"
+#include "base/text/options.h"
 
 typedef struct launch_flags {
     const char *launcher;

@@ -1,7 +1,7 @@
 /* layer_text.h - what tables and pictures tell of a layer, in a few letters. */
 #ifndef FIRE_TOOLS_LAYER_TEXT_H
 #define FIRE_TOOLS_LAYER_TEXT_H
-#include "base/text.h"
+#include "base/text/text.h"
 #include "layers/layer.h"
 
 /* "" where it is missing, which a file that is only looked at may leave so. */

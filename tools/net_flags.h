@@ -2,7 +2,7 @@
  * describe. Names are Caffe's where it has them. */
 #ifndef FIRE_TOOLS_NET_FLAGS_H
 #define FIRE_TOOLS_NET_FLAGS_H
-#include "base/options.h"
+#include "base/text/options.h"
 #include "net/net.h"
 
 typedef struct net_flags {

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "comm/probe.h"

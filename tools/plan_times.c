@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "plan.h"
 
 static const fire_json_t *find_layer(const fire_json_t *layers, const char *name)

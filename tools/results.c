@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 #include "base/alloc.h"
-#include "base/append.h"
+#include "base/text/append.h"
 #include "base/clock.h"
 #include "command.h"
 #include "comm/transport/cluster.h"

@@ -2,7 +2,7 @@
  * tells what ran where, then come results, then how it ended. */
 #ifndef FIRE_TOOLS_RESULTS_H
 #define FIRE_TOOLS_RESULTS_H
-#include "base/json.h"
+#include "base/text/json.h"
 
 typedef struct results results_t;
 

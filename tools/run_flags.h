@@ -1,7 +1,7 @@
 /* run_flags.h - the flags that say what a training leaves behind besides weights. */
 #ifndef FIRE_TOOLS_RUN_FLAGS_H
 #define FIRE_TOOLS_RUN_FLAGS_H
-#include "base/options.h"
+#include "base/text/options.h"
 #include "train/runlog.h"
 
 typedef struct run_flags {

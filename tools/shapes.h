@@ -2,7 +2,7 @@
  * the deploy net beside the file. */
 #ifndef FIRE_TOOLS_SHAPES_H
 #define FIRE_TOOLS_SHAPES_H
-#include "base/options.h"
+#include "base/text/options.h"
 #include "net_flags.h"
 
 typedef struct shapes {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "shapes.h"
 #include "sweep.h"
 #include "train/rundir.h"

@@ -2,7 +2,7 @@
  * threads of this process (--workers N), or this one alone. */
 #ifndef FIRE_TOOLS_WORKERS_H
 #define FIRE_TOOLS_WORKERS_H
-#include "base/options.h"
+#include "base/text/options.h"
 #include "comm/comm.h"
 
 typedef struct workers_flags {

@@ -1,8 +1,8 @@
 /* filler.h - initial values of parameters: Caffe's seven fillers. */
 #ifndef FIRE_BLOB_FILLER_H
 #define FIRE_BLOB_FILLER_H
-#include "base/mt.h"
-#include "base/rng.h"
+#include "base/random/mt.h"
+#include "base/random/rng.h"
 #include "blob/blob.h"
 #include "caffe.pb-c.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "comm/comm_state.h"
 #include "comm/select.h"
 

@@ -3,7 +3,7 @@
  * bytes from a damaged data set are an error, never a stray read. */
 #ifndef FIRE_DATA_DATUM_H
 #define FIRE_DATA_DATUM_H
-#include "base/text.h"
+#include "base/text/text.h"
 
 typedef struct fire_datum {
     int            channels, height, width, label;

@@ -2,7 +2,7 @@
 #ifndef FIRE_DATA_DECODE_H
 #define FIRE_DATA_DECODE_H
 #include "data/datum.h"
-#include "data/image.h"
+#include "data/image/image.h"
 
 /* Memory that a decode thread keeps between samples. All zero is an empty one. */
 typedef struct fire_workspace {

@@ -5,7 +5,7 @@
  * belong together (images and label maps) stay together. */
 #ifndef FIRE_DATA_ORDER_H
 #define FIRE_DATA_ORDER_H
-#include "base/rng.h"
+#include "base/random/rng.h"
 
 static inline int64_t fire_order_record(uint64_t seed, bool shuffle, int64_t n,
                                         int64_t sample)

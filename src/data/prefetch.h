@@ -6,7 +6,7 @@
  * One thread asks. Nothing is allocated once every batch of the ring was filled. */
 #ifndef FIRE_DATA_PREFETCH_H
 #define FIRE_DATA_PREFETCH_H
-#include "base/moment.h"
+#include "base/random/moment.h"
 #include "data/decode.h"
 #include "device/gpu.h"
 

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/rng.h"
+#include "base/random/rng.h"
 #include "data/hdf5_rows.h"
 #include "model/hdf5_io.h"
 

@@ -7,8 +7,8 @@
  * from the file: the store changes how fast records come, never which. */
 #ifndef FIRE_DATA_STORE_H
 #define FIRE_DATA_STORE_H
-#include "base/moment.h"
-#include "data/source.h"
+#include "base/random/moment.h"
+#include "data/source/source.h"
 
 /* What goes to, or comes from, one worker: n bytes of a buffer, from `at` on. Both are
  * multiples of 64. */

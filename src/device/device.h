@@ -4,7 +4,7 @@
 #define FIRE_DEVICE_DEVICE_H
 #include <fire/blob.h>
 #include "base/error.h"
-#include "base/mt.h"
+#include "base/random/mt.h"
 #include "device/pool.h"
 
 FIRE_BEGIN_C

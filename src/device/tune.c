@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 #define HEADER "firecaffe tune 1\n"
 

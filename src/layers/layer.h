@@ -9,8 +9,8 @@
 #define FIRE_LAYERS_LAYER_H
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/moment.h"
-#include "base/rng.h"
+#include "base/random/moment.h"
+#include "base/random/rng.h"
 #include "blob/blob.h"
 #include "blob/filler.h"
 #include "caffe.pb-c.h"

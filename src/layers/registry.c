@@ -2,7 +2,7 @@
  * link cannot lose a layer. */
 #include <string.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "layers/layer.h"
 
 #define FIRE_LAYER(family, file) extern const fire_layer_ops_t fire_layer_##file;

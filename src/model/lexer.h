@@ -1,7 +1,7 @@
 /* lexer.h - cuts protobuf text format into tokens, one at a time. */
 #ifndef FIRE_MODEL_LEXER_H
 #define FIRE_MODEL_LEXER_H
-#include "base/text.h"
+#include "base/text/text.h"
 
 typedef enum fire_token_kind {
     FIRE_TOKEN_END,

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 

@@ -2,7 +2,7 @@
  * message by way of its descriptor. */
 #ifndef FIRE_MODEL_TEXT_H
 #define FIRE_MODEL_TEXT_H
-#include "base/text.h"
+#include "base/text/text.h"
 #include "model/message.h"
 
 /* Read one message. Errors read "file:line:col: ..." and tell the nearest known

@@ -1,7 +1,7 @@
 /* describe.h - what a net is made of, as JSON: for run logs, pictures, other programs. */
 #ifndef FIRE_NET_DESCRIBE_H
 #define FIRE_NET_DESCRIBE_H
-#include "base/json.h"
+#include "base/text/json.h"
 #include "net/net.h"
 
 /* An array with an object per layer: name, type, bottoms, tops, shapes of the tops,

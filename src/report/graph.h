@@ -4,7 +4,7 @@
  * the whole net. */
 #ifndef FIRE_REPORT_GRAPH_H
 #define FIRE_REPORT_GRAPH_H
-#include "base/json.h"
+#include "base/text/json.h"
 
 typedef struct fire_graph_node {
     const char  *name, *type; /* NULL: no box, a bend of an edge */

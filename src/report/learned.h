@@ -2,7 +2,7 @@
  * which classes the net mixes up. Each becomes one JSON value for the page. */
 #ifndef FIRE_REPORT_LEARNED_H
 #define FIRE_REPORT_LEARNED_H
-#include "base/json.h"
+#include "base/text/json.h"
 #include "caffe.pb-c.h"
 
 /* {"layer", "n", "height", "width", "pixels"}: the first layer of a model file that

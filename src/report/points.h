@@ -1,7 +1,7 @@
 /* points.h - a curve over iterations and time, and the same curve made small. */
 #ifndef FIRE_REPORT_POINTS_H
 #define FIRE_REPORT_POINTS_H
-#include "base/json.h"
+#include "base/text/json.h"
 
 typedef struct fire_point {
     int64_t iter;

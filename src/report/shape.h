@@ -1,7 +1,7 @@
 /* shape.h - is a JSON value what its reader takes it for? */
 #ifndef FIRE_REPORT_SHAPE_H
 #define FIRE_REPORT_SHAPE_H
-#include "base/json.h"
+#include "base/text/json.h"
 
 /* A shape is written as an example: s a string, n a number (or null), [s] an array of
  * strings, (s n) an array of just these, {name:s size:n?} an object with these members

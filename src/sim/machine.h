@@ -2,7 +2,7 @@
  * fast a worker computes. Read from a JSON file (docs/scaling.md). */
 #ifndef FIRE_SIM_MACHINE_H
 #define FIRE_SIM_MACHINE_H
-#include "base/json.h"
+#include "base/text/json.h"
 
 enum { FIRE_TORUS_DIMS = 3 };
 

@@ -1,7 +1,7 @@
 /* update.cu - the update rules on a GPU: all parameters in one launch, or in a few. */
 #include <string.h>
 
-#include "layers/cuda/block.h"
+#include "device/cuda/kernel/block.h"
 #include "solver/elements.h"
 
 /* What fits into the arguments of a kernel; CHUNK elements are one block's work. */

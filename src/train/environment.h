@@ -1,7 +1,7 @@
 /* environment.h - the machine and the program, as far as they may explain a result. */
 #ifndef FIRE_TRAIN_ENVIRONMENT_H
 #define FIRE_TRAIN_ENVIRONMENT_H
-#include "base/json.h"
+#include "base/text/json.h"
 
 /* Add members to the open object: program, built_with, host, pid, os, cpu, cores,
  * memory, directory, threads (variables that set their number), mpi, gpus. */

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/append.h"
+#include "base/text/append.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "train/profile.h"

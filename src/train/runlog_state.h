@@ -1,7 +1,7 @@
 /* runlog_state.h - what the files of the run log share. */
 #ifndef FIRE_TRAIN_RUNLOG_STATE_H
 #define FIRE_TRAIN_RUNLOG_STATE_H
-#include "base/append.h"
+#include "base/text/append.h"
 #include "train/events.h"
 #include "train/runlog.h"
 #include "train/trace.h"

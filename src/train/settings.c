@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "comm/algo/algo.h"
 #include "comm/codec/codec.h"
 #include "solver/solver.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "base/append.h"
+#include "base/text/append.h"
 
 enum { EXCHANGE_LANES = 16 }; /* exchanges that run at once are drawn side by side */
 

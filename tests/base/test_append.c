@@ -1,5 +1,5 @@
 #include "base/alloc.h"
-#include "base/append.h"
+#include "base/text/append.h"
 #include "base/file.h"
 #include "test.h"
 

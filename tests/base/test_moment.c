@@ -1,4 +1,4 @@
-#include "base/moment.h"
+#include "base/random/moment.h"
 #include "test.h"
 
 TEST(lanes_share_a_batch_without_gap_or_overlap)

@@ -1,4 +1,4 @@
-#include "base/mt.h"
+#include "base/random/mt.h"
 
 #include <string.h>
 

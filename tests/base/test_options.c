@@ -1,4 +1,4 @@
-#include "base/options.h"
+#include "base/text/options.h"
 
 #include <stdlib.h>
 #include "base/file.h"

@@ -1,4 +1,4 @@
-#include "base/rng.h"
+#include "base/random/rng.h"
 #include "test.h"
 
 TEST(philox_gives_the_published_known_answer)

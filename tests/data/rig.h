@@ -1,7 +1,7 @@
 /* rig.h - one data layer, alone: built from its prototxt, run at chosen moments. */
 #ifndef FIRE_TESTS_DATA_RIG_H
 #define FIRE_TESTS_DATA_RIG_H
-#include "data/writer.h"
+#include "data/source/writer.h"
 #include "gpu.h"
 #include "layers/layer.h"
 #include "test.h"

@@ -1,6 +1,6 @@
 /* AnnotatedData: boxes follow what happens to the image. */
-#include "data/augment.h"
-#include "data/distort.h"
+#include "data/transform/augment.h"
+#include "data/transform/distort.h"
 #include "model/message.h"
 #include "rig.h"
 

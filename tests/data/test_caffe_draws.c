@@ -1,4 +1,4 @@
-#include "data/caffe_draws.h"
+#include "data/transform/caffe_draws.h"
 
 #include "test.h"
 

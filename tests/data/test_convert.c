@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "data/convert.h"
+#include "data/convert/convert.h"
 #include "data/datum.h"
-#include "data/image.h"
-#include "data/mean.h"
-#include "data/source.h"
+#include "data/image/image.h"
+#include "data/picture/mean.h"
+#include "data/source/source.h"
 
 static int64_t last_done, last_total;
 

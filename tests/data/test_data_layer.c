@@ -1,6 +1,6 @@
 #include "rig.h"
 
-#include "data/source.h"
+#include "data/source/source.h"
 
 static const char *data_layer(const char *db, int batch, const char *more)
 {

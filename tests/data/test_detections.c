@@ -1,4 +1,4 @@
-#include "data/detections.h"
+#include "data/picture/detections.h"
 
 #include "base/alloc.h"
 #include "base/file.h"

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "data/convert.h"
-#include "data/image.h"
-#include "data/mean.h"
+#include "data/convert/convert.h"
+#include "data/image/image.h"
+#include "data/picture/mean.h"
 
 typedef fire_status_t (*try_t)(void);
 

@@ -1,4 +1,4 @@
-#include "data/image.h"
+#include "data/image/image.h"
 
 #include <stdlib.h>
 

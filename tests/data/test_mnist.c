@@ -1,9 +1,9 @@
 #include "rig.h"
 
 #include "base/file.h"
-#include "data/convert.h"
+#include "data/convert/convert.h"
 #include "data/datum.h"
-#include "data/source.h"
+#include "data/source/source.h"
 
 static const char images[] = "\0\0\x08\x03\0\0\0\2\0\0\0\2\0\0\0\3"
                              "\1\2\3\4\5\6\x11\x12\x13\x14\x15\x16";

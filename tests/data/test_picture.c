@@ -1,4 +1,4 @@
-#include "data/picture.h"
+#include "data/picture/picture.h"
 
 #include "base/file.h"
 #include "test.h"

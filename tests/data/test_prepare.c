@@ -1,4 +1,4 @@
-#include "data/prepare.h"
+#include "data/picture/prepare.h"
 
 #include "base/file.h"
 #include "model/npy.h"

@@ -1,9 +1,9 @@
-#include "data/proposals.h"
+#include "data/picture/proposals.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "data/segment.h"
+#include "data/picture/segment.h"
 #include "test.h"
 
 enum { HEIGHT = 120, WIDTH = 160, MIN_SIDE = 16 };

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "data/datum.h"
-#include "data/source.h"
+#include "data/source/source.h"
 
 static const char *const backends[] = {"LMDB", "LEVELDB"};
 

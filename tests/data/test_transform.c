@@ -1,7 +1,7 @@
-#include "data/transform.h"
+#include "data/transform/transform.h"
 
 #include "base/file.h"
-#include "data/mean.h"
+#include "data/picture/mean.h"
 #include "rig.h"
 
 static uint8_t       image[2 * 5 * 6]; /* pixel k is k */

@@ -1,6 +1,6 @@
 /* conv_cudnn.c - cuDNN's convolutions for the emulator, tap by tap in float32, for two
- * spatial axes. Stands in for device/cuda/conv_cudnn.c. */
-#include "device/cuda/conv_cudnn.h"
+ * spatial axes. Stands in for device/cuda/cudnn/conv_cudnn.c. */
+#include "device/cuda/cudnn/conv_cudnn.h"
 
 #include <stdlib.h>
 #include <string.h>

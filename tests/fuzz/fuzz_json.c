@@ -1,5 +1,5 @@
 /* fuzz_json.c - JSON: what is read, written out and read again is the same. */
-#include "base/json.h"
+#include "base/text/json.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* images.h - the image targets differ in their corpus: each begins with files of its
  * own format. */
-#include "data/image.h"
+#include "data/image/image.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

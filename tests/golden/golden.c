@@ -17,7 +17,7 @@
 #include "device/cpu/parallel.h"
 #include "golden.h"
 #include "gpu.h"
-#include "layers/common/python.h"
+#include "layers/python/python.h"
 
 /* Sanitizers' builds have kernels without vectors, which round otherwise: there oneDNN's
  * sum over two threads decides a maximum of LeNet's trace, and its test loss is 2.7e-4

@@ -3,7 +3,7 @@
  * this folder describes the format. */
 #ifndef FIRE_TESTS_GOLDEN_H
 #define FIRE_TESTS_GOLDEN_H
-#include "base/json.h"
+#include "base/text/json.h"
 #include "model/npy.h"
 #include "net/net.h"
 

@@ -11,7 +11,7 @@
 #define FIRE_TESTS_LAYERS_BENCH_H
 #include <stdlib.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "model/text.h"
 #include "net/net.h"
 #include "test.h"

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "gpu.h"
-#include "layers/common/python.h"
+#include "layers/python/python.h"
 #include "model/text.h"
 
 static void read_input(layer_case_t *c, const char *words)

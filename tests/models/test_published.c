@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "data/writer.h"
+#include "data/source/writer.h"
 #include "model/load.h"
 #include "model/text.h"
 #include "test.h"

@@ -1,4 +1,4 @@
-#include "base/json.h"
+#include "base/text/json.h"
 #include "sim/machine.h"
 #include "test.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "data/writer.h"
+#include "data/source/writer.h"
 #include "device/gpu.h"
 #include "fixture.h"
 

@@ -1,7 +1,7 @@
 /* convert, mean, features and classify, by Caffe's names and by ours. */
 #include <stdlib.h>
 #include "data/datum.h"
-#include "data/source.h"
+#include "data/source/source.h"
 #include "fixture.h"
 
 /* Look at record i of a database in test_tmpdir(); returns how many there are. */

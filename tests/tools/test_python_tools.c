@@ -2,7 +2,7 @@
  * resize_and_crop_images.py. */
 #include "fixture.h"
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "data/decode.h"
 
 /* ---- draw_net.py ---- */

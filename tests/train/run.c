@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "data/writer.h"
+#include "data/source/writer.h"
 #include "model/load.h"
 #include "model/text.h"
 #include "train/runlog.h"

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "report/run.h"
 #include "run.h"
 

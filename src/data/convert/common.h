@@ -1,9 +1,9 @@
 /* common.h - what the converters share: Datums into a new database. */
 #ifndef FIRE_DATA_CONVERT_COMMON_H
 #define FIRE_DATA_CONVERT_COMMON_H
-#include "data/convert.h"
+#include "data/convert/convert.h"
 #include "data/datum.h"
-#include "data/writer.h"
+#include "data/source/writer.h"
 
 typedef struct fire_convert {
     fire_writer_t  *writer;

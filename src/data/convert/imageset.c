@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/parallel.h"
-#include "base/rng.h"
+#include "base/random/rng.h"
 #include "data/convert/common.h"
 #include "data/decode.h"
 #include "data/image_list.h"

@@ -1,4 +1,4 @@
-#include "data/mean.h"
+#include "data/picture/mean.h"
 
 #include "base/alloc.h"
 #include "base/file.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/rng.h"
+#include "base/random/rng.h"
 #include "data/convert/common.h"
 #include "data/convert/unzip.h"
 

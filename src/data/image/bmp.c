@@ -1,5 +1,5 @@
 /* bmp.c - uncompressed Windows bitmaps with 8, 24 or 32 bits per pixel. */
-#include "data/image.h"
+#include "data/image/image.h"
 
 typedef struct bitmap {
     uint32_t       offset, header; /* of the pixels; length of the header */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "data/image.h"
+#include "data/image/image.h"
 
 enum { CUBIC_TAPS = 4, LANCZOS_TAPS = 8 };
 

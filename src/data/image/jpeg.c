@@ -6,7 +6,7 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
-#include "data/image.h"
+#include "data/image/image.h"
 
 enum { QUALITY = 95 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/image.h"
+#include "data/image/image.h"
 
 typedef struct job {
     const uint8_t *at, *end; /* of the file that is read */

@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "data/image.h"
+#include "data/image/image.h"
 
 typedef struct text {
     const uint8_t *at, *end;

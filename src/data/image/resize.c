@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "data/image.h"
+#include "data/image/image.h"
 
 enum { BITS = 11, ONE = 1 << BITS };
 

@@ -1,10 +1,10 @@
-#include "data/detections.h"
+#include "data/picture/detections.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 enum { FILENAME, YMIN, XMIN, YMAX, XMAX, COLUMNS, MAX_FIELDS = 1024 };
 

@@ -1,5 +1,5 @@
 #include "base/alloc.h"
-#include "data/detections.h"
+#include "data/picture/detections.h"
 #include "model/hdf5_io.h"
 
 static fire_status_t write_files(hid_t file, const char *path,

@@ -1,7 +1,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/file.h"
-#include "data/mean.h"
+#include "data/picture/mean.h"
 #include "model/blob_proto.h"
 #include "model/load.h"
 #include "model/npy.h"

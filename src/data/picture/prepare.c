@@ -1,4 +1,4 @@
-#include "data/prepare.h"
+#include "data/picture/prepare.h"
 
 #include "base/alloc.h"
 

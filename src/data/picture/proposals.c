@@ -1,10 +1,10 @@
-#include "data/proposals.h"
+#include "data/picture/proposals.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "data/segment.h"
+#include "data/picture/segment.h"
 
 enum {
     COLOUR_BINS = 25,

@@ -1,4 +1,4 @@
-#include "data/segment.h"
+#include "data/picture/segment.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Windows as pycaffe's Detector cuts them. */
 #include <math.h>
 #include <string.h>
-#include "data/prepare.h"
+#include "data/picture/prepare.h"
 
 /* One direction of a window with context, rows or columns. rint() rounds halves to the
  * even neighbour, as numpy does. */

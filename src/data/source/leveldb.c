@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
-#include "data/source.h"
+#include "base/text/text.h"
+#include "data/source/source.h"
 
 typedef struct level_source {
     fire_source_t          base;

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "data/source.h"
+#include "data/source/source.h"
 
 typedef struct entry {
     const void *key, *value;

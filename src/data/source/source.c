@@ -1,4 +1,4 @@
-#include "data/source.h"
+#include "data/source/source.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "data/writer.h"
+#include "data/source/writer.h"
 
 #include <errno.h>
 #include <ftw.h>

@@ -2,7 +2,7 @@
 #include <leveldb/c.h>
 
 #include "base/alloc.h"
-#include "data/writer.h"
+#include "data/source/writer.h"
 
 typedef struct leveldb_writer {
     fire_writer_t         base;

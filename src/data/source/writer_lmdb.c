@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
-#include "data/writer.h"
+#include "base/text/text.h"
+#include "data/source/writer.h"
 
 enum { FIRST_MAP = 1 << 26 };
 

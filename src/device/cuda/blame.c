@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "device/cuda/cuda.h"
 
 void fire_gpu_set_speaker(fire_stream_t *s, const char *layer)

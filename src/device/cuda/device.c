@@ -8,7 +8,7 @@
 #include "device/cuda/cuda.h"
 #include "device/tune.h"
 #ifdef FIRE_HAVE_CUDNN
-#    include "device/cuda/conv_cudnn.h"
+#    include "device/cuda/cudnn/conv_cudnn.h"
 #endif
 
 fire_status_t fire_cuda_status(cudaError_t rc, const char *what, const char *file,

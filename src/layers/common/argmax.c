@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/cuda/move.h"
+#include "layers/shape/move.h"
 
 typedef struct scored {
     float   value;

@@ -1,7 +1,7 @@
 /* axpy.c - y = a x + b with one a for each channel of each item, in one pass over the
  * data; what SENet puts at the end of a block */
 #include "device/cpu/blas.h"
-#include "layers/cuda/rows.h"
+#include "layers/common/sums.h"
 
 typedef struct axpy {
     int64_t planes, n; /* items x channels, elements of a channel */

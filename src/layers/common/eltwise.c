@@ -4,8 +4,8 @@
 #include "device/cpu/blas.h"
 #include "device/cpu/raw.h"
 #include "layers/common/eltwise.h"
-#include "layers/cuda/kernels.h"
-#include "layers/neuron/relu.h"
+#include "layers/kernels.h"
+#include "layers/activation/relu.h"
 
 #define PROD FIRE_ELTWISE(PROD)
 #define SUM  FIRE_ELTWISE(SUM)

@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
-#include "layers/cuda/kernels.h"
-#include "layers/cuda/move.h"
-#include "layers/cuda/rows.h"
+#include "layers/kernels.h"
+#include "layers/shape/move.h"
+#include "layers/common/sums.h"
 
 typedef struct embed {
     int64_t words, outputs;

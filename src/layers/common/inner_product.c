@@ -2,7 +2,7 @@
  * (outputs, inputs), or (inputs, outputs) with `transpose`. */
 #include "device/cpu/blas.h"
 #include "layers/common/inner_product.h"
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 
 static fire_status_t inner_product_setup(fire_layer_t *l)
 {

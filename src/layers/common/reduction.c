@@ -1,7 +1,7 @@
 /* reduction.c - all axes from `axis` on become one number each: their sum, sum of
  * magnitudes, sum of squares or mean, times coeff */
 #include "device/cpu/blas.h"
-#include "layers/cuda/rows.h"
+#include "layers/common/sums.h"
 #include "layers/scalar.h"
 
 #define OP(name) CAFFE__REDUCTION_PARAMETER__REDUCTION_OP__##name

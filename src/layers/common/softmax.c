@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "device/cpu/blas.h"
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 #include "layers/scalar.h"
 
 fire_status_t fire_softmax_reshape(fire_softmax_t *s, const fire_blob_t *x, int axis)

@@ -6,11 +6,11 @@
  * Random windows, expansion and colours follow seed, layer and sample number alone. */
 #include <string.h>
 
-#include "data/augment.h"
-#include "data/distort.h"
-#include "data/fit.h"
+#include "data/transform/augment.h"
+#include "data/transform/distort.h"
+#include "data/transform/fit.h"
 #include "data/order.h"
-#include "data/transform.h"
+#include "data/transform/transform.h"
 #include "layers/data/feed.h"
 #include "model/message.h"
 

@@ -2,7 +2,7 @@
 #include "layers/data/data.h"
 
 #include "data/order.h"
-#include "data/transform.h"
+#include "data/transform/transform.h"
 #include "layers/data/feed.h"
 
 typedef struct data {

@@ -4,7 +4,7 @@
 #ifndef FIRE_LAYERS_DATA_FEED_H
 #define FIRE_LAYERS_DATA_FEED_H
 #include "data/prefetch.h"
-#include "data/transform.h"
+#include "data/transform/transform.h"
 #include "layers/layer.h"
 
 FIRE_BEGIN_C

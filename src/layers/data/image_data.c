@@ -3,7 +3,7 @@
 
 #include "data/image_list.h"
 #include "data/order.h"
-#include "data/transform.h"
+#include "data/transform/transform.h"
 #include "layers/data/feed.h"
 
 typedef struct image_data {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/transform.h"
+#include "data/transform/transform.h"
 #include "data/window_list.h"
 #include "layers/data/feed.h"
 

@@ -1,7 +1,7 @@
 /* bbox.h - what SSD does with boxes: codes relative to priors, ranks, duplicates. */
 #ifndef FIRE_LAYERS_DETECTION_BBOX_H
 #define FIRE_LAYERS_DETECTION_BBOX_H
-#include "data/bbox.h"
+#include "data/transform/bbox.h"
 #include "layers/layer.h"
 
 typedef Caffe__PriorBoxParameter__CodeType fire_bbox_code_t;

@@ -2,7 +2,7 @@
  *     name height width */
 #ifndef FIRE_LAYERS_DETECTION_IMAGE_SIZES_H
 #define FIRE_LAYERS_DETECTION_IMAGE_SIZES_H
-#include "data/bbox.h"
+#include "data/transform/bbox.h"
 #include "layers/layer.h"
 
 typedef struct fire_image_size {

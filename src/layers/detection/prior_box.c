@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 #include "layers/detection/bbox.h"
 
 enum { MAX_RATIOS = 64 };

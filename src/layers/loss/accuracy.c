@@ -3,7 +3,7 @@
  * each class. */
 #include <string.h>
 
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 #include "layers/loss/accuracy.h"
 
 typedef fire_accuracy_t accuracy_t;

@@ -2,7 +2,7 @@
  * margin apart: loss = sum(y d^2 + (1 - y) max(margin - d, 0)^2) / 2N, d = |a - b|.
  * Bottom 2 holds y: is it a pair of one class? legacy_version takes margin - d^2. */
 #include "device/cpu/blas.h"
-#include "layers/cuda/losses.h"
+#include "layers/loss/losses.h"
 #include "layers/loss/formulas.h"
 
 typedef struct contrastive {

@@ -1,7 +1,7 @@
 /* hinge_loss.c - loss = sum over classes of max(0, 1 + x), with -x for the true class;
  * or of the squares of that (norm: L2). Divided by the number of items. */
 #include "device/cpu/blas.h"
-#include "layers/cuda/losses.h"
+#include "layers/loss/losses.h"
 #include "layers/scalar.h"
 
 typedef struct hinge {

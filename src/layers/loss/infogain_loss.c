@@ -1,8 +1,8 @@
 /* infogain_loss.c - loss = -sum over k of H[label][k] log softmax(x)[k] / normalizer.
  * The matrix H, classes x classes, comes from a binaryproto file or from bottom 2. */
 #include "layers/common/softmax.h"
-#include "layers/cuda/kernels.h"
-#include "layers/cuda/losses.h"
+#include "layers/kernels.h"
+#include "layers/loss/losses.h"
 #include "layers/loss/formulas.h"
 #include "model/blob_proto.h"
 #include "model/load.h"

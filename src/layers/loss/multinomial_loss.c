@@ -1,7 +1,7 @@
 /* multinomial_loss.c - loss = -sum(log p[label]) / N for probabilities p (of a Softmax
  * layer). Training is more stable with SoftmaxWithLoss, which joins the two. */
 #include "device/cpu/blas.h"
-#include "layers/cuda/losses.h"
+#include "layers/loss/losses.h"
 #include "layers/loss/formulas.h"
 
 typedef struct multinomial {

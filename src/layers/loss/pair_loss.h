@@ -3,7 +3,7 @@
 #ifndef FIRE_LAYERS_LOSS_PAIR_LOSS_H
 #define FIRE_LAYERS_LOSS_PAIR_LOSS_H
 #include "device/cpu/blas.h"
-#include "layers/cuda/losses.h"
+#include "layers/loss/losses.h"
 
 /* What tells one from another. */
 typedef struct fire_pair_rule {

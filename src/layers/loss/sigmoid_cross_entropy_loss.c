@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
-#include "layers/cuda/kernels.h"
-#include "layers/cuda/losses.h"
+#include "layers/kernels.h"
+#include "layers/loss/losses.h"
 #include "layers/loss/formulas.h"
 
 typedef struct sigmoid_loss {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 #include "layers/loss/softmax_loss.h"
 #include "layers/scalar.h"
 

@@ -1,5 +1,5 @@
 /* absval.c - y = |x| */
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t absval_forward(fire_layer_t *l)

@@ -1,5 +1,5 @@
 /* clip.c - y = x, but at least min and at most max */
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t clip_setup(fire_layer_t *l)

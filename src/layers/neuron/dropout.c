@@ -5,7 +5,7 @@
  * the global batch: the same mask whatever the number of workers. */
 #include "layers/neuron/dropout.h"
 
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 
 fire_status_t fire_dropout_init(fire_dropout_t *s, float ratio)
 {

@@ -1,7 +1,7 @@
 /* log.c - y = log_base(scale x + shift); base -1 (the default) stands for e */
 #include <math.h>
 
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t log_setup(fire_layer_t *l)

@@ -1,5 +1,5 @@
 /* power.c - y = (scale x + shift)^power */
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t power_setup(fire_layer_t *l)

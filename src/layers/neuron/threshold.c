@@ -1,5 +1,5 @@
 /* threshold.c - y = 1 for x > threshold, 0 otherwise; no gradient */
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t threshold_setup(fire_layer_t *l)

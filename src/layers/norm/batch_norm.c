@@ -7,7 +7,7 @@
  * With scale_bias, as in NVIDIA's fork, two more that are learned: y = g y + b. */
 #include <math.h>
 
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 #include "layers/norm/batch_norm.h"
 #include "layers/norm/norm_simd.h"
 

@@ -1,5 +1,5 @@
 /* bias.c - y = x + b, with b a parameter or the second bottom. */
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 #include "layers/norm/affine.h"
 
 static fire_status_t bias_setup(fire_layer_t *l)

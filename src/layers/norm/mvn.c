@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
-#include "layers/cuda/rows.h"
+#include "layers/common/sums.h"
 
 typedef struct mvn {
     bool    variance, across;

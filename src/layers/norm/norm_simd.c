@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "layers/neuron/relu.h"
+#include "layers/activation/relu.h"
 #include "layers/norm/batch_norm.h"
 #include "layers/norm/channel_norm.h"
 #include "layers/norm/norm_simd.h"

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
-#include "layers/cuda/kernels.h"
-#include "layers/cuda/rows.h"
+#include "layers/kernels.h"
+#include "layers/common/sums.h"
 
 typedef fire_gpu_unit_t normalize_t;
 

@@ -1,6 +1,6 @@
 /* scale.c - y = x * g (+ b), with g a parameter or the second bottom, b a parameter
  * shaped like g. */
-#include "layers/cuda/kernels.h"
+#include "layers/kernels.h"
 #include "layers/norm/scale.h"
 #include "layers/norm/norm_simd.h"
 

@@ -1,6 +1,6 @@
 #include "layers/recurrent/lstm_cell.h"
 
-#include "layers/cuda/recurrent.h"
+#include "layers/recurrent/recurrent_cuda.h"
 
 fire_status_t fire_lstm_cell(const fire_layer_t *l, int64_t rows, int64_t units,
                              const float *c_prev, const float *x, const float *cont,

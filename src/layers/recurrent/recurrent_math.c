@@ -1,8 +1,8 @@
 /* recurrent_math.c - memory and arithmetic of recurrent layers, on the place where their
  * kernel runs. */
 #include "device/cpu/blas.h"
-#include "layers/cuda/recurrent.h"
-#include "layers/cuda/rows.h"
+#include "layers/recurrent/recurrent_cuda.h"
+#include "layers/common/sums.h"
 #include "layers/recurrent/recurrent.h"
 
 static const fire_device_t *device_of(const fire_layer_t *l)

@@ -1,7 +1,7 @@
 /* rnn.c - h_t = tanh(gates_t), output o_t = tanh(W_o h_t + b_o), unrolled over time. */
 #include <math.h>
 
-#include "layers/cuda/recurrent.h"
+#include "layers/recurrent/recurrent_cuda.h"
 #include "layers/recurrent/recurrent.h"
 
 static fire_status_t rnn_setup(fire_layer_t *l)

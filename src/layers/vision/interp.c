@@ -2,7 +2,7 @@
  * size comes from a second bottom, from height and width, or from factors: shrink, then
  * zoom. Negative pads crop the input first. */
 #include "device/cpu/blas.h"
-#include "layers/cuda/resize.h"
+#include "layers/vision/resize.h"
 
 typedef fire_interp_t interp_t;
 

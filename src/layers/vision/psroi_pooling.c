@@ -1,7 +1,7 @@
 /* psroi_pooling.c - R-FCN's position-sensitive pooling (Dai et al., 2016): bin (i, j) of
  * output channel c is the mean of a region's bin in input channel (c, i, j), of which
  * there are output_dim x group_size x group_size. */
-#include "layers/cuda/roi.h"
+#include "layers/vision/roi_cuda.h"
 
 static fire_status_t psroi_setup(fire_layer_t *l)
 {

@@ -3,8 +3,8 @@
  * bins, and the maximum of each bin taken. A bin without elements gives 0. */
 #include <float.h>
 
-#include "layers/cuda/kernels.h"
-#include "layers/cuda/roi.h"
+#include "layers/kernels.h"
+#include "layers/vision/roi_cuda.h"
 
 typedef struct roi_pooling {
     int32_t *index; /* where each maximum lay in its plane, -1: nowhere */

@@ -2,7 +2,7 @@
  * Pooling) as SegNet does, every value goes where its maximum came from and the rest is 0;
  * without, every value is repeated scale x scale times. */
 #include "device/cpu/blas.h"
-#include "layers/cuda/resize.h"
+#include "layers/vision/resize.h"
 
 typedef struct upsample {
     int64_t scale[2], out[2]; /* height, width */

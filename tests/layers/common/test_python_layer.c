@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "layers/bench.h"
-#include "layers/common/python.h"
+#include "layers/python/python.h"
 
 #define PYTHON(layer)                                            \
     "type: \"Python\" python_param { module: \"python_layers\" " \

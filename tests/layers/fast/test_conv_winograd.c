@@ -1,7 +1,7 @@
 #include "device/cpu/convert.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/precision.h"
-#include "device/cpu/winograd.h"
+#include "layers/conv/winograd/winograd.h"
 #include "twins.h"
 
 #define FILL                                         \

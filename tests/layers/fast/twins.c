@@ -1,6 +1,6 @@
 #include "twins.h"
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "model/text.h"
 
 static fire_net_t *make(const char *text, Caffe__Phase phase, const fire_ctx_t *ctx)

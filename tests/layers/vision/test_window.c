@@ -1,4 +1,4 @@
-#include "layers/vision/window.h"
+#include "layers/conv/window.h"
 #include "test.h"
 
 static fire_window_t window(int axes, int64_t kernel, int64_t stride, int64_t pad,

@@ -1,0 +1,46 @@
+/* rng.h - randomness as a function. fire_rng_*(key, index) is the index-th
+ * number of the sequence `key`; there is no state to carry, save or share, so a
+ * value is the same whatever the number of workers, threads or restarts.
+ *
+ * Philox 4x32-10 (Salmon et al., 2011). The same code runs on a GPU. */
+#ifndef FIRE_BASE_RANDOM_RNG_H
+#define FIRE_BASE_RANDOM_RNG_H
+#include <fire/api.h>
+
+FIRE_BEGIN_C
+typedef struct fire_rng_key {
+    uint32_t k[2];
+} fire_rng_key_t;
+
+/* What a sequence is for; part of the key, so that no two uses share numbers. */
+typedef enum fire_rng_use {
+    FIRE_RNG_FILL,    /* weight fillers */
+    FIRE_RNG_DROPOUT, /* masks */
+    FIRE_RNG_CROP,    /* crop offsets and mirror flags */
+    FIRE_RNG_SHUFFLE, /* sample order */
+    FIRE_RNG_DATA,    /* DummyData */
+    FIRE_RNG_POOL,    /* stochastic pooling */
+    FIRE_RNG_TEST,
+} fire_rng_use_t;
+
+/* stream tells apart things of one use (a layer: fire_rng_name(its name)); step
+ * is the iteration, the epoch, or 0. */
+fire_rng_key_t fire_rng_key(uint64_t seed, fire_rng_use_t use, uint64_t stream,
+                            uint64_t step);
+uint64_t       fire_rng_name(const char *name); /* FNV-1a */
+/* All of the key but the step, for those who learn that later (philox.h). */
+uint64_t fire_rng_base(uint64_t seed, fire_rng_use_t use, uint64_t stream);
+
+/* Four numbers at once: the block that holds indices 4*block ... 4*block+3. */
+void     fire_rng_block(fire_rng_key_t key, uint64_t block, uint32_t out[4]);
+uint32_t fire_rng_u32(fire_rng_key_t key, uint64_t index);
+uint64_t fire_rng_below(fire_rng_key_t key, uint64_t index, uint64_t limit);
+float    fire_rng_uniform(fire_rng_key_t key, uint64_t index); /* [0, 1) */
+float    fire_rng_gaussian(fire_rng_key_t key, uint64_t index);
+
+/* The position-th element of a random permutation of 0 ... n-1, without storing
+ * it: a Feistel network on the next power of four, walked until it lands below n.
+ * About four rounds per look-up; every worker can ask for just its own samples. */
+uint64_t fire_rng_permute(fire_rng_key_t key, uint64_t n, uint64_t position);
+FIRE_END_C
+#endif

@@ -1,0 +1,67 @@
+/* options.h - command-line flags from tables, in the syntax of gflags:
+ *
+ *   -flag value   --flag=value   --bool   --nobool   --list a --list b   --
+ *   --nopath                 as if the flag --path had not been given
+ *   --flagfile=FILE[,FILE]   flags from files, one --flag=value a line, # comments
+ *   --fromenv=A[,B]          flag A from the variable FLAGS_A (--tryfromenv: if set)
+ *
+ * Flags and arguments may be mixed; - and _ in names are the same. */
+#ifndef FIRE_BASE_TEXT_OPTIONS_H
+#define FIRE_BASE_TEXT_OPTIONS_H
+#include "base/text/text.h"
+
+typedef enum fire_option_type {
+    FIRE_OPTION_BOOL,   /* bool */
+    FIRE_OPTION_INT,    /* int64_t */
+    FIRE_OPTION_DOUBLE, /* double */
+    FIRE_OPTION_STRING, /* const char *; NULL where the default is NULL */
+    FIRE_OPTION_PATH,   /* the same, and refused when given as "" */
+    FIRE_OPTION_LIST,   /* fire_option_list_t: each use of the flag appends */
+} fire_option_type_t;
+
+typedef struct fire_option_list {
+    const char **text;
+    int64_t      n, cap;
+} fire_option_list_t;
+
+/* One flag. Its value lies `offset` bytes into the struct that goes with the
+ * table; write rows with FIRE_OPTION(). A table ends with {0}. */
+typedef struct fire_option {
+    const char        *name;
+    fire_option_type_t type;
+    size_t             offset;
+    const char        *preset; /* default, as a user would type it */
+    const char        *arg;    /* what --help calls the value; NULL for a bool */
+    const char        *help;
+} fire_option_t;
+
+#define FIRE_OPTION(struct_, member, type, preset, arg, help)                     \
+    {                                                                             \
+#        member, FIRE_OPTION_##type, offsetof(struct_, member), preset, arg, help \
+    }
+
+/* Tables that are looked up together; ends with a group without options. */
+typedef struct fire_option_group {
+    const char          *title; /* in --help; NULL: understood, but not shown */
+    const fire_option_t *options;
+    void                *values;
+} fire_option_group_t;
+
+typedef struct fire_options {
+    const char **arg; /* what is no flag, in order */
+    int64_t      narg, arg_cap;
+    char       **kept; /* text that values point into */
+    int64_t      nkept, kept_cap;
+} fire_options_t;
+
+/* Set all values to their defaults, then to what the flags say (argv[0] is not
+ * looked at). Values and `out` start zeroed; strings live until fire_options_fini(out),
+ * which is due on failure too. */
+fire_status_t fire_options_parse(const fire_option_group_t *groups, int argc,
+                                 const char *const *argv, fire_options_t *out);
+/* Frees the text, and the lists among the values. */
+void fire_options_fini(const fire_option_group_t *groups, fire_options_t *options);
+
+/* "--flag ARG   what it does (default: x)", a line each, long ones wrapped. */
+fire_status_t fire_options_help(const fire_option_group_t *groups, fire_str_t *out);
+#endif

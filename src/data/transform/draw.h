@@ -1,0 +1,34 @@
+/* draw.h - a short run of random numbers for one sample: a function of seed, stream and
+ * sample, so the same whatever worker or thread asks. */
+#ifndef FIRE_DATA_TRANSFORM_DRAW_H
+#define FIRE_DATA_TRANSFORM_DRAW_H
+#include "base/random/rng.h"
+
+typedef struct fire_draw {
+    fire_rng_key_t key;
+    uint64_t       at;
+} fire_draw_t;
+
+enum { FIRE_DRAWS_PER_SAMPLE = 1 << 16 };
+
+static inline fire_draw_t fire_draw(uint64_t seed, uint64_t stream, int64_t sample)
+{
+    return (fire_draw_t){fire_rng_key(seed, FIRE_RNG_CROP, stream, 1),
+                         (uint64_t)sample * FIRE_DRAWS_PER_SAMPLE};
+}
+
+static inline float fire_draw_uniform(fire_draw_t *d, float low, float high)
+{
+    return low + (high - low) * fire_rng_uniform(d->key, d->at++);
+}
+
+static inline bool fire_draw_chance(fire_draw_t *d, float probability)
+{
+    return fire_rng_uniform(d->key, d->at++) < probability;
+}
+
+static inline int64_t fire_draw_below(fire_draw_t *d, int64_t n)
+{
+    return (int64_t)fire_rng_below(d->key, d->at++, (uint64_t)n);
+}
+#endif

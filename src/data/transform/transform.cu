@@ -1,0 +1,96 @@
+/* transform.cu - the second half of transform_param, on packed images of bytes. The same
+ * arithmetic and the same random numbers as on the CPU, so the same bits. */
+#include "data/transform/transform.h"
+
+#include "device/cuda/launch.h"
+
+typedef struct rule {
+    fire_packed_t  in;
+    fire_rng_key_t key;
+    float          scale;
+    bool           mirror, random_crop;
+    int            nvalue;                  /* 0: no mean_values */
+    int            mean_height, mean_width; /* 0: no mean image */
+} rule_t;
+
+typedef struct place {
+    int  top, left; /* in the mean image */
+    bool mirror;
+} place_t;
+
+__device__ static place_t find_place(const rule_t &r, int64_t sample)
+{
+    int     spare_y = r.mean_height - r.in.extent.height;
+    int     spare_x = r.mean_width - r.in.extent.width;
+    place_t p       = {spare_y / 2, spare_x / 2, false};
+
+    if (r.mean_height > 0 && r.random_crop) {
+        p.top  = fire_transform_drawn(r.key, sample, FIRE_DRAW_TOP, spare_y + 1);
+        p.left = fire_transform_drawn(r.key, sample, FIRE_DRAW_LEFT, spare_x + 1);
+    }
+    if (r.mirror)
+        p.mirror = fire_transform_drawn(r.key, sample, FIRE_DRAW_MIRROR, 2) == 1;
+    return p;
+}
+
+__device__ static float mean_at(const rule_t &r, const place_t &p, int c, int y, int x)
+{
+    if (r.mean_height > 0)
+        return r.in
+            .mean[((int64_t)c * r.mean_height + p.top + y) * r.mean_width + p.left + x];
+    return r.nvalue == 0 ? 0.0f : r.in.mean[r.nvalue == 1 ? 0 : c];
+}
+
+/* Blocks (x) for an image, (y) for parts of it; a thread takes all channels of a pixel. */
+template <typename T, bool LAST> __global__ static void finish(rule_t r, T *out)
+{
+    __shared__ place_t p;
+    const int          C = r.in.extent.channels, H = r.in.extent.height;
+    const unsigned     W = (unsigned)r.in.extent.width, pixels = W * (unsigned)H;
+    const uint8_t     *from = r.in.bytes + (int64_t)blockIdx.x * C * pixels;
+
+    if (threadIdx.x == 0 && blockIdx.y == 0 && r.in.label != NULL)
+        r.in.label_out[blockIdx.x] = r.in.label[blockIdx.x];
+    if (threadIdx.x == 0)
+        p = find_place(r, r.in.slice.first + blockIdx.x * r.in.slice.stride);
+    __syncthreads();
+    out += (int64_t)blockIdx.x * C * pixels;
+    for (unsigned i = blockIdx.y * blockDim.x + threadIdx.x; i < pixels;
+         i += gridDim.y * blockDim.x) {
+        unsigned y = i / W, x = i - y * W, at = p.mirror ? W - 1 - x : x,
+                 k = y * W + at;
+
+        for (int c = 0; c < C; c++) {
+            uint8_t byte = from[r.in.interleaved ? k * C + c : c * pixels + k];
+            float   mean = mean_at(r, p, c, (int)y, (int)at);
+
+            out[LAST ? i * C + c : c * pixels + i] =
+                (T)(((float)byte - mean) * r.scale);
+        }
+    }
+}
+
+fire_status_t fire_transform_finish(const fire_transform_t *t, fire_stream_t *s,
+                                    const fire_packed_t *in,
+                                    const fire_format_t *format, void *out)
+{
+    rule_t   r    = {*in,
+                     fire_rng_key(in->seed, FIRE_RNG_CROP, t->stream, 0),
+                     t->scale,
+                     t->mirror,
+                     t->random_crop && t->crop > 0,
+                     t->nvalue,
+                     t->mean_extent.height,
+                     t->mean_extent.width};
+    int64_t  n    = (int64_t)in->extent.height * in->extent.width;
+    unsigned part = (unsigned)((n + FIRE_CUDA_BLOCK - 1) / FIRE_CUDA_BLOCK);
+    dim3     grid((unsigned)in->slice.n, part < 64 ? part : 64);
+
+    if (in->slice.n * fire_extent_count(in->extent) == 0) return FIRE_OK;
+    FIRE_WITH_TYPE(format->dtype, T,
+                   if (format->layout == FIRE_NHWC) return FIRE_LAUNCH_GRID(
+                       s, grid, FIRE_CUDA_BLOCK, (finish<T, true>), r, (T *)out);
+                   else return FIRE_LAUNCH_GRID(s, grid, FIRE_CUDA_BLOCK,
+                                                (finish<T, false>), r, (T *)out))
+    return FIRE_OK;
+}

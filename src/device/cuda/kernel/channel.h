@@ -1,0 +1,309 @@
+/* channel.h - sums per channel over arrays seen as outer x channels x inner, the same on
+ * every run: blocks leave partial sums, which are added in a fixed order.
+ *
+ * Channels last (inner 1), a block is TX vectors of channels wide and TY rows high; each
+ * thread keeps its channels and all blocks together walk over the rows:
+ *
+ *       channels ->   |0|1|2|3|0|1|2|3|        threadIdx.x
+ *   rows  threadIdx.y |.......|.......|        blockIdx.x: which channels
+ *    |                                         blockIdx.y: which rows
+ *
+ * Sums walk from the last row to the first, what is done to each element from the first
+ * to the last: each begins with what the kernel before it has left in the cache. A
+ * thread loads a batch of rows before it works on the first, which keeps enough memory
+ * on its way to be as fast as a copy.
+ *
+ * Channels first, a block has one channel and some planes. */
+#ifndef FIRE_DEVICE_CUDA_KERNEL_CHANNEL_H
+#define FIRE_DEVICE_CUDA_KERNEL_CHANNEL_H
+#include "device/cuda/kernel/block.h"
+#include "device/cuda/kernel/divide.h"
+#include "device/cuda/kernel/lanes.h"
+#include "device/cuda/kernel/view.h"
+
+enum { FIRE_CHANNEL_THREADS = 256, FIRE_CHANNEL_PARTS = 1024 };
+
+enum { FIRE_CHANNEL_BLOCKS = 2 }; /* that a multiprocessor runs at once */
+
+/* How blocks share the work; made by fire_channel_plan(). */
+typedef struct fire_channel_plan {
+    fire_gpu_view_t view;
+    int             vector; /* elements a thread takes at once */
+    int             tx, ty;
+    int             parts; /* partial sums per channel */
+    int64_t         step;  /* planes of one part */
+    unsigned        columns;
+    fire_divisor_t  by_inner;
+    /* With one part, the only sum (K 1) goes straight there, added or not; or NULL. */
+    float *sum;
+    bool   add;
+} fire_channel_plan_t;
+
+/* `vector`: elements of 16 bytes; 1 is taken where channels do not divide. */
+static inline fire_channel_plan_t fire_channel_plan(fire_gpu_view_t view, int vector,
+                                                    int multiprocessors)
+{
+    fire_channel_plan_t p    = {view, 1, 32, FIRE_CHANNEL_THREADS / 32, 1, 1, 1};
+    int64_t             most = (int64_t)FIRE_CHANNEL_BLOCKS * multiprocessors, rows = 1;
+
+    p.by_inner = fire_divisor(view.inner);
+    if (view.inner == 1) {
+        p.vector = view.channels % vector == 0 ? vector : 1;
+        while (p.tx > 1 && p.tx / 2 * p.vector >= view.channels)
+            p.tx /= 2;
+        p.ty = FIRE_CHANNEL_THREADS / p.tx;
+        p.columns =
+            (unsigned)((view.channels + p.tx * p.vector - 1) / (p.tx * p.vector));
+        rows = 4 * p.ty; /* few blocks with some rows per thread rather than many */
+    } else {
+        p.columns = (unsigned)view.channels;
+        most *= 2; /* they are small */
+    }
+    most /= p.columns;
+    /* With few elements, one launch instead of two. */
+    if (view.outer * view.inner <= 16 * (view.inner == 1 ? p.ty : FIRE_CHANNEL_THREADS))
+        most = 1;
+    if (most > view.outer / rows) most = view.outer / rows;
+    if (most > FIRE_CHANNEL_PARTS) most = FIRE_CHANNEL_PARTS;
+    if (most < 1) most = 1;
+    p.step  = (view.outer + most - 1) / most;
+    p.parts = (int)(p.step > 0 ? (view.outer + p.step - 1) / p.step : 1);
+    return p;
+}
+
+/* Add over threadIdx.y; the result is valid where threadIdx.y is 0. */
+template <int V> __device__ static inline fire_lanes<V> fire_add_rows(fire_lanes<V> x)
+{
+    __shared__ float sum[V][FIRE_CHANNEL_THREADS];
+    int              me = threadIdx.y * blockDim.x + threadIdx.x;
+
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < V; k++)
+        sum[k][me] = x.v[k];
+    __syncthreads();
+    for (int half = blockDim.y / 2; half > 0; half /= 2) {
+        if ((int)threadIdx.y < half)
+#pragma unroll
+            for (int k = 0; k < V; k++)
+                sum[k][me] += sum[k][me + half * blockDim.x];
+        __syncthreads();
+    }
+#pragma unroll
+    for (int k = 0; k < V; k++)
+        x.v[k] = sum[k][me];
+    return x;
+}
+
+/* A block's sums: among the partial ones or, if there are no others, where they are
+ * wanted. */
+template <int V>
+__device__ static inline void fire_channel_leave(const fire_channel_plan_t &p, int k,
+                                                 int64_t c, const fire_lanes<V> &total,
+                                                 float *partial)
+{
+    if (p.parts == 1 && p.sum != NULL)
+        for (int i = 0; i < V; i++)
+            p.sum[c + i] = p.add ? p.sum[c + i] + total.v[i] : total.v[i];
+    else
+        for (int i = 0; i < V; i++)
+            partial[((int64_t)k * p.parts + blockIdx.y) * p.view.channels + c + i] =
+                total.v[i];
+}
+
+/* partial[(k * parts + part) * channels + c] = sum of what F gives for k = 0 ... K-1.
+ * F: template <int V> struct constants, made of (F, channel) once for many elements;
+ * template <int V> struct inputs, what load(int64_t at) brings; BATCH, how many of these
+ * are loaded at once; template <int V> void add(constants<V>, inputs<V>, int64_t at,
+ * fire_lanes<V> sum[K]). */
+template <int V, int K, typename F>
+__global__ static void __launch_bounds__(FIRE_CHANNEL_THREADS, FIRE_CHANNEL_BLOCKS)
+    fire_channel_rows(fire_channel_plan_t p, F f, float *partial)
+{
+    int64_t c    = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * V;
+    int64_t step = (int64_t)gridDim.y * blockDim.y;
+    int64_t row  = p.view.outer - 1 - ((int64_t)blockIdx.y * blockDim.y + threadIdx.y);
+    bool    mine = c < p.view.channels;
+    fire_lanes<V> sum[K] = {};
+
+    if (mine) {
+        typename F::template constants<V> k(f, c);
+
+        for (; row >= 0; row -= F::BATCH * step) {
+            typename F::template inputs<V> in[F::BATCH];
+
+#pragma unroll
+            for (int i = 0; i < F::BATCH; i++)
+                in[i] = f.template load<V>(
+                    (row >= i * step ? row - i * step : 0) * p.view.channels + c);
+#pragma unroll
+            for (int i = 0; i < F::BATCH; i++)
+                if (row >= i * step)
+                    f.template add<V>(k, in[i], (row - i * step) * p.view.channels + c,
+                                      sum);
+        }
+    }
+    for (int k = 0; k < K; k++) {
+        fire_lanes<V> total = fire_add_rows<V>(sum[k]);
+
+        if (threadIdx.y == 0 && mine) fire_channel_leave<V>(p, k, c, total, partial);
+    }
+}
+
+/* A block's planes as one row of elements: many small planes as well as a few large. */
+template <int K, typename F>
+__global__ static void fire_channel_planes(fire_channel_plan_t p, F f, float *partial)
+{
+    int64_t       c = blockIdx.x, first = (int64_t)blockIdx.y * p.step;
+    int64_t       end   = first + p.step < p.view.outer ? first + p.step : p.view.outer;
+    int64_t       last  = (end - first) * p.view.inner - 1;
+    int64_t       start = threadIdx.y * blockDim.x + threadIdx.x;
+    fire_lanes<1> sum[K] = {};
+
+    typename F::template constants<1> constants(f, c);
+
+    for (int64_t i = start; i <= last; i += F::BATCH * FIRE_CHANNEL_THREADS) {
+        typename F::template inputs<1> in[F::BATCH];
+        int64_t                        at[F::BATCH];
+
+#pragma unroll
+        for (int k = 0; k < F::BATCH; k++) {
+            int64_t  mine  = i + k * FIRE_CHANNEL_THREADS;
+            uint64_t plane = (uint64_t)(mine < last ? mine : last);
+            unsigned place = fire_take(&plane, p.by_inner);
+
+            at[k] =
+                ((first + (int64_t)plane) * p.view.channels + c) * p.view.inner + place;
+            in[k] = f.template load<1>(at[k]);
+        }
+#pragma unroll
+        for (int k = 0; k < F::BATCH; k++)
+            if (i + k * FIRE_CHANNEL_THREADS <= last)
+                f.template add<1>(constants, in[k], at[k], sum);
+    }
+    for (int k = 0; k < K; k++) {
+        fire_lanes<1> total = fire_add_rows<1>(sum[k]);
+
+        total.v[0] = fire_reduce<32, fire_plus>(total.v[0]);
+        if (threadIdx.y == 0 && threadIdx.x == 0)
+            fire_channel_leave<1>(p, k, c, total, partial);
+    }
+}
+
+/* Partial sums of all channels, in scratch memory that is valid until the next use. */
+template <int V, int K, typename F>
+static fire_status_t fire_channel_sums(fire_stream_t *s, const fire_channel_plan_t &p,
+                                       F f, float **partial_p)
+{
+    size_t bytes =
+        (size_t)K * (size_t)p.parts * (size_t)p.view.channels * sizeof(float);
+    dim3  block((unsigned)p.tx, (unsigned)p.ty), grid(p.columns, (unsigned)p.parts);
+    void *partial;
+
+    FIRE_TRY(fire_cuda_workspace(s, bytes, &partial));
+    *partial_p = (float *)partial;
+    if (p.view.inner > 1)
+        return FIRE_LAUNCH_GRID(s, grid, block, (fire_channel_planes<K, F>), p, f,
+                                *partial_p);
+    if (p.vector > 1)
+        return FIRE_LAUNCH_GRID(s, grid, block, (fire_channel_rows<V, K, F>), p, f,
+                                *partial_p);
+    return FIRE_LAUNCH_GRID(s, grid, block, (fire_channel_rows<1, K, F>), p, f,
+                            *partial_p);
+}
+
+/* The sums of all parts, by blocks of a few channels whose rows of threads share the
+ * parts: total[k] of channel *c_p is valid where true comes back. */
+enum { FIRE_TOTAL_CHANNELS = 8 };
+
+template <int K>
+__device__ static inline bool fire_channel_totals(const float *partial, int parts,
+                                                  int64_t channels, float total[K],
+                                                  int64_t *c_p)
+{
+    int64_t       c   = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    fire_lanes<K> sum = {};
+
+#pragma unroll 8
+    for (int i = threadIdx.y; c < channels && i < parts; i += blockDim.y)
+#pragma unroll
+        for (int k = 0; k < K; k++)
+            sum.v[k] += partial[((int64_t)k * parts + i) * channels + c];
+    sum = fire_add_rows<K>(sum);
+    for (int k = 0; k < K; k++)
+        total[k] = sum.v[k];
+    *c_p = c;
+    return threadIdx.y == 0 && c < channels;
+}
+
+#define FIRE_LAUNCH_TOTALS(s, channels, kernel, ...)                                   \
+    FIRE_LAUNCH_GRID(                                                                  \
+        s, (unsigned)(((channels) + FIRE_TOTAL_CHANNELS - 1) / FIRE_TOTAL_CHANNELS),   \
+        dim3(FIRE_TOTAL_CHANNELS, FIRE_CHANNEL_THREADS / FIRE_TOTAL_CHANNELS), kernel, \
+        __VA_ARGS__)
+
+/* ---- element-wise work that knows its channel ---- */
+
+/* F: constants, inputs, load and BATCH as above; BLOCKS, how many a multiprocessor has
+ * registers for; template <int V> void apply(constants<V>, inputs<V>, int64_t at). */
+template <int V, typename F>
+__global__ static void __launch_bounds__(FIRE_CHANNEL_THREADS, F::BLOCKS)
+    fire_channel_each_row(fire_channel_plan_t p, F f)
+{
+    int64_t c    = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * V;
+    int64_t step = (int64_t)gridDim.y * blockDim.y, last = p.view.outer - 1;
+    int64_t row = (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
+
+    if (c >= p.view.channels) return;
+    typename F::template constants<V> k(f, c);
+    for (; row <= last; row += F::BATCH * step) {
+        typename F::template inputs<V> in[F::BATCH];
+
+#pragma unroll
+        for (int i = 0; i < F::BATCH; i++)
+            in[i] = f.template load<V>(
+                (row + i * step <= last ? row + i * step : last) * p.view.channels + c);
+#pragma unroll
+        for (int i = 0; i < F::BATCH; i++)
+            if (row + i * step <= last)
+                f.template apply<V>(k, in[i], (row + i * step) * p.view.channels + c);
+    }
+}
+
+template <typename F>
+__global__ static void fire_channel_each_plane(fire_channel_plan_t p, F f)
+{
+    for (int64_t plane = blockIdx.x; plane < p.view.outer * p.view.channels;
+         plane += gridDim.x) {
+        typename F::template constants<1> k(f, plane % p.view.channels);
+
+        for (int64_t i = threadIdx.x; i < p.view.inner; i += blockDim.x) {
+            int64_t at = plane * p.view.inner + i;
+
+            f.template apply<1>(k, f.template load<1>(at), at);
+        }
+    }
+}
+
+template <int V, typename F>
+static fire_status_t fire_channel_each(fire_stream_t *s, const fire_channel_plan_t &p,
+                                       F f)
+{
+    dim3    block((unsigned)p.tx, (unsigned)p.ty);
+    int64_t rows     = (p.view.outer + p.ty - 1) / p.ty,
+            most     = F::BLOCKS * s->multiprocessors;
+    int64_t  planes  = p.view.outer * p.view.channels;
+    unsigned threads = p.view.inner >= 256 ? 256 : p.view.inner >= 128 ? 128 : 64;
+
+    most = most / p.columns;
+    if (most < 1) most = 1;
+    if (planes == 0 || p.view.inner == 0) return FIRE_OK;
+    if (p.view.inner > 1)
+        return FIRE_LAUNCH_GRID(s, (unsigned)(planes < 65536 ? planes : 65536), threads,
+                                (fire_channel_each_plane<F>), p, f);
+    dim3 grid(p.columns, (unsigned)(rows < most ? rows : most));
+    if (p.vector > 1)
+        return FIRE_LAUNCH_GRID(s, grid, block, (fire_channel_each_row<V, F>), p, f);
+    return FIRE_LAUNCH_GRID(s, grid, block, (fire_channel_each_row<1, F>), p, f);
+}
+#endif

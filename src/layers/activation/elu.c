@@ -1,0 +1,51 @@
+/* elu.c - y = x for x > 0, alpha (exp(x) - 1) otherwise */
+#include "layers/kernels.h"
+#include "layers/neuron/formulas.h"
+
+static fire_status_t elu_setup(fire_layer_t *l)
+{
+    const Caffe__ELUParameter *p = FIRE_PARAM(l, elu_param, CAFFE__ELUPARAMETER__INIT);
+
+    FIRE_STATE(l, fire_elu_t)->alpha = p->alpha;
+    return FIRE_OK;
+}
+
+/* Only the sign of x is used. y has the same, so in place serves as well, unless
+ * alpha turns the sign of negative inputs. */
+static fire_status_t elu_forward(fire_layer_t *l)
+{
+    fire_elu_t *s = l->state;
+
+    if (s->alpha < 0) FIRE_TRY(fire_kept_save(&s->kept, l));
+    return fire_neuron_forward(l, fire_elu_y);
+}
+
+static fire_status_t elu_backward(fire_layer_t *l)
+{
+    fire_elu_t *s = l->state;
+
+    return fire_neuron_backward(l, fire_kept_bottom(&s->kept, l), fire_elu_dx);
+}
+
+static void elu_teardown(fire_layer_t *l)
+{
+    fire_kept_fini(&FIRE_STATE(l, fire_elu_t)->kept);
+}
+
+static const fire_kernel_t elu_kernels[] = {
+    FIRE_CUDA_KERNEL(elu) /* where it is built in */
+    {.name = "ref", .forward = elu_forward, .backward = elu_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_elu = {
+    .type       = "ELU",
+    .bottoms    = {1, 1},
+    .tops       = {1, 1},
+    .flags      = FIRE_LAYER_INPLACE,
+    .state_size = sizeof(fire_elu_t),
+    .setup      = elu_setup,
+    .reshape    = fire_layer_reshape_same,
+    .teardown   = elu_teardown,
+    .kernels    = elu_kernels,
+};

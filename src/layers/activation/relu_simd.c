@@ -1,0 +1,36 @@
+/* relu_simd.c - ReLU in whatever format the bottom is held. Backward needs the sign of
+ * x only, which y has too. */
+#include "device/cpu/raw.h"
+#include "layers/activation/relu.h"
+
+const char *fire_relu_simd_declines(const fire_layer_t *l)
+{
+    return FIRE_STATE(l, fire_relu_t)->slope < 0 ? "a negative slope turns signs"
+                                                 : NULL;
+}
+
+fire_status_t fire_relu_simd_forward(fire_layer_t *l)
+{
+    fire_format_t f = fire_blob_format(l->bottom[0], FIRE_DATA);
+    void         *x, *y;
+
+    FIRE_IN_AS(l->bottom[0], FIRE_DATA, &f, &x);
+    FIRE_OUT_AS(l->top[0], FIRE_DATA, &f, &y);
+    fire_raw_relu(f.dtype, fire_blob_raw_count(l->top[0], &f),
+                  FIRE_STATE(l, fire_relu_t)->slope, x, y);
+    return FIRE_OK;
+}
+
+fire_status_t fire_relu_simd_backward(fire_layer_t *l)
+{
+    fire_format_t f = fire_blob_format(l->top[0], FIRE_DIFF);
+    void         *y, *dy, *dx;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN_AS(l->top[0], FIRE_DATA, &f, &y);
+    FIRE_IN_AS(l->top[0], FIRE_DIFF, &f, &dy);
+    FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &f, &dx);
+    fire_raw_relu_back(f.dtype, fire_blob_raw_count(l->top[0], &f),
+                       FIRE_STATE(l, fire_relu_t)->slope, y, dy, dx);
+    return FIRE_OK;
+}

@@ -1,0 +1,28 @@
+/* tanh.c - y = tanh(x) */
+#include "layers/kernels.h"
+#include "layers/neuron/formulas.h"
+
+static fire_status_t tanh_forward(fire_layer_t *l)
+{
+    return fire_neuron_forward(l, fire_tanh_y);
+}
+
+static fire_status_t tanh_backward(fire_layer_t *l)
+{
+    return fire_neuron_backward(l, l->bottom[0], fire_tanh_dx);
+}
+
+static const fire_kernel_t tanh_kernels[] = {
+    FIRE_CUDA_KERNEL(tanh) /* where it is built in */
+    {.name = "ref", .forward = tanh_forward, .backward = tanh_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_tanh = {
+    .type    = "TanH",
+    .bottoms = {1, 1},
+    .tops    = {1, 1},
+    .flags   = FIRE_LAYER_INPLACE,
+    .reshape = fire_layer_reshape_same,
+    .kernels = tanh_kernels,
+};

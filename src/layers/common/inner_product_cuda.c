@@ -1,0 +1,123 @@
+/* inner_product_cuda.c - InnerProduct by cuBLAS, or where there are few outputs by kernels
+ * of our own, in the net's precision; gradients of the parameters are float32. */
+#include "layers/common/inner_product.h"
+
+#include "device/cuda/cublas.h"
+#include "layers/epilogue.h"
+#include "layers/kernels.h"
+#include "layers/common/thin.h"
+
+/* Vectors are rows of the plain layout. */
+static fire_format_t format_of(const fire_layer_t *l)
+{
+    return (fire_format_t){.place = FIRE_GPU, .dtype = l->ctx->precision};
+}
+
+static fire_gpu_view_t rows_of(const fire_inner_product_t *s)
+{
+    return (fire_gpu_view_t){s->rows, s->outputs, 1};
+}
+
+static bool is_thin(const fire_inner_product_t *s)
+{
+    return !s->transpose && fire_gpu_thin_fits(s->rows, s->inputs, s->outputs);
+}
+
+static fire_gpu_thin_t thin_of(const fire_layer_t *l)
+{
+    const fire_inner_product_t *s = FIRE_STATE(l, fire_inner_product_t);
+
+    return (fire_gpu_thin_t){(int)s->rows, (int)s->inputs, (int)s->outputs,
+                             l->ctx->precision};
+}
+
+fire_status_t fire_inner_product_cuda_forward(fire_layer_t *l)
+{
+    const fire_inner_product_t *s    = FIRE_STATE(l, fire_inner_product_t);
+    fire_format_t               f    = format_of(l);
+    fire_cuda_gemm_t            g    = {.transpose_b = !s->transpose,
+                                        .m           = s->rows,
+                                        .n           = s->outputs,
+                                        .k           = s->inputs,
+                                        .type        = f.dtype,
+                                        .c_type      = f.dtype,
+                                        .tf32        = l->ctx->tf32,
+                                        .alpha       = 1};
+    fire_gpu_thin_t             t    = thin_of(l);
+    const float                *bias = NULL;
+    void                       *x, *weights, *y;
+
+    FIRE_IN_AS(l->bottom[0], FIRE_DATA, &f, &x);
+    FIRE_IN_AS(l->blob[0], FIRE_DATA, &f, &weights);
+    FIRE_OUT_AS(l->top[0], FIRE_DATA, &f, &y);
+    if (s->rows == 0) return FIRE_OK;
+    if (s->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
+    if (is_thin(s))
+        return fire_gpu_thin_forward(l->ctx->stream, &t, x, weights, bias,
+                                     l->nfollower > 0, y);
+    FIRE_TRY(fire_cuda_gemm_run(l->ctx->stream, &g, x, weights, y));
+    return fire_gpu_epilogue_forward(l, rows_of(s), f.dtype, bias, y);
+}
+
+/* diff (+)= dy' x, or x' dy where weights are (inputs, outputs); aside: beside what
+ * follows. */
+static fire_status_t weight_gradient(fire_layer_t *l, const void *dy, bool aside)
+{
+    const fire_inner_product_t *s     = FIRE_STATE(l, fire_inner_product_t);
+    fire_format_t               f     = format_of(l);
+    fire_gpu_thin_t             t     = thin_of(l);
+    fire_cuda_gemm_t            g     = {.transpose_a = true,
+                                         .m     = s->transpose ? s->inputs : s->outputs,
+                                         .n     = s->transpose ? s->outputs : s->inputs,
+                                         .k     = s->rows,
+                                         .type  = f.dtype,
+                                         .tf32  = l->ctx->tf32,
+                                         .alpha = 1};
+    fire_stream_t              *queue = l->ctx->stream;
+    void                       *x;
+    float                      *diff;
+    bool                        add;
+    fire_status_t               st;
+
+    FIRE_IN_AS(l->bottom[0], FIRE_DATA, &f, &x);
+    FIRE_TRY(fire_gpu_gradient(l->blob[0], &add, &diff));
+    g.beta = add ? 1 : 0;
+    if (aside) FIRE_TRY(fire_cuda_aside_begin(queue));
+    st = is_thin(s)     ? fire_gpu_thin_weights(queue, &t, dy, x, add, diff)
+         : s->transpose ? fire_cuda_gemm_run(queue, &g, x, dy, diff)
+                        : fire_cuda_gemm_run(queue, &g, dy, x, diff);
+    return aside ? fire_cuda_aside_end(queue, st) : st;
+}
+
+/* Does one product leave most of the GPU to others? */
+static bool is_small(const fire_inner_product_t *s)
+{
+    return s->rows * s->inputs * s->outputs <= 64 << 20;
+}
+
+fire_status_t fire_inner_product_cuda_backward(fire_layer_t *l)
+{
+    const fire_inner_product_t *s = FIRE_STATE(l, fire_inner_product_t);
+    fire_format_t               f = format_of(l);
+    fire_cuda_gemm_t            g = {.transpose_b = s->transpose,
+                                     .m           = s->rows,
+                                     .n           = s->inputs,
+                                     .k           = s->outputs,
+                                     .type        = f.dtype,
+                                     .c_type      = f.dtype,
+                                     .tf32        = l->ctx->tf32,
+                                     .alpha       = 1};
+    fire_gpu_thin_t             t = thin_of(l);
+    bool  aside = l->param_gradient[0] && l->propagate_down[0] && is_small(s);
+    void *dy, *weights, *dx;
+
+    if (s->rows == 0) return FIRE_OK;
+    FIRE_TRY(fire_gpu_epilogue_backward(l, 0, rows_of(s), &f, s->bias, &dy));
+    if (l->param_gradient[0]) FIRE_TRY(weight_gradient(l, dy, aside));
+    if (!l->propagate_down[0]) return FIRE_OK;
+    FIRE_IN_AS(l->blob[0], FIRE_DATA, &f, &weights);
+    FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &f, &dx);
+    FIRE_TRY(is_thin(s) ? fire_gpu_thin_input(l->ctx->stream, &t, dy, weights, dx)
+                        : fire_cuda_gemm_run(l->ctx->stream, &g, dy, weights, dx));
+    return aside ? fire_cuda_aside_meet(l->ctx->stream) : FIRE_OK;
+}

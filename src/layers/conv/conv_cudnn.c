@@ -1,0 +1,400 @@
+/* conv_cudnn.c - convolution by cuDNN, with a ReLU that follows in place, in the net's
+ * precision. Operations are made when they first run: then there is memory to measure
+ * them with. */
+#include "device/cuda/cudnn/conv_cudnn.h"
+
+#include <string.h>
+
+#include "layers/epilogue.h"
+#include "layers/conv/fold.h"
+#include "layers/conv/weights.h"
+#include "layers/conv/conv.h"
+
+/* Images have three channels, tensor cores like eight and more: where nobody asks for
+ * the input's gradient, input and weights are folded (fold.h). */
+typedef struct conv_cudnn {
+    const fire_cudnn_op_t *op[FIRE_CUDNN_PASSES];
+    bool                   thin[FIRE_CUDNN_PASSES]; /* what they were made for */
+    bool                   folded;
+    fire_gpu_fold_t        image, filter;
+    fire_blob_t           *x; /* folded, as long as it is needed */
+    fire_gpu_memory_t      w; /* folded */
+} conv_cudnn_t;
+
+/* Without tensor cores cuDNN's kernels take longer to start than this takes. */
+static bool is_small(const fire_layer_t *l)
+{
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+
+    return l->ctx->precision == FIRE_F32 && !l->ctx->tf32 &&
+           c->images * c->group * c->kernel_dim * c->map.plane <= 4 << 20;
+}
+
+const char *fire_conv_cudnn_declines(const fire_layer_t *l)
+{
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+
+    if (fire_blob_count(l->bottom[0]) == 0) return "the input is empty";
+    if (c->axis != 1) return "channels are not axis 1";
+    if (c->window.axes != 2) return "it has not two spatial axes";
+    if (is_small(l) && l->ctx->kernels == NULL) /* who asks for it gets it */
+        return "it is small: a matrix product is faster";
+    return fire_cudnn_is_here(l->ctx->stream) ? NULL : "libcudnn.so.9 is not here";
+}
+
+bool fire_conv_cudnn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+{
+    return fire_gpu_epilogue_absorbs(l, next);
+}
+
+unsigned fire_conv_cudnn_needs(const fire_layer_t *l)
+{
+    return fire_gpu_epilogue_needs(l);
+}
+
+/* Stride 2 and one tap: odd rows and columns of the input do not matter, and its gradient
+ * is zero there. */
+bool fire_conv_cudnn_skips(const fire_layer_t *l)
+{
+    const fire_window_t *w = &FIRE_STATE(l, fire_conv_t)->window;
+    bool skips = w->axes == 2 && fire_gpu_format(l, l->bottom[0]).layout == FIRE_NHWC;
+
+    for (int i = 0; i < 2 && skips; i++)
+        skips = w->kernel[i] == 1 && w->stride[i] == 2 && w->pad[i] == 0;
+    return skips;
+}
+
+void fire_conv_cudnn_release(fire_layer_t *l)
+{
+    conv_cudnn_t *s = l->kernel_state;
+
+    if (s == NULL) return;
+    fire_blob_destroy(s->x);
+    fire_gpu_memory_free(&s->w);
+    fire_free(s);
+    l->kernel_state = NULL;
+}
+
+static fire_status_t create_state(fire_layer_t *l)
+{
+    conv_cudnn_t *s;
+    fire_status_t st;
+
+    FIRE_TRY(FIRE_NEW(&s, 1));
+    st = fire_blob_create(&s->x);
+    if (st < 0) {
+        fire_free(s);
+        return st;
+    }
+    if (l->ctx->lean) fire_blob_use_pool(s->x, l->ctx->pool, false);
+    l->kernel_state = s;
+    return FIRE_OK;
+}
+
+fire_status_t fire_conv_cudnn_prepare(fire_layer_t *l)
+{
+    conv_cudnn_t *s = l->kernel_state;
+
+    if (s == NULL) return create_state(l);
+    memset(s->op, 0, sizeof(s->op));
+    return FIRE_OK;
+}
+
+/* Both axes alike, and what is folded is still small. */
+static int factor_of(const fire_conv_t *c)
+{
+    enum { MOST_CHANNELS = 64 };
+    const fire_window_t *w = &c->window;
+    bool                 same =
+        w->stride[0] == w->stride[1] && w->dilation[0] == 1 && w->dilation[1] == 1;
+
+    return same && c->image.channels * w->stride[0] * w->stride[0] <= MOST_CHANNELS
+               ? (int)w->stride[0]
+               : 1;
+}
+
+static void plan_fold(fire_layer_t *l)
+{
+    const fire_conv_t   *c    = FIRE_STATE(l, fire_conv_t);
+    const fire_window_t *w    = &c->window;
+    conv_cudnn_t        *s    = l->kernel_state;
+    fire_format_t        f    = fire_gpu_format(l, l->bottom[0]);
+    int                  many = f.dtype == FIRE_F32 ? 4 : 8, by = factor_of(c);
+
+    s->folded = f.layout == FIRE_NHWC && c->group == 1 && c->image.channels < many &&
+                !l->propagate_down[0] && l->nbottom == 1;
+    if (!s->folded) return;
+    s->filter       = (fire_gpu_fold_t){.rows     = c->map.channels,
+                                        .channels = (int)c->image.channels,
+                                        .factor   = by,
+                                        .pitch    = (int)c->image.channels * by * by};
+    s->filter.pitch = (s->filter.pitch + many - 1) / many * many;
+    s->image        = s->filter;
+    s->image.rows   = c->images;
+    for (int i = 0; i < 2; i++) {
+        int size = (int)(w->kernel[i] + by - 1) / by;
+        int step = (int)w->stride[i] / by;
+
+        s->filter.in[i]    = (int)w->kernel[i];
+        s->filter.out[i]   = size;
+        s->image.in[i]     = (int)c->image.dim[i];
+        s->image.before[i] = (int)w->pad[i];
+        s->image.out[i] =
+            ((int)c->map.dim[i] - 1) * step + (size - 1) * (int)w->dilation[i] + 1;
+    }
+}
+
+/* Two groups of many channels are faster one after another, as slices of the channels,
+ * than as what libraries make of groups. */
+static int64_t runs(const fire_layer_t *l)
+{
+    const fire_conv_t *c    = FIRE_STATE(l, fire_conv_t);
+    bool               last = fire_gpu_format(l, l->bottom[0]).layout == FIRE_NHWC;
+    int64_t            in   = c->image.channels / c->group;
+    int64_t            out  = c->map.channels / c->group;
+
+    return last && c->group <= 4 && in % 8 == 0 && out % 8 == 0 ? c->group : 1;
+}
+
+/* thin: the input has even rows and columns alone, none of which is skipped. */
+static void describe(const fire_layer_t *l, bool thin, fire_cudnn_conv_t *d)
+{
+    const fire_conv_t  *c = FIRE_STATE(l, fire_conv_t);
+    const conv_cudnn_t *s = l->kernel_state;
+    fire_format_t       f = fire_gpu_format(l, l->bottom[0]);
+
+    memset(d, 0, sizeof(*d));
+    d->axes         = c->window.axes;
+    d->num          = c->images;
+    d->group        = c->group;
+    d->in_channels  = s->folded ? s->image.pitch : c->image.channels;
+    d->out_channels = c->map.channels;
+    d->in_pitch     = d->in_channels;
+    d->out_pitch    = d->out_channels;
+    if (runs(l) > 1) {
+        d->group = 1;
+        d->in_channels /= c->group;
+        d->out_channels /= c->group;
+    }
+    d->dtype         = f.dtype;
+    d->last          = f.layout == FIRE_NHWC;
+    d->bias          = c->bias;
+    d->relu          = l->nfollower > 0;
+    d->tf32          = l->ctx->tf32;
+    d->deterministic = l->ctx->deterministic;
+    d->exact         = l->ctx->exact;
+    d->measure       = l->ctx->tune;
+    for (int i = 0; i < c->window.axes; i++) {
+        d->in[i]       = thin ? c->map.dim[i] : c->image.dim[i];
+        d->out[i]      = c->map.dim[i];
+        d->kernel[i]   = c->window.kernel[i];
+        d->stride[i]   = thin ? 1 : c->window.stride[i];
+        d->pad[i]      = c->window.pad[i];
+        d->dilation[i] = c->window.dilation[i];
+    }
+    for (int i = 0; i < 2 && s->folded; i++) {
+        d->in[i]     = s->image.out[i];
+        d->kernel[i] = s->filter.out[i];
+        d->stride[i] /= s->image.factor;
+        d->pad[i] = 0;
+    }
+}
+
+/* Forward alone cares for what comes behind it: other passes are shared. */
+static fire_status_t find(fire_layer_t *l, fire_cudnn_pass_t pass, bool thin,
+                          const fire_cudnn_conv_args_t *args,
+                          const fire_cudnn_op_t       **op_p)
+{
+    conv_cudnn_t     *s = l->kernel_state;
+    fire_cudnn_conv_t d;
+
+    if (s->op[pass] == NULL || s->thin[pass] != thin) {
+        s->thin[pass] = thin;
+        describe(l, thin, &d);
+        if (pass != FIRE_CUDNN_FORWARD) d.bias = d.relu = false;
+        FIRE_TRY(fire_cudnn_conv_find(l->ctx->stream, &d, pass, args, &s->op[pass]));
+    }
+    *op_p = s->op[pass];
+    return FIRE_OK;
+}
+
+/* All groups, one after another where they are run apart. */
+static fire_status_t run(fire_layer_t *l, const fire_cudnn_op_t *op,
+                         fire_cudnn_conv_args_t args)
+{
+    const fire_conv_t *c    = FIRE_STATE(l, fire_conv_t);
+    size_t             size = fire_dtype_size(op->conv.dtype);
+    size_t             out  = (size_t)op->conv.out_channels;
+    size_t             rows = out * (size_t)c->kernel_dim;
+
+    for (int64_t i = 0; i < runs(l); i++) {
+        FIRE_TRY(fire_cudnn_conv_run(l->ctx->stream, op, &args));
+        args.x = (char *)args.x + (size_t)op->conv.in_channels * size;
+        args.y = (char *)args.y + out * size;
+        args.w = (char *)args.w + rows * size;
+        if (args.bias != NULL) args.bias = (float *)args.bias + out;
+    }
+    return FIRE_OK;
+}
+
+/* ---- forward ---- */
+
+static int64_t folded_count(const fire_gpu_fold_t *f)
+{
+    return f->rows * f->out[0] * f->out[1] * f->pitch;
+}
+
+static fire_status_t fold_weights(fire_layer_t *l, fire_dtype_t dtype, void **ptr_p)
+{
+    conv_cudnn_t *s = l->kernel_state;
+    const float  *src;
+
+    FIRE_TRY(fire_gpu_memory_fit(&s->w, (size_t)folded_count(&s->filter) *
+                                            fire_dtype_size(dtype)));
+    FIRE_IN(l, l->blob[0], FIRE_DATA, &src);
+    *ptr_p = s->w.ptr;
+    return fire_gpu_fold(l->ctx->stream, dtype, &s->filter, src, s->w.ptr);
+}
+
+/* Where memory is short, it is made again for backward, in one pass over the input. */
+static fire_status_t fold_image(fire_layer_t *l, fire_dtype_t dtype, bool again,
+                                void **ptr_p)
+{
+    conv_cudnn_t *s = l->kernel_state;
+    fire_format_t f = {.place = FIRE_GPU, .dtype = dtype};
+    int64_t       n = folded_count(&s->image);
+    const float  *src;
+
+    if (again && fire_storage_has(s->x->part[FIRE_DATA], &f)) {
+        FIRE_IN_AS(s->x, FIRE_DATA, &f, ptr_p);
+        return FIRE_OK;
+    }
+    FIRE_TRY(fire_blob_reshape(s->x, 1, &n));
+    FIRE_IN(l, l->bottom[0], FIRE_DATA, &src);
+    FIRE_OUT_AS(s->x, FIRE_DATA, &f, ptr_p);
+    return fire_gpu_fold(l->ctx->stream, dtype, &s->image, src, *ptr_p);
+}
+
+static void leave_image(fire_layer_t *l)
+{
+    if (fire_gpu_is_tight(l))
+        fire_storage_clear(((conv_cudnn_t *)l->kernel_state)->x->part[FIRE_DATA]);
+}
+
+/* The input as it lies, without what is skipped or with it. */
+static fire_status_t take_input(const fire_layer_t *l, int k, void **x_p, bool *thin_p)
+{
+    fire_format_t f    = fire_gpu_format(l, l->bottom[k]);
+    fire_format_t even = fire_gpu_format_even(f);
+
+    *thin_p = fire_conv_cudnn_skips(l) &&
+              fire_storage_has(l->bottom[k]->part[FIRE_DATA], &even);
+    FIRE_IN_AS(l->bottom[k], FIRE_DATA, *thin_p ? &even : &f, x_p);
+    return FIRE_OK;
+}
+
+static fire_status_t forward_pair(fire_layer_t *l, int k, void *bias)
+{
+    fire_format_t          f    = fire_gpu_format(l, l->bottom[k]);
+    fire_format_t          w    = fire_gpu_format(l, l->blob[0]);
+    fire_gpu_view_t        view = fire_gpu_view(l->top[k], &f);
+    fire_cudnn_conv_args_t args = {.bias = bias};
+    conv_cudnn_t          *s    = l->kernel_state;
+    bool                   thin = false;
+    const fire_cudnn_op_t *op;
+
+    if (s->folded) {
+        FIRE_TRY(fold_image(l, f.dtype, false, &args.x));
+        FIRE_TRY(fold_weights(l, f.dtype, &args.w));
+    } else {
+        FIRE_TRY(take_input(l, k, &args.x, &thin));
+        FIRE_IN_AS(l->blob[0], FIRE_DATA, &w, &args.w);
+    }
+    FIRE_OUT_AS(l->top[k], FIRE_DATA, &f, &args.y);
+    FIRE_TRY(find(l, FIRE_CUDNN_FORWARD, thin, &args, &op));
+    FIRE_TRY(run(l, op, args));
+    leave_image(l);
+    if (op->fused) return FIRE_OK;
+    return fire_gpu_epilogue_forward(l, view, f.dtype, bias, args.y);
+}
+
+fire_status_t fire_conv_cudnn_forward(fire_layer_t *l)
+{
+    const float *bias = NULL;
+
+    plan_fold(l);
+    if (FIRE_STATE(l, fire_conv_t)->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
+    for (int k = 0; k < l->nbottom; k++)
+        FIRE_TRY(forward_pair(l, k, (void *)bias));
+    return FIRE_OK;
+}
+
+/* ---- backward ---- */
+
+/* Straight into the parameter's gradient where nothing has to be added or turned. */
+static fire_status_t backward_weights(fire_layer_t *l, bool thin,
+                                      fire_cudnn_conv_args_t args)
+{
+    const fire_conv_t     *c     = FIRE_STATE(l, fire_conv_t);
+    const conv_cudnn_t    *s     = l->kernel_state;
+    fire_blob_t           *b     = l->blob[0];
+    bool                   first = fire_storage_is_zero(b->part[FIRE_DIFF]);
+    bool                   last  = fire_gpu_format(l, b).layout == FIRE_NHWC;
+    int64_t                taps  = last ? fire_window_size(&c->window) : 1;
+    int64_t                room  = b->count;
+    fire_format_t          plain = FIRE_FORMAT_PLAIN(FIRE_GPU);
+    const fire_cudnn_op_t *op;
+    void                  *diff;
+
+    if (s->folded) room = folded_count(&s->filter);
+    FIRE_TRY(fire_cuda_scratch(l->ctx->stream, (size_t)room * sizeof(float), &args.w));
+    FIRE_TRY(find(l, FIRE_CUDNN_WEIGHTS, thin, &args, &op));
+    FIRE_TRY(fire_blob_access(b, FIRE_DIFF, first ? FIRE_WRITE : FIRE_UPDATE, &plain,
+                              &diff));
+    if (first && op->weights == FIRE_F32 && taps == 1 && !s->folded) {
+        args.w = diff;
+        return run(l, op, args);
+    }
+    FIRE_TRY(run(l, op, args));
+    if (s->folded)
+        return fire_gpu_unfold(l->ctx->stream, op->weights, &s->filter, args.w, !first,
+                               diff);
+    return fire_gpu_weights_gather(l->ctx->stream, op->weights, b->dim[0],
+                                   b->count / b->dim[0] / taps, taps, args.w, !first,
+                                   diff);
+}
+
+static fire_status_t backward_pair(fire_layer_t *l, int k)
+{
+    const conv_cudnn_t    *s    = l->kernel_state;
+    fire_format_t          f    = fire_gpu_format(l, l->bottom[k]);
+    fire_format_t          w    = fire_gpu_format(l, l->blob[0]);
+    fire_cudnn_conv_args_t args = {0};
+    bool                   thin = false;
+    const fire_cudnn_op_t *op;
+
+    FIRE_TRY(fire_gpu_epilogue_backward(l, k, fire_gpu_view(l->top[k], &f), &f,
+                                        FIRE_STATE(l, fire_conv_t)->bias, &args.y));
+    if (l->param_gradient[0]) {
+        if (s->folded)
+            FIRE_TRY(fold_image(l, f.dtype, true, &args.x));
+        else
+            FIRE_TRY(take_input(l, k, &args.x, &thin));
+        FIRE_TRY(backward_weights(l, thin, args));
+        leave_image(l);
+    }
+    if (!l->propagate_down[k]) return FIRE_OK;
+    FIRE_IN_AS(l->blob[0], FIRE_DATA, &w, &args.w);
+    thin = fire_conv_cudnn_skips(l);
+    if (thin) f = fire_gpu_format_even(f);
+    FIRE_OUT_AS(l->bottom[k], FIRE_DIFF, &f, &args.x);
+    FIRE_TRY(find(l, FIRE_CUDNN_DATA, thin, &args, &op));
+    return run(l, op, args);
+}
+
+fire_status_t fire_conv_cudnn_backward(fire_layer_t *l)
+{
+    for (int k = 0; k < l->ntop; k++)
+        FIRE_TRY(backward_pair(l, k));
+    return FIRE_OK;
+}

@@ -1,0 +1,21 @@
+/* convolution_depthwise.c - what forks call a Convolution with group: channels, which
+ * need not be said then. */
+#include "layers/conv/conv.h"
+
+static fire_status_t depthwise_setup(fire_layer_t *l)
+{
+    return fire_conv_setup(l, false, true);
+}
+
+const fire_layer_ops_t fire_layer_convolution_depthwise = {
+    .type       = "ConvolutionDepthwise",
+    .bottoms    = {1, -1},
+    .tops       = {1, -1},
+    .flags      = FIRE_LAYER_PAIRED,
+    .state_size = sizeof(fire_conv_t),
+    .setup      = depthwise_setup,
+    .reshape    = fire_conv_reshape,
+    .teardown   = fire_conv_teardown,
+    .macs       = fire_conv_macs,
+    .kernels    = fire_convolution_kernels,
+};

@@ -1,0 +1,129 @@
+/* small_cuda.c - Convolution of small images in float32: for what takes longer to start
+ * than to do. */
+#include "layers/conv/small/small.h"
+
+#include "device/cuda/kernel/channel_sum.h"
+#include "layers/epilogue.h"
+#include "layers/conv/conv.h"
+
+static bool is_small(const fire_conv_t *c)
+{
+    enum { LONGEST = 32, CHANNELS = 4, COLUMNS = 4 << 20, IMAGES = 65535 };
+
+    for (int i = 0; i < 2; i++)
+        if (c->map.dim[i] > LONGEST || c->image.dim[i] > LONGEST) return false;
+    return c->images <= IMAGES && c->image.channels <= CHANNELS &&
+           c->images * c->kernel_dim * c->map.plane <= COLUMNS;
+}
+
+const char *fire_conv_small_declines(const fire_layer_t *l)
+{
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+    int64_t            k = c->window.kernel[0];
+
+    if (l->ctx->precision != FIRE_F32 || l->ctx->tf32) return "is for float32";
+    if (c->axis != 1 || c->window.axes != 2 || c->group != 1)
+        return "is for planes and one group";
+    if (fire_blob_count(l->bottom[0]) == 0) return "the input is empty";
+    if (k != 3 && k != 5) return "is for windows of 3 x 3 and 5 x 5";
+    for (int i = 0; i < 2; i++)
+        if (c->window.kernel[i] != k || c->window.stride[i] != 1 ||
+            c->window.dilation[i] != 1 || c->window.pad[i] >= k)
+            return "is for squares and strides of 1";
+    return is_small(c) ? NULL : "is for small images of few channels";
+}
+
+bool fire_conv_small_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+{
+    return fire_gpu_epilogue_absorbs(l, next);
+}
+
+static fire_gpu_small_t shape_of(const fire_layer_t *l)
+{
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+    fire_gpu_small_t   s = {.images = (int)c->images,
+                            .in     = (int)c->image.channels,
+                            .out    = (int)c->map.channels,
+                            .kernel = (int)c->window.kernel[0],
+                            .relu   = l->nfollower > 0};
+
+    for (int i = 0; i < 2; i++) {
+        s.from[i] = (int)c->image.dim[i];
+        s.to[i]   = (int)c->map.dim[i];
+        s.pad[i]  = (int)c->window.pad[i];
+    }
+    return s;
+}
+
+/* From the map to the image. */
+static fire_gpu_small_t reverse_of(const fire_layer_t *l)
+{
+    fire_gpu_small_t s = shape_of(l), r = s;
+
+    r.in   = s.out;
+    r.out  = s.in;
+    r.relu = false;
+    for (int i = 0; i < 2; i++) {
+        r.from[i] = s.to[i];
+        r.to[i]   = s.from[i];
+        r.pad[i]  = s.kernel - 1 - s.pad[i];
+    }
+    return r;
+}
+
+fire_status_t fire_conv_small_forward(fire_layer_t *l)
+{
+    fire_gpu_small_t s = shape_of(l);
+    const float     *weights, *bias = NULL, *x;
+    float           *y;
+
+    FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
+    if (FIRE_STATE(l, fire_conv_t)->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
+    for (int k = 0; k < l->nbottom; k++) {
+        FIRE_IN(l, l->bottom[k], FIRE_DATA, &x);
+        FIRE_OUT(l, l->top[k], FIRE_DATA, &y);
+        FIRE_TRY(fire_gpu_small_run(l->ctx->stream, &s, false, x, weights, bias, y));
+    }
+    return FIRE_OK;
+}
+
+/* dy before a ReLU that follows; the bias's gradient comes with the weights', if it can. */
+static fire_status_t backward_pair(fire_layer_t *l, int k)
+{
+    const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
+    fire_gpu_small_t   s = shape_of(l), r = reverse_of(l);
+    fire_gpu_view_t    view  = {c->images, c->map.channels, c->map.plane};
+    fire_format_t      plain = FIRE_FORMAT_PLAIN(FIRE_GPU);
+    bool           apart = l->nfollower > 0 || !l->param_gradient[0]; /* the bias's */
+    bool           aside = l->param_gradient[0] && l->propagate_down[k];
+    fire_stream_t *queue = l->ctx->stream;
+    const float   *weights, *x, *dy;
+    float         *dx;
+    fire_status_t  st;
+
+    fire_gpu_small_to_t to = {0};
+
+    FIRE_TRY(
+        fire_gpu_epilogue_backward(l, k, view, &plain, c->bias && apart, (void **)&dy));
+    if (l->param_gradient[0]) {
+        FIRE_IN(l, l->bottom[k], FIRE_DATA, &x);
+        FIRE_TRY(fire_gpu_gradient(l->blob[0], &to.add_weights, &to.weights));
+        if (c->bias && !apart && l->param_gradient[1])
+            FIRE_TRY(fire_gpu_gradient(l->blob[1], &to.add_bias, &to.bias));
+        if (aside) FIRE_TRY(fire_cuda_aside_begin(queue));
+        st = fire_gpu_small_weights(queue, &s, x, dy, &to);
+        FIRE_TRY(aside ? fire_cuda_aside_end(queue, st) : st);
+    }
+    if (!l->propagate_down[k]) return FIRE_OK;
+    FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
+    FIRE_OUT(l, l->bottom[k], FIRE_DIFF, &dx);
+    FIRE_TRY(fire_gpu_small_run(queue, &r, true, dy, weights, NULL, dx));
+    return aside ? fire_cuda_aside_meet(queue) : FIRE_OK;
+}
+
+fire_status_t fire_conv_small_backward(fire_layer_t *l)
+{
+    for (int k = 0; k < l->ntop; k++)
+        FIRE_TRY(backward_pair(l, k));
+    return FIRE_OK;
+}

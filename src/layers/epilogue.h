@@ -1,0 +1,17 @@
+/* epilogue.h - what comes behind the products of convolutions and InnerProduct: a bias per
+ * channel, blob 1, and a ReLU that follows in place. */
+#ifndef FIRE_LAYERS_EPILOGUE_H
+#define FIRE_LAYERS_EPILOGUE_H
+#include "layers/kernels.h"
+#include "layers/layer_cuda.h"
+
+FIRE_BEGIN_C
+/* y, of this view and format, gets both; bias: NULL if there is none. */
+fire_status_t fire_gpu_epilogue_forward(fire_layer_t *l, fire_gpu_view_t view,
+                                        fire_dtype_t dtype, const float *bias, void *y);
+/* The gradient of top k before both; the bias's, if it `has_bias` and one is wanted. */
+fire_status_t fire_gpu_epilogue_backward(fire_layer_t *l, int k, fire_gpu_view_t view,
+                                         const fire_format_t *f, bool has_bias,
+                                         void **dy_p);
+FIRE_END_C
+#endif

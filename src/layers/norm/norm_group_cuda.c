@@ -1,0 +1,129 @@
+#include "layers/norm/norm_group.h"
+
+#include <string.h>
+
+#include "layers/common/eltwise.h"
+#include "layers/kernels.h"
+#include "layers/layer_cuda.h"
+#include "layers/activation/relu.h"
+#include "layers/norm/batch_norm.h"
+#include "layers/norm/scale.h"
+
+static bool is_a(const fire_layer_t *l, const char *type)
+{
+    return strcmp(l->ops->type, type) == 0;
+}
+
+static void use_scale(const fire_layer_t *l, fire_norm_group_t *g)
+{
+    int bias = FIRE_STATE(l, fire_scale_t)->bias;
+
+    g->gain_is_bottom = l->nbottom > 1;
+    g->gain           = g->gain_is_bottom ? l->bottom[1] : l->blob[0];
+    g->gain_gradient  = g->gain_is_bottom ? l->propagate_down[1] : l->param_gradient[0];
+    g->per_channel    = FIRE_STATE(l, fire_scale_t)->axis == 1 && g->gain->ndim == 1;
+    if (bias < 0) return;
+    g->shift          = l->blob[bias];
+    g->shift_gradient = l->param_gradient[bias];
+}
+
+static void use_norm(const fire_layer_t *l, fire_norm_group_t *g)
+{
+    g->per_channel = true;
+    if (!FIRE_STATE(l, fire_batch_norm_t)->scale_bias) return;
+    g->gain           = l->blob[FIRE_BATCH_NORM_GAIN];
+    g->shift          = l->blob[FIRE_BATCH_NORM_SHIFT];
+    g->gain_gradient  = l->param_gradient[FIRE_BATCH_NORM_GAIN];
+    g->shift_gradient = l->param_gradient[FIRE_BATCH_NORM_SHIFT];
+}
+
+fire_norm_group_t fire_norm_group(const fire_layer_t *l)
+{
+    const fire_layer_t *scale = fire_layer_follower(l, "Scale");
+    fire_norm_group_t   g     = {.relu  = fire_layer_follower(l, "ReLU"),
+                                 .sum   = fire_layer_follower(l, "Eltwise"),
+                                 .split = fire_layer_follower(l, "Split"),
+                                 .out   = l->top[0]};
+
+    if (is_a(l, "Scale"))
+        use_scale(l, &g);
+    else if (scale != NULL)
+        use_scale(scale, &g);
+    else
+        use_norm(l, &g);
+    if (g.sum != NULL) {
+        g.out   = g.sum->top[0];
+        g.other = g.sum->bottom[0] == l->top[0] ? 1 : 0;
+    }
+    g.moves = g.out == l->bottom[0] && l->borrower == NULL;
+    return g;
+}
+
+/* ---- who may join ---- */
+
+static bool absorbs_relu(const fire_layer_t *next)
+{
+    return is_a(next, "ReLU") && FIRE_STATE(next, fire_relu_t)->slope >= 0;
+}
+
+/* With a top of its own, the top's diff would not be what the follower leaves there. */
+static bool may_absorb(const fire_layer_t *l)
+{
+    return l->top[0] == l->bottom[0] || l->ctx->lean;
+}
+
+bool fire_batch_norm_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+{
+    fire_norm_group_t g = fire_norm_group(l), scale = {0};
+
+    if (!may_absorb(l) || g.relu != NULL || g.split != NULL) return false;
+    if (g.sum != NULL) return fire_is_plain_relu(next);
+    if (absorbs_relu(next)) return true;
+    if (l->nfollower > 0 || !is_a(next, "Scale") || next->nbottom > 1) return false;
+    use_scale(next, &scale);
+    return scale.per_channel && !FIRE_STATE(l, fire_batch_norm_t)->scale_bias;
+}
+
+static bool is_plain_sum(const fire_layer_t *l)
+{
+    const fire_eltwise_t *e = FIRE_STATE(l, fire_eltwise_t);
+    const float          *c = fire_eltwise_coeffs(e);
+
+    return l->nbottom == 2 && l->bottom[0] != l->bottom[1] &&
+           e->op == FIRE_ELTWISE(SUM) && (c == NULL || (c[0] == 1 && c[1] == 1));
+}
+
+bool fire_norm_cuda_continues(const fire_layer_t *l, const fire_layer_t *next)
+{
+    fire_norm_group_t g = fire_norm_group(l);
+
+    if (!is_a(l, "BatchNorm") || g.split != NULL) return false;
+    if (g.sum != NULL) return is_a(next, "Split") && next->ntop == 2;
+    return g.relu == NULL && is_a(next, "Eltwise") && is_plain_sum(next);
+}
+
+bool fire_norm_cuda_borrows(const fire_layer_t *l, const fire_layer_t *from)
+{
+    fire_norm_group_t g = fire_norm_group(l), f = fire_norm_group(from);
+
+    return g.sum != NULL && is_a(from, "BatchNorm") && f.relu == NULL &&
+           f.sum == NULL && f.out == g.sum->bottom[g.other] && f.out == from->bottom[0];
+}
+
+/* The end of a residual branch: there it pays. */
+bool fire_norm_cuda_thins(const fire_layer_t *l)
+{
+    return fire_norm_group(l).sum != NULL &&
+           fire_gpu_format(l, l->bottom[0]).layout == FIRE_NHWC;
+}
+
+bool fire_scale_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+{
+    return may_absorb(l) && l->nfollower == 0 && absorbs_relu(next);
+}
+
+/* Where y takes x's place, x is kept. */
+unsigned fire_norm_cuda_needs(const fire_layer_t *l)
+{
+    return fire_norm_group(l).moves ? FIRE_NEEDS_COPY : FIRE_NEEDS_BOTTOM;
+}

@@ -1,0 +1,19 @@
+/* python.h - a layer's four functions, done by a Python object. The interpreter is
+ * opened with the first one and shared by all; any thread may call. */
+#ifndef FIRE_LAYERS_PYTHON_PYTHON_H
+#define FIRE_LAYERS_PYTHON_PYTHON_H
+#include "layers/layer.h"
+
+/* Is there an interpreter to be found? Starts it. */
+bool fire_python_is_here(void);
+
+/* Import the module of python_param and make an object of its class for this layer;
+ * *id_p > 0 names it from now on. End it with fire_python_destroy(). Without an
+ * interpreter, FIRE_ERR_UNSUPPORTED. */
+fire_status_t fire_python_create(fire_layer_t *l, int *id_p);
+void          fire_python_destroy(int id); /* 0 is allowed */
+
+/* Run "setup", "reshape", "forward" or "backward". An exception becomes an error that
+ * names it and its place. */
+fire_status_t fire_python_call(int id, fire_layer_t *l, const char *method);
+#endif

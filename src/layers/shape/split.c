@@ -1,0 +1,85 @@
+/* split.c - one blob for several readers. The net puts these in by itself: each
+ * reader has a gradient of its own, and here they are added up. */
+#include "device/cpu/raw.h"
+#include "layers/kernels.h"
+
+enum { SIMD_TOPS = 16 };
+
+static fire_status_t split_reshape(fire_layer_t *l)
+{
+    for (int i = 0; i < l->ntop; i++) {
+        FIRE_TRY(fire_blob_reshape_like(l->top[i], l->bottom[0]));
+        fire_blob_share(l->top[i], l->bottom[0], FIRE_DATA);
+    }
+    return FIRE_OK;
+}
+
+/* The tops are the bottom; again, as its memory may have been replaced meanwhile. */
+static fire_status_t split_forward(fire_layer_t *l)
+{
+    for (int i = 0; i < l->ntop; i++)
+        fire_blob_share(l->top[i], l->bottom[0], FIRE_DATA);
+    return FIRE_OK;
+}
+
+static fire_status_t split_backward(fire_layer_t *l)
+{
+    int64_t      n = fire_blob_count(l->bottom[0]);
+    const float *a, *b;
+    float       *sum;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    if (l->ntop == 1) return fire_blob_copy(l->bottom[0], l->top[0], FIRE_DIFF);
+    FIRE_IN(l, l->top[0], FIRE_DIFF, &a);
+    FIRE_IN(l, l->top[1], FIRE_DIFF, &b);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &sum);
+    for (int64_t i = 0; i < n; i++)
+        sum[i] = a[i] + b[i];
+    for (int t = 2; t < l->ntop; t++) {
+        FIRE_IN(l, l->top[t], FIRE_DIFF, &a);
+        for (int64_t i = 0; i < n; i++)
+            sum[i] += a[i];
+    }
+    return FIRE_OK;
+}
+
+/* In the format that the first reader left its gradient in. */
+static fire_status_t split_simd_backward(fire_layer_t *l)
+{
+    fire_format_t f = fire_blob_format(l->top[0], FIRE_DIFF);
+    const void   *dy[SIMD_TOPS];
+    void         *dx;
+
+    if (!l->propagate_down[0]) return FIRE_OK;
+    for (int i = 0; i < l->ntop; i++)
+        FIRE_IN_AS(l->top[i], FIRE_DIFF, &f, &dy[i]);
+    FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &f, &dx);
+    fire_raw_sum(f.dtype, fire_blob_raw_count(l->bottom[0], &f), l->ntop, NULL, dy,
+                 1.0f, dx);
+    return FIRE_OK;
+}
+
+static const char *split_simd_declines(const fire_layer_t *l)
+{
+    return l->ntop > SIMD_TOPS ? "it has more than 16 tops" : NULL;
+}
+
+static const fire_kernel_t split_kernels[] = {
+    FIRE_CUDA_ROW(.declines = split_simd_declines, .forward = split_forward,
+                  .backward = fire_split_cuda_backward,
+                  .needs    = fire_needs_nothing){.name     = "simd",
+                                               .declines = split_simd_declines,
+                                               .forward  = split_forward,
+                                               .backward = split_simd_backward,
+                                               .needs    = fire_needs_nothing},
+    {.name = "ref", .forward = split_forward, .backward = split_backward},
+    {0},
+};
+
+const fire_layer_ops_t fire_layer_split = {
+    .type    = "Split",
+    .bottoms = {1, 1},
+    .tops    = {1, -1},
+    .reshape = split_reshape,
+    .kernels = split_kernels,
+};
