@@ -74,20 +74,20 @@ static int64_t values_of(const fire_batch_t *b)
     return b->slice.n * fire_extent_count(b->extent);
 }
 
-static size_t parcel_bytes(const fire_prefetch_t *p, const fire_batch_t *b)
+static size_t upload_bytes(const fire_prefetch_t *p, const fire_batch_t *b)
 {
     return b->label_at + (size_t)(b->slice.n * label_width(p)) * sizeof(float);
 }
 
 /* Rows and labels in what will be sent. */
-static fire_status_t fit_parcel(fire_prefetch_t *p, fire_batch_t *b)
+static fire_status_t fit_upload(fire_prefetch_t *p, fire_batch_t *b)
 {
     size_t rows = (size_t)values_of(b) * (p->opt.packed ? 1 : sizeof(float));
     void  *host;
 
-    if (b->parcel == NULL) FIRE_TRY(fire_gpu_parcel_create(p->opt.stream, &b->parcel));
+    if (b->upload == NULL) FIRE_TRY(fire_gpu_upload_create(p->opt.stream, &b->upload));
     b->label_at = (rows + 15) / 16 * 16;
-    FIRE_TRY(fire_gpu_parcel_fit(b->parcel, parcel_bytes(p, b), &host));
+    FIRE_TRY(fire_gpu_upload_fit(b->upload, upload_bytes(p, b), &host));
     if (p->opt.packed)
         b->packed = host;
     else
@@ -98,7 +98,7 @@ static fire_status_t fit_parcel(fire_prefetch_t *p, fire_batch_t *b)
 
 static fire_status_t fit_memory(fire_prefetch_t *p, fire_batch_t *b)
 {
-    if (p->opt.stream != NULL) return fit_parcel(p, b);
+    if (p->opt.stream != NULL) return fit_upload(p, b);
     FIRE_TRY(fire_grow(&b->data, &b->data_cap, values_of(b), sizeof(*b->data)));
     return fire_grow(&b->label, &b->label_cap, b->slice.n * label_width(p),
                      sizeof(*b->label));
@@ -165,8 +165,8 @@ static void make_rows(fire_prefetch_t *p, slot_t *s, fire_workspace_t *scratch)
         st = p->opt.load(p->opt.arg, scratch, &s->batch, row);
     pthread_mutex_lock(&p->lock);
     if (st == FIRE_OK && s->status == FIRE_OK && s->done + chunk == n &&
-        s->batch.parcel != NULL)
-        st = fire_gpu_parcel_send(s->batch.parcel, parcel_bytes(p, &s->batch));
+        s->batch.upload != NULL)
+        st = fire_gpu_upload_send(s->batch.upload, upload_bytes(p, &s->batch));
     if (st != FIRE_OK) note_error(s, row - 1, st);
     p->busy--;
     s->done += chunk;
@@ -247,11 +247,11 @@ static fire_status_t start_threads(fire_prefetch_t *p)
 
 static void free_batch(fire_batch_t *b)
 {
-    if (b->parcel == NULL) {
+    if (b->upload == NULL) {
         fire_free(b->data);
         fire_free(b->label);
     }
-    fire_gpu_parcel_destroy(b->parcel);
+    fire_gpu_upload_destroy(b->upload);
 }
 
 void fire_prefetch_destroy(fire_prefetch_t *p)

@@ -20,7 +20,7 @@ typedef struct fire_batch {
     uint8_t      *packed; /* rows of bytes instead of data: see transform.h */
     int64_t       data_cap, label_cap;
 
-    fire_gpu_parcel_t *parcel; /* that holds rows and then labels, or NULL */
+    fire_gpu_upload_t *upload; /* that holds rows and then labels, or NULL */
     size_t             label_at;
 } fire_batch_t;
 

@@ -12,15 +12,15 @@
 
 /* What goes to, or comes from, one worker: n bytes of a buffer, from `at` on. Both are
  * multiples of 64. */
-typedef struct fire_parcel {
+typedef struct fire_store_part {
     int64_t at, n;
-} fire_parcel_t;
+} fire_store_part_t;
 
-/* Send and receive one parcel for each worker (none for oneself), in one buffer. All
+/* Send and receive one part for each worker (none for oneself), in one buffer. All
  * workers call it in the same order. */
 typedef fire_status_t (*fire_exchange_all_t)(void *arg, uint8_t *bytes,
-                                             const fire_parcel_t *send,
-                                             const fire_parcel_t *recv);
+                                             const fire_store_part_t *send,
+                                             const fire_store_part_t *recv);
 
 typedef struct fire_store_options {
     int                 part, parts; /* this worker, of how many; lanes % parts is 0 */

@@ -66,20 +66,20 @@ static bool arrives(const store_t *s, int64_t i)
     return s->now[i] != s->opt.part && s->then[i] == s->opt.part;
 }
 
-/* One parcel behind the other; returns where the last one ends. */
-static int64_t lay_out(const store_t *s, fire_parcel_t *parcel, int64_t at)
+/* One part behind the other; returns where the last one ends. */
+static int64_t lay_out(const store_t *s, fire_store_part_t *part, int64_t at)
 {
     for (int w = 0; w < s->opt.parts; w++) {
-        parcel[w].at = at;
-        parcel[w].n  = (parcel[w].n + GRAIN - 1) / GRAIN * GRAIN;
-        at += parcel[w].n;
+        part[w].at = at;
+        part[w].n  = (part[w].n + GRAIN - 1) / GRAIN * GRAIN;
+        at += part[w].n;
     }
     return at;
 }
 
 static fire_status_t measure(store_t *s, int64_t first, int64_t end)
 {
-    size_t n = (size_t)s->opt.parts * sizeof(fire_parcel_t);
+    size_t n = (size_t)s->opt.parts * sizeof(fire_store_part_t);
 
     memset(s->send, 0, n);
     memset(s->recv, 0, n);
@@ -91,11 +91,11 @@ static fire_status_t measure(store_t *s, int64_t first, int64_t end)
                      lay_out(s, s->recv, lay_out(s, s->send, 0)), 1);
 }
 
-/* Where the next record of each worker's parcel lies. */
-static void rewind_cursors(store_t *s, const fire_parcel_t *parcel)
+/* Where the next record of each worker's part lies. */
+static void rewind_cursors(store_t *s, const fire_store_part_t *part)
 {
     for (int w = 0; w < s->opt.parts; w++)
-        s->cursor[w] = parcel[w].at;
+        s->cursor[w] = part[w].at;
 }
 
 static fire_status_t pack(store_t *s, int64_t first, int64_t end)

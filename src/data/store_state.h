@@ -16,7 +16,7 @@ typedef struct store {
     uint32_t            *size;        /* [count], known to all workers */
     uint16_t            *now, *then;  /* [count] who holds it, who will */
     int64_t              epoch;       /* of `now`; -1: nothing loaded yet */
-    fire_parcel_t       *send, *recv; /* [parts] of an exchange */
+    fire_store_part_t   *send, *recv; /* [parts] of an exchange */
     int64_t             *cursor;      /* [parts] */
     uint8_t             *bytes;       /* what travels */
     int64_t              bytes_cap;

@@ -54,7 +54,7 @@ fire_gpu_usage_t fire_gpu_usage(const fire_stream_t *stream)
     return (fire_gpu_usage_t){0};
 }
 
-void fire_gpu_set_speaker(fire_stream_t *stream, const char *layer)
+void fire_gpu_set_current_layer(fire_stream_t *stream, const char *layer)
 {
     (void)stream, (void)layer;
 }
@@ -137,73 +137,73 @@ int64_t fire_gpu_generation(const fire_stream_t *stream)
     return 0;
 }
 
-fire_status_t fire_gpu_parcel_create(fire_stream_t      *stream,
-                                     fire_gpu_parcel_t **parcel_p)
+fire_status_t fire_gpu_upload_create(fire_stream_t      *stream,
+                                     fire_gpu_upload_t **upload_p)
 {
-    (void)stream, (void)parcel_p;
+    (void)stream, (void)upload_p;
     return missing();
 }
 
-void fire_gpu_parcel_destroy(fire_gpu_parcel_t *p)
+void fire_gpu_upload_destroy(fire_gpu_upload_t *p)
 {
     (void)p;
 }
 
-fire_status_t fire_gpu_parcel_fit(fire_gpu_parcel_t *p, size_t bytes, void **host_p)
+fire_status_t fire_gpu_upload_fit(fire_gpu_upload_t *p, size_t bytes, void **host_p)
 {
     (void)p, (void)bytes, (void)host_p;
     return missing();
 }
 
-fire_status_t fire_gpu_parcel_send(fire_gpu_parcel_t *p, size_t bytes)
+fire_status_t fire_gpu_upload_send(fire_gpu_upload_t *p, size_t bytes)
 {
     (void)p, (void)bytes;
     return missing();
 }
 
-fire_status_t fire_gpu_parcel_open(fire_gpu_parcel_t *p, const void **memory_p)
+fire_status_t fire_gpu_upload_open(fire_gpu_upload_t *p, const void **memory_p)
 {
     (void)p, (void)memory_p;
     return missing();
 }
 
-fire_status_t fire_gpu_parcel_close(fire_gpu_parcel_t *p)
+fire_status_t fire_gpu_upload_close(fire_gpu_upload_t *p)
 {
     (void)p;
     return missing();
 }
 
-double fire_gpu_parcel_stall(const fire_gpu_parcel_t *p)
+double fire_gpu_upload_stall(const fire_gpu_upload_t *p)
 {
     (void)p;
     return 0;
 }
 
-fire_status_t fire_gpu_post_create(fire_stream_t *stream, int64_t n,
-                                   fire_gpu_post_t **post_p)
+fire_status_t fire_gpu_readback_create(fire_stream_t *stream, int64_t n,
+                                       fire_gpu_readback_t **readback_p)
 {
-    (void)stream, (void)n, (void)post_p;
+    (void)stream, (void)n, (void)readback_p;
     return missing();
 }
 
-void fire_gpu_post_destroy(fire_gpu_post_t *p)
+void fire_gpu_readback_destroy(fire_gpu_readback_t *p)
 {
     (void)p;
 }
 
-fire_status_t fire_gpu_post_send(fire_gpu_post_t *p, const float *src)
+fire_status_t fire_gpu_readback_send(fire_gpu_readback_t *p, const float *src)
 {
     (void)p, (void)src;
     return missing();
 }
 
-fire_status_t fire_gpu_post_take(fire_gpu_post_t *p, float *dst)
+fire_status_t fire_gpu_readback_take(fire_gpu_readback_t *p, float *dst)
 {
     (void)p, (void)dst;
     return missing();
 }
 
-bool fire_gpu_post_is_pending(const fire_gpu_post_t *p)
+bool fire_gpu_readback_is_pending(const fire_gpu_readback_t *p)
 {
     (void)p;
     return false;

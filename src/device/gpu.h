@@ -32,7 +32,7 @@ typedef struct fire_gpu_usage {
 fire_gpu_usage_t fire_gpu_usage(const fire_stream_t *stream);
 
 /* Kernels asked for from now on work for this layer; NULL: for none. */
-void fire_gpu_set_speaker(fire_stream_t *stream, const char *layer);
+void fire_gpu_set_current_layer(fire_stream_t *stream, const char *layer);
 
 /* fp16: gradients are multiplied with a scale that lives on the GPU, so that small ones
  * are not lost. judge() looks at a step's gradients, divided by it again: where one is
@@ -78,35 +78,35 @@ int64_t       fire_gpu_generation(const fire_stream_t *stream);
 /* A parcel for the GPU: pinned memory of the host that any thread may fill, and its copy
  * over there, sent on a queue of its own beside the work of `stream`. Sent, opened,
  * closed, and filled again; each waits for the one before it, and not longer. */
-typedef struct fire_gpu_parcel fire_gpu_parcel_t;
+typedef struct fire_gpu_upload fire_gpu_upload_t;
 
-fire_status_t fire_gpu_parcel_create(fire_stream_t      *stream,
-                                     fire_gpu_parcel_t **parcel_p);
-void          fire_gpu_parcel_destroy(fire_gpu_parcel_t *p); /* NULL is allowed */
+fire_status_t fire_gpu_upload_create(fire_stream_t      *stream,
+                                     fire_gpu_upload_t **upload_p);
+void          fire_gpu_upload_destroy(fire_gpu_upload_t *p); /* NULL is allowed */
 /* Memory to fill with so many bytes; what was sent from it has left. */
-fire_status_t fire_gpu_parcel_fit(fire_gpu_parcel_t *p, size_t bytes, void **host_p);
-fire_status_t fire_gpu_parcel_send(fire_gpu_parcel_t *p, size_t bytes);
+fire_status_t fire_gpu_upload_fit(fire_gpu_upload_t *p, size_t bytes, void **host_p);
+fire_status_t fire_gpu_upload_send(fire_gpu_upload_t *p, size_t bytes);
 /* Where it lies on the GPU, for work that the queue is asked for up to close(). */
-fire_status_t fire_gpu_parcel_open(fire_gpu_parcel_t *p, const void **memory_p);
-fire_status_t fire_gpu_parcel_close(fire_gpu_parcel_t *p);
+fire_status_t fire_gpu_upload_open(fire_gpu_upload_t *p, const void **memory_p);
+fire_status_t fire_gpu_upload_close(fire_gpu_upload_t *p);
 /* Seconds that the queue stood still when the parcel was last opened; 0 if that has not
  * been yet. */
-double fire_gpu_parcel_stall(const fire_gpu_parcel_t *p);
+double fire_gpu_upload_stall(const fire_gpu_upload_t *p);
 
 /* Letters of n floats from the GPU, which works on while they travel; up to so many are
  * under way. */
-enum { FIRE_GPU_LETTERS = 4 };
+enum { FIRE_GPU_READBACKS = 4 };
 
-typedef struct fire_gpu_post fire_gpu_post_t;
+typedef struct fire_gpu_readback fire_gpu_readback_t;
 
-fire_status_t fire_gpu_post_create(fire_stream_t *stream, int64_t n,
-                                   fire_gpu_post_t **post_p);
-void          fire_gpu_post_destroy(fire_gpu_post_t *p); /* NULL is allowed */
+fire_status_t fire_gpu_readback_create(fire_stream_t *stream, int64_t n,
+                                       fire_gpu_readback_t **readback_p);
+void          fire_gpu_readback_destroy(fire_gpu_readback_t *p); /* NULL is allowed */
 /* What lies at src when the queue comes to it. */
-fire_status_t fire_gpu_post_send(fire_gpu_post_t *p, const float *src);
+fire_status_t fire_gpu_readback_send(fire_gpu_readback_t *p, const float *src);
 /* Wait for the oldest letter; errors of kernels before it come out here. */
-fire_status_t fire_gpu_post_take(fire_gpu_post_t *p, float *dst);
+fire_status_t fire_gpu_readback_take(fire_gpu_readback_t *p, float *dst);
 /* Is the GPU still busy with what led to the newest letter? */
-bool fire_gpu_post_is_pending(const fire_gpu_post_t *p);
+bool fire_gpu_readback_is_pending(const fire_gpu_readback_t *p);
 FIRE_END_C
 #endif

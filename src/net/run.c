@@ -64,7 +64,7 @@ static fire_status_t add_loss(const fire_layer_t *l, float *loss)
 static void announce(const fire_net_t *net, const fire_layer_t *l)
 {
     if (net->ctx.place == FIRE_GPU)
-        fire_gpu_set_speaker(net->ctx.stream, l->param->name);
+        fire_gpu_set_current_layer(net->ctx.stream, l->param->name);
 }
 
 /* A layer and those that its kernel does as well: all must be ready when it runs. */

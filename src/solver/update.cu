@@ -156,7 +156,7 @@ static fire_status_t squares_of(fire_stream_t *s, const pack_t &p, double *sum_p
     FIRE_TRY(
         FIRE_LAUNCH_GRID(s, 1, FIRE_CUDA_BLOCK, total, blocks, part, part + blocks));
     FIRE_TRY(FIRE_CUDA(cudaMemcpyAsync(&sum, part + blocks, sizeof(sum),
-                                       cudaMemcpyDeviceToHost, s->lane.queue)));
+                                       cudaMemcpyDeviceToHost, s->main.stream)));
     FIRE_TRY(fire_gpu_sync(s));
     *sum_p += sum;
     return FIRE_OK;

@@ -245,7 +245,7 @@ static fire_status_t run_recorded(fire_trainer_t *t)
     FIRE_TRY(fire_solver_begin(t->solver));
     FIRE_TRY(fire_trainer_measure(t));
     FIRE_TRY(fire_net_forward(net, 0, count_sources(net) - 1, NULL));
-    if (t->post != NULL && fire_gpu_post_is_pending(t->post))
+    if (t->readback != NULL && fire_gpu_readback_is_pending(t->readback))
         fire_profile_hide_data(t->profile);
     if (!fire_recording_is_good(t->recording)) FIRE_TRY(record(t));
     return t->recording != NULL ? fire_recording_run(t->recording) : compute(t);
@@ -273,13 +273,14 @@ fire_status_t fire_trainer_make_post(fire_trainer_t *t)
 {
     if (t->net->ctx.place != FIRE_GPU || t->exchange != NULL || t->nccl != NULL)
         return FIRE_OK;
-    return fire_gpu_post_create(t->net->ctx.stream, t->grads->nscalar, &t->post);
+    return fire_gpu_readback_create(t->net->ctx.stream, t->grads->nscalar,
+                                    &t->readback);
 }
 
-/* Without a post they are here at once. */
+/* Without a readback queue they are on the host already. */
 static fire_status_t send_scalars(fire_trainer_t *t)
 {
-    if (t->post != NULL) return fire_gpu_post_send(t->post, t->grads->here);
+    if (t->readback != NULL) return fire_gpu_readback_send(t->readback, t->grads->here);
     return t->exchange == NULL ? fire_grads_fetch(t->grads, 0, t->grads->nscalar)
                                : wait_for(t, 0, t->grads->head);
 }
@@ -309,7 +310,8 @@ fire_status_t fire_trainer_land(fire_trainer_t *t, fire_flight_t *flight_p,
     *flight_p = t->flight[0];
     t->nflight--;
     memmove(t->flight, t->flight + 1, (size_t)t->nflight * sizeof(*t->flight));
-    if (t->post != NULL) FIRE_TRY(fire_gpu_post_take(t->post, t->grads->sum));
+    if (t->readback != NULL)
+        FIRE_TRY(fire_gpu_readback_take(t->readback, t->grads->sum));
     *loss_p = (double)t->grads->sum[FIRE_SCALAR_LOSS];
     if (t->profile != NULL) t->profile->times.seconds += fire_clock_now() - began;
     return FIRE_OK;

@@ -138,7 +138,7 @@ static fire_status_t one(fire_trainer_t *t)
     if (t->nflight == 0) t->landed = fire_clock_now();
     FIRE_TRY(fire_trainer_launch(t));
     saved = is_due(t->solver->iter, p->snapshot);
-    FIRE_TRY(land(t, shown || saved || t->wish != FIRE_GO_ON || t->post == NULL
+    FIRE_TRY(land(t, shown || saved || t->wish != FIRE_GO_ON || t->readback == NULL
                          ? 0
                          : FIRE_AHEAD));
     if (shown) FIRE_TRY(display(t, iter));

@@ -7,18 +7,18 @@
 #include "layers/data/data.h"
 #include "train/trainer.h"
 
-/* Spans count floats; parcels are whole cache lines. */
-static void to_spans(const fire_parcel_t *parcel, int n, fire_span_t *span)
+/* Spans count floats; parts are whole cache lines. */
+static void to_spans(const fire_store_part_t *part, int n, fire_span_t *span)
 {
     for (int i = 0; i < n; i++)
-        span[i] = (fire_span_t){(size_t)parcel[i].at / sizeof(float),
-                                (size_t)parcel[i].n / sizeof(float)};
+        span[i] = (fire_span_t){(size_t)part[i].at / sizeof(float),
+                                (size_t)part[i].n / sizeof(float)};
 }
 
 /* Called in the midst of a pass, by all workers at the same step. Gradients that are
  * still under way use the same communicator: they come first. */
-static fire_status_t exchange(void *arg, uint8_t *bytes, const fire_parcel_t *send,
-                              const fire_parcel_t *recv)
+static fire_status_t exchange(void *arg, uint8_t *bytes, const fire_store_part_t *send,
+                              const fire_store_part_t *recv)
 {
     fire_trainer_t *t    = arg;
     int             size = fire_trainer_size(t);

@@ -119,7 +119,7 @@ err_trainer:
 void fire_trainer_destroy(fire_trainer_t *t)
 {
     if (t == NULL) return;
-    fire_gpu_post_destroy(t->post);
+    fire_gpu_readback_destroy(t->readback);
     fire_exchange_destroy(t->exchange);
     fire_nccl_close(t->nccl);
     fire_profile_destroy(t->profile);

@@ -74,8 +74,8 @@ typedef struct fire_flight {
     float   rate;
 } fire_flight_t;
 
-/* Iterations that a GPU may have before it; one more letter is for the one that starts. */
-enum { FIRE_AHEAD = FIRE_GPU_LETTERS - 1 };
+/* Iterations that a GPU may have before it; one more readback belongs to the one that starts. */
+enum { FIRE_AHEAD = FIRE_GPU_READBACKS - 1 };
 
 typedef struct fire_trainer {
     const Caffe__SolverParameter *param; /* the caller's */
@@ -96,10 +96,11 @@ typedef struct fire_trainer {
 
     fire_recording_t *recording; /* of an iteration, on a GPU; NULL: none is possible */
     int               unrecorded; /* iterations that ran to warm up */
-    fire_gpu_post_t  *post; /* for scalars; NULL: the host takes part in iterations */
-    fire_flight_t     flight[FIRE_GPU_LETTERS];
-    int               nflight;
-    double            landed; /* when the last one did */
+    fire_gpu_readback_t
+                 *readback; /* for scalars; NULL: the host takes part in iterations */
+    fire_flight_t flight[FIRE_GPU_READBACKS];
+    int           nflight;
+    double        landed; /* when the last one did */
 
     fire_mt_t      *mt;         /* Caffe's random numbers; NULL: ours */
     fire_profile_t *profile;    /* NULL: not measured */

@@ -84,11 +84,11 @@ TEST(one_worker_reads_the_file_once_and_then_memory)
     fire_source_close(s);
 }
 
-/* ---- workers as threads; parcels go through memory that all see ---- */
+/* ---- workers as threads; parts go through memory that all see ---- */
 
 typedef struct team {
     pthread_barrier_t    meet;
-    const fire_parcel_t *send[WORKERS];
+    const fire_store_part_t *send[WORKERS];
     const uint8_t       *bytes[WORKERS];
     int64_t              moved[WORKERS];
 } team_t;
@@ -100,8 +100,8 @@ typedef struct worker {
     bool      shuffle;
 } worker_t;
 
-static fire_status_t exchange(void *arg, uint8_t *bytes, const fire_parcel_t *send,
-                              const fire_parcel_t *recv)
+static fire_status_t exchange(void *arg, uint8_t *bytes, const fire_store_part_t *send,
+                              const fire_store_part_t *recv)
 {
     worker_t *w = arg;
     team_t   *t = w->team;
@@ -110,7 +110,7 @@ static fire_status_t exchange(void *arg, uint8_t *bytes, const fire_parcel_t *se
     t->bytes[w->part] = bytes;
     pthread_barrier_wait(&t->meet);
     for (int from = 0; from < WORKERS; from++) {
-        fire_parcel_t theirs = t->send[from][w->part];
+        fire_store_part_t theirs = t->send[from][w->part];
 
         CHECK_EQ(theirs.n, recv[from].n);
         CHECK(from != w->part || theirs.n == 0);

@@ -142,7 +142,7 @@ void fire_nccl_close(fire_nccl_t *n)
 
 fire_status_t fire_nccl_sum(fire_nccl_t *n, float *x, int64_t count)
 {
-    FIRE_TRY(FIRE_CUDA(cudaEventRecord(n->asked, n->stream->lane.queue)));
+    FIRE_TRY(FIRE_CUDA(cudaEventRecord(n->asked, n->stream->main.stream)));
     FIRE_TRY(FIRE_CUDA(cudaStreamWaitEvent(n->queue, n->asked, 0)));
     TRY(nccl.AllReduce(x, x, (size_t)count, ncclFloat, ncclSum, n->comm, n->queue));
     return FIRE_OK;
@@ -151,5 +151,5 @@ fire_status_t fire_nccl_sum(fire_nccl_t *n, float *x, int64_t count)
 fire_status_t fire_nccl_join(fire_nccl_t *n)
 {
     FIRE_TRY(FIRE_CUDA(cudaEventRecord(n->summed, n->queue)));
-    return FIRE_CUDA(cudaStreamWaitEvent(n->stream->lane.queue, n->summed, 0));
+    return FIRE_CUDA(cudaStreamWaitEvent(n->stream->main.stream, n->summed, 0));
 }

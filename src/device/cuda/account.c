@@ -80,9 +80,9 @@ void fire_cuda_count(int64_t bytes)
     pthread_mutex_unlock(&lock);
 }
 
-static size_t scratch_of(const fire_cuda_lane_t *lane)
+static size_t scratch_of(const fire_cuda_work_queue_t *queue)
 {
-    return lane->workspace.bytes + lane->scratch.bytes + lane->cublas_scratch.bytes;
+    return queue->workspace.bytes + queue->scratch.bytes + queue->cublas_scratch.bytes;
 }
 
 fire_gpu_usage_t fire_gpu_usage(const fire_stream_t *s)
@@ -96,6 +96,6 @@ fire_gpu_usage_t fire_gpu_usage(const fire_stream_t *s)
     u.now  = now[gpu];
     u.peak = peak[gpu];
     pthread_mutex_unlock(&lock);
-    u.workspace = scratch_of(&s->lane) + scratch_of(&s->beside) + s->squares.bytes;
+    u.workspace = scratch_of(&s->main) + scratch_of(&s->side) + s->squares.bytes;
     return u;
 }

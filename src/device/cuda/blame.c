@@ -5,9 +5,9 @@
 #include "base/text/text.h"
 #include "device/cuda/cuda.h"
 
-void fire_gpu_set_speaker(fire_stream_t *s, const char *layer)
+void fire_gpu_set_current_layer(fire_stream_t *s, const char *layer)
 {
-    s->speaker = layer;
+    s->current_layer = layer;
 }
 
 /* Kernels run later, when the layer may be gone: its name is kept here. */
@@ -23,8 +23,8 @@ static int number_of(fire_stream_t *s, const char *name)
 
 fire_cuda_blame_t fire_cuda_blame(fire_stream_t *s)
 {
-    return (fire_cuda_blame_t){s->wrong,
-                               s->speaker != NULL ? number_of(s, s->speaker) : 0};
+    return (fire_cuda_blame_t){
+        s->wrong, s->current_layer != NULL ? number_of(s, s->current_layer) : 0};
 }
 
 fire_status_t fire_cuda_hear(fire_stream_t *s)

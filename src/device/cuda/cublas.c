@@ -39,34 +39,34 @@ static fire_status_t cublas_status(cublasStatus_t rc, const char *what,
  * recorded, and sums come out the same on every run. */
 enum { SCRATCH = 32 << 20 };
 
-static fire_status_t set_up(fire_cuda_lane_t *lane)
+static fire_status_t set_up(fire_cuda_work_queue_t *queue)
 {
-    FIRE_TRY(fire_cuda_take(SCRATCH, &lane->cublas_scratch.memory));
-    lane->cublas_scratch.bytes = SCRATCH;
-    FIRE_TRY(CUBLAS(cublas.Create_v2((cublasHandle_t *)&lane->cublas)));
-    FIRE_TRY(CUBLAS(cublas.SetStream_v2(lane->cublas, lane->queue)));
+    FIRE_TRY(fire_cuda_take(SCRATCH, &queue->cublas_scratch.memory));
+    queue->cublas_scratch.bytes = SCRATCH;
+    FIRE_TRY(CUBLAS(cublas.Create_v2((cublasHandle_t *)&queue->cublas)));
+    FIRE_TRY(CUBLAS(cublas.SetStream_v2(queue->cublas, queue->stream)));
     return CUBLAS(
-        cublas.SetWorkspace_v2(lane->cublas, lane->cublas_scratch.memory, SCRATCH));
+        cublas.SetWorkspace_v2(queue->cublas, queue->cublas_scratch.memory, SCRATCH));
 }
 
 /* Whole or not at all: one without its queue would run beside all others. */
-static fire_status_t open_handle(fire_cuda_lane_t *lane)
+static fire_status_t open_handle(fire_cuda_work_queue_t *queue)
 {
     fire_status_t st;
 
-    if (lane->cublas != NULL) return FIRE_OK;
+    if (queue->cublas != NULL) return FIRE_OK;
     FIRE_TRY(fire_cuda_lib_open(&library));
-    st = set_up(lane);
-    if (st < 0) fire_cublas_close(lane);
+    st = set_up(queue);
+    if (st < 0) fire_cublas_close(queue);
     return st;
 }
 
-void fire_cublas_close(fire_cuda_lane_t *lane)
+void fire_cublas_close(fire_cuda_work_queue_t *queue)
 {
-    if (lane->cublas != NULL) cublas.Destroy_v2(lane->cublas);
-    fire_cuda_give(lane->cublas_scratch.memory);
-    lane->cublas         = NULL;
-    lane->cublas_scratch = (fire_cuda_scratch_t){0};
+    if (queue->cublas != NULL) cublas.Destroy_v2(queue->cublas);
+    fire_cuda_give(queue->cublas_scratch.memory);
+    queue->cublas         = NULL;
+    queue->cublas_scratch = (fire_cuda_scratch_t){0};
 }
 
 static cudaDataType type_of(fire_dtype_t t)
@@ -89,13 +89,13 @@ fire_status_t fire_cuda_gemm_run(fire_stream_t *s, const fire_cuda_gemm_t *g,
     if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX || g->batch > INT_MAX)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                          "more than %d rows of a matrix, or matrices", INT_MAX);
-    FIRE_TRY(open_handle(&s->lane));
+    FIRE_TRY(open_handle(&s->main));
     if (g->batch > 1)
         return CUBLAS(cublas.GemmStridedBatchedEx(
-            s->lane.cublas, op_b, op_a, (int)g->n, (int)g->m, (int)g->k, &g->alpha, b,
+            s->main.cublas, op_b, op_a, (int)g->n, (int)g->m, (int)g->k, &g->alpha, b,
             type, ldb, g->b_step, a, type, lda, g->a_step, &g->beta, c, c_type,
             (int)g->n, g->c_step, (int)g->batch, compute, CUBLAS_GEMM_DEFAULT));
-    return CUBLAS(cublas.GemmEx(s->lane.cublas, op_b, op_a, (int)g->n, (int)g->m,
+    return CUBLAS(cublas.GemmEx(s->main.cublas, op_b, op_a, (int)g->n, (int)g->m,
                                 (int)g->k, &g->alpha, b, type, ldb, a, type, lda,
                                 &g->beta, c, c_type, (int)g->n, compute,
                                 CUBLAS_GEMM_DEFAULT));

@@ -19,6 +19,6 @@ typedef struct fire_cuda_gemm {
 
 fire_status_t fire_cuda_gemm_run(fire_stream_t *s, const fire_cuda_gemm_t *g,
                                  const void *a, const void *b, void *c);
-void          fire_cublas_close(fire_cuda_lane_t *lane);
+void          fire_cublas_close(fire_cuda_work_queue_t *queue);
 FIRE_END_C
 #endif

@@ -41,31 +41,31 @@ typedef struct fire_cuda_scratch {
 } fire_cuda_scratch_t;
 
 /* A queue, and what only one kernel may use at a time. */
-typedef struct fire_cuda_lane {
-    cudaStream_t        queue;
+typedef struct fire_cuda_work_queue {
+    cudaStream_t        stream;
     void               *cublas; /* handle, made when first asked for */
     fire_cuda_scratch_t cublas_scratch;
     fire_cuda_scratch_t workspace, scratch; /* inside of a kernel, between two */
-} fire_cuda_lane_t;
+} fire_cuda_work_queue_t;
 
 struct fire_stream {
-    int                   device;
-    int                   multiprocessors;
-    fire_cuda_lane_t      lane;   /* that all goes to */
-    fire_cuda_lane_t      beside; /* for a moment exchanged with it */
-    cudaEvent_t           parted, met;
-    bool                  shared;    /* by threads: none of them may exchange lanes */
-    fire_cuda_scratch_t   squares;   /* of updates, which another thread may ask for */
-    cudaStream_t          sending;   /* what goes to the GPU ahead of time */
-    void                 *cudnn;     /* handle, made when first asked for */
-    struct fire_cudnn_op *cudnn_ops; /* operations made so far */
-    struct fire_tune     *tune;      /* plans that were measured; NULL: not asked yet */
-    int64_t               generation; /* of scratch memory */
-    fire_cuda_live_t      live;
+    int                    device;
+    int                    multiprocessors;
+    fire_cuda_work_queue_t main; /* all work goes here */
+    fire_cuda_work_queue_t side; /* swapped with main by side_queue.c */
+    cudaEvent_t            forked, joined;
+    bool                   shared;    /* by threads: none of them may exchange lanes */
+    fire_cuda_scratch_t    squares;   /* of updates, which another thread may ask for */
+    cudaStream_t           sending;   /* what goes to the GPU ahead of time */
+    void                  *cudnn;     /* handle, made when first asked for */
+    struct fire_cudnn_op  *cudnn_ops; /* operations made so far */
+    struct fire_tune      *tune; /* plans that were measured; NULL: not asked yet */
+    int64_t                generation; /* of scratch memory */
+    fire_cuda_live_t       live;
 
     volatile fire_cuda_wrong_t *wrong;
-    const char                 *speaker; /* the layer that runs, or NULL */
-    char                      **name;    /* of those who may complain, from 1 */
+    const char                 *current_layer; /* the layer that runs, or NULL */
+    char                      **name;          /* of those who may complain, from 1 */
     int64_t                     nname, name_cap;
 };
 
@@ -93,11 +93,11 @@ fire_status_t fire_cuda_squares(fire_stream_t *s, size_t bytes, void **memory_p)
 /* Kernels too small to fill the GPU: what is asked for between begin and end runs beside
  * what comes after end, up to meet. Blobs are to be looked at before. On a queue that
  * threads share it runs in its turn. */
-fire_status_t fire_cuda_aside_begin(fire_stream_t *s);
-fire_status_t fire_cuda_aside_end(fire_stream_t *s, fire_status_t so_far);
-fire_status_t fire_cuda_aside_meet(fire_stream_t *s);
-void          fire_cuda_aside_close(fire_stream_t *s);
-void          fire_cuda_lane_close(fire_cuda_lane_t *lane);
+fire_status_t fire_cuda_side_queue_begin(fire_stream_t *s);
+fire_status_t fire_cuda_side_queue_end(fire_stream_t *s, fire_status_t so_far);
+fire_status_t fire_cuda_side_queue_meet(fire_stream_t *s);
+void          fire_cuda_side_queue_close(fire_stream_t *s);
+void          fire_cuda_work_queue_close(fire_cuda_work_queue_t *queue);
 
 static inline const fire_cuda_live_t *fire_cuda_live(const fire_stream_t *s)
 {

@@ -64,7 +64,7 @@ static _Thread_local fire_stream_t *mine;
 
 cudaStream_t fire_cuda_queue(void)
 {
-    return mine != NULL ? mine->lane.queue : 0;
+    return mine != NULL ? mine->main.stream : 0;
 }
 
 static fire_status_t gpu_clear(void *dst, size_t bytes)
@@ -141,7 +141,7 @@ static fire_status_t make_live(fire_stream_t *s)
     FIRE_TRY(FIRE_CUDA(cudaHostAlloc(&host, sizeof(*s->wrong), cudaHostAllocDefault)));
     s->wrong      = host;
     s->wrong->who = 0;
-    return FIRE_CUDA(cudaMemsetAsync(s->live.step, 0, 64, s->lane.queue));
+    return FIRE_CUDA(cudaMemsetAsync(s->live.step, 0, 64, s->main.stream));
 }
 
 fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
@@ -166,7 +166,7 @@ fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
                   FIRE_CUDA(cudaDeviceGetAttribute(
                       &s->multiprocessors, cudaDevAttrMultiProcessorCount, index)),
                   err_stream);
-    FIRE_TRY_GOTO(st, FIRE_CUDA(cudaStreamCreate(&s->lane.queue)), err_stream);
+    FIRE_TRY_GOTO(st, FIRE_CUDA(cudaStreamCreate(&s->main.stream)), err_stream);
     FIRE_TRY_GOTO(
         st, FIRE_CUDA(cudaStreamCreateWithFlags(&s->sending, cudaStreamNonBlocking)),
         err_queue);
@@ -181,26 +181,26 @@ err_live:
     fire_cuda_give(s->live.step);
     cudaStreamDestroy(s->sending);
 err_queue:
-    cudaStreamDestroy(s->lane.queue);
+    cudaStreamDestroy(s->main.stream);
 err_stream:
     fire_free(s);
     return st;
 }
 
-void fire_cuda_lane_close(fire_cuda_lane_t *lane)
+void fire_cuda_work_queue_close(fire_cuda_work_queue_t *queue)
 {
-    fire_cublas_close(lane);
-    fire_cuda_give(lane->workspace.memory);
-    fire_cuda_give(lane->scratch.memory);
-    cudaStreamDestroy(lane->queue);
-    *lane = (fire_cuda_lane_t){0};
+    fire_cublas_close(queue);
+    fire_cuda_give(queue->workspace.memory);
+    fire_cuda_give(queue->scratch.memory);
+    cudaStreamDestroy(queue->stream);
+    *queue = (fire_cuda_work_queue_t){0};
 }
 
 void fire_gpu_close(fire_stream_t *s)
 {
     if (s == NULL) return;
-    cudaStreamSynchronize(s->lane.queue);
-    fire_cuda_aside_close(s);
+    cudaStreamSynchronize(s->main.stream);
+    fire_cuda_side_queue_close(s);
 #ifdef FIRE_HAVE_CUDNN
     fire_cudnn_close(s);
 #endif
@@ -212,7 +212,7 @@ void fire_gpu_close(fire_stream_t *s)
     fire_free(s->name);
     cudaStreamDestroy(s->sending);
     fire_cuda_give(s->squares.memory);
-    fire_cuda_lane_close(&s->lane);
+    fire_cuda_work_queue_close(&s->main);
     if (mine == s) mine = NULL;
     fire_free(s);
 }
@@ -230,7 +230,7 @@ void fire_gpu_share(fire_stream_t *s)
 
 fire_status_t fire_gpu_sync(fire_stream_t *s)
 {
-    FIRE_TRY(FIRE_CUDA(cudaStreamSynchronize(s->lane.queue)));
+    FIRE_TRY(FIRE_CUDA(cudaStreamSynchronize(s->main.stream)));
     return fire_cuda_hear(s);
 }
 
@@ -251,12 +251,12 @@ static fire_status_t fit(fire_stream_t *s, fire_cuda_scratch_t *m, size_t bytes,
 
 fire_status_t fire_cuda_workspace(fire_stream_t *s, size_t bytes, void **memory_p)
 {
-    return fit(s, &s->lane.workspace, bytes, memory_p);
+    return fit(s, &s->main.workspace, bytes, memory_p);
 }
 
 fire_status_t fire_cuda_scratch(fire_stream_t *s, size_t bytes, void **memory_p)
 {
-    return fit(s, &s->lane.scratch, bytes, memory_p);
+    return fit(s, &s->main.scratch, bytes, memory_p);
 }
 
 fire_status_t fire_cuda_squares(fire_stream_t *s, size_t bytes, void **memory_p)

@@ -20,7 +20,7 @@
 /* clang-format on */
 #endif
 #define FIRE_LAUNCH_GRID(s, grid, block, kernel, ...) \
-    FIRE_LAUNCH_ON((s)->lane.queue, grid, block, kernel, __VA_ARGS__)
+    FIRE_LAUNCH_ON((s)->main.stream, grid, block, kernel, __VA_ARGS__)
 /* For n elements and FIRE_GRID_STRIDE. */
 #define FIRE_LAUNCH(s, n, kernel, ...)                                                \
     ((n) > 0 ? FIRE_LAUNCH_GRID(s, fire_cuda_grid((s), (n)), FIRE_CUDA_BLOCK, kernel, \

@@ -9,14 +9,14 @@ struct fire_gpu_graph {
 fire_status_t fire_gpu_record_begin(fire_stream_t *s)
 {
     return FIRE_CUDA(
-        cudaStreamBeginCapture(s->lane.queue, cudaStreamCaptureModeRelaxed));
+        cudaStreamBeginCapture(s->main.stream, cudaStreamCaptureModeRelaxed));
 }
 
 fire_status_t fire_gpu_record_end(fire_stream_t *s, fire_gpu_graph_t **graph_p)
 {
     cudaGraph_t       graph = NULL;
     fire_gpu_graph_t *g;
-    fire_status_t     st = FIRE_CUDA(cudaStreamEndCapture(s->lane.queue, &graph));
+    fire_status_t     st = FIRE_CUDA(cudaStreamEndCapture(s->main.stream, &graph));
 
     FIRE_TRY(st); /* the queue itself is as it was */
     st = FIRE_NEW(&g, 1);
@@ -33,7 +33,7 @@ fire_status_t fire_gpu_record_end(fire_stream_t *s, fire_gpu_graph_t **graph_p)
 
 fire_status_t fire_gpu_replay(fire_stream_t *s, fire_gpu_graph_t *graph)
 {
-    return FIRE_CUDA(cudaGraphLaunch(graph->exec, s->lane.queue));
+    return FIRE_CUDA(cudaGraphLaunch(graph->exec, s->main.stream));
 }
 
 void fire_gpu_graph_free(fire_gpu_graph_t *graph)

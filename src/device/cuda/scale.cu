@@ -52,9 +52,9 @@ fire_status_t fire_gpu_set_scale(fire_stream_t *s, float scale, int good)
 fire_status_t fire_gpu_get_scale(fire_stream_t *s, float *scale_p, int *good_p)
 {
     FIRE_TRY(FIRE_CUDA(cudaMemcpyAsync(scale_p, s->live.scale, sizeof(*scale_p),
-                                       cudaMemcpyDeviceToHost, s->lane.queue)));
+                                       cudaMemcpyDeviceToHost, s->main.stream)));
     FIRE_TRY(FIRE_CUDA(cudaMemcpyAsync(good_p, s->live.good, sizeof(*good_p),
-                                       cudaMemcpyDeviceToHost, s->lane.queue)));
+                                       cudaMemcpyDeviceToHost, s->main.stream)));
     return fire_gpu_sync(s);
 }
 

@@ -59,9 +59,9 @@ fire_status_t fire_inner_product_cuda_forward(fire_layer_t *l)
     return fire_gpu_epilogue_forward(l, rows_of(s), f.dtype, bias, y);
 }
 
-/* diff (+)= dy' x, or x' dy where weights are (inputs, outputs); aside: beside what
+/* diff (+)= dy' x, or x' dy where weights are (inputs, outputs); side_queue: beside what
  * follows. */
-static fire_status_t weight_gradient(fire_layer_t *l, const void *dy, bool aside)
+static fire_status_t weight_gradient(fire_layer_t *l, const void *dy, bool side_queue)
 {
     const fire_inner_product_t *s     = FIRE_STATE(l, fire_inner_product_t);
     fire_format_t               f     = format_of(l);
@@ -82,11 +82,11 @@ static fire_status_t weight_gradient(fire_layer_t *l, const void *dy, bool aside
     FIRE_IN_AS(l->bottom[0], FIRE_DATA, &f, &x);
     FIRE_TRY(fire_gpu_gradient(l->blob[0], &add, &diff));
     g.beta = add ? 1 : 0;
-    if (aside) FIRE_TRY(fire_cuda_aside_begin(queue));
+    if (side_queue) FIRE_TRY(fire_cuda_side_queue_begin(queue));
     st = is_thin(s)     ? fire_gpu_thin_weights(queue, &t, dy, x, add, diff)
          : s->transpose ? fire_cuda_gemm_run(queue, &g, x, dy, diff)
                         : fire_cuda_gemm_run(queue, &g, dy, x, diff);
-    return aside ? fire_cuda_aside_end(queue, st) : st;
+    return side_queue ? fire_cuda_side_queue_end(queue, st) : st;
 }
 
 /* Does one product leave most of the GPU to others? */
@@ -108,16 +108,16 @@ fire_status_t fire_inner_product_cuda_backward(fire_layer_t *l)
                                      .tf32        = l->ctx->tf32,
                                      .alpha       = 1};
     fire_gpu_thin_t             t = thin_of(l);
-    bool  aside = l->param_gradient[0] && l->propagate_down[0] && is_small(s);
+    bool  side_queue = l->param_gradient[0] && l->propagate_down[0] && is_small(s);
     void *dy, *weights, *dx;
 
     if (s->rows == 0) return FIRE_OK;
     FIRE_TRY(fire_gpu_epilogue_backward(l, 0, rows_of(s), &f, s->bias, &dy));
-    if (l->param_gradient[0]) FIRE_TRY(weight_gradient(l, dy, aside));
+    if (l->param_gradient[0]) FIRE_TRY(weight_gradient(l, dy, side_queue));
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN_AS(l->blob[0], FIRE_DATA, &f, &weights);
     FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &f, &dx);
     FIRE_TRY(is_thin(s) ? fire_gpu_thin_input(l->ctx->stream, &t, dy, weights, dx)
                         : fire_cuda_gemm_run(l->ctx->stream, &g, dy, weights, dx));
-    return aside ? fire_cuda_aside_meet(l->ctx->stream) : FIRE_OK;
+    return side_queue ? fire_cuda_side_queue_meet(l->ctx->stream) : FIRE_OK;
 }

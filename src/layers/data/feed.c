@@ -115,9 +115,9 @@ fire_status_t fire_feed_open(fire_layer_t *l, const fire_batch_t *batch,
 {
     fire_feed_t *f = FIRE_STATE(l, fire_feed_t);
 
-    if (f->last != NULL) l->stalled += fire_gpu_parcel_stall(f->last);
-    f->last = batch->parcel;
-    return fire_gpu_parcel_open(batch->parcel, rows_p);
+    if (f->last != NULL) l->stalled += fire_gpu_upload_stall(f->last);
+    f->last = batch->upload;
+    return fire_gpu_upload_open(batch->upload, rows_p);
 }
 
 static fire_status_t fill(fire_layer_t *l, fire_blob_t *top, const void *values,
@@ -137,7 +137,7 @@ fire_status_t fire_feed_put_floats(fire_layer_t *l, const fire_batch_t *batch,
 {
     const void *rows;
 
-    if (batch->parcel == NULL) {
+    if (batch->upload == NULL) {
         FIRE_TRY(fill(l, l->top[0], batch->data, false));
         return labels ? fill(l, l->top[1], batch->label, false) : FIRE_OK;
     }
@@ -145,7 +145,7 @@ fire_status_t fire_feed_put_floats(fire_layer_t *l, const fire_batch_t *batch,
     FIRE_TRY(fill(l, l->top[0], rows, true));
     if (labels)
         FIRE_TRY(fill(l, l->top[1], (const char *)rows + batch->label_at, true));
-    return fire_gpu_parcel_close(batch->parcel);
+    return fire_gpu_upload_close(batch->upload);
 }
 
 static fire_status_t feed_forward(fire_layer_t *l)

@@ -19,7 +19,7 @@ typedef struct fire_feed {
     const fire_transform_t *transform; /* of rows put by fire_feed_put(), or NULL */
     bool                    has_bytes, interleaved; /* the first image */
     float                  *mean;                   /* on the GPU, or NULL */
-    fire_gpu_parcel_t      *last;                   /* that was opened */
+    fire_gpu_upload_t      *last;                   /* that was opened */
 } fire_feed_t;
 
 /* End of setup: logs the size of the tops. */
@@ -48,7 +48,7 @@ fire_status_t fire_feed_next(fire_layer_t *l, const fire_batch_t **batch_p);
 /* Rows of floats become the first top, labels, if wanted, the second. */
 fire_status_t fire_feed_put_floats(fire_layer_t *l, const fire_batch_t *batch,
                                    bool labels);
-/* Rows on the GPU; whoever opens the parcel, closes it. */
+/* Rows on the GPU; whoever opens the upload closes it. */
 fire_status_t fire_feed_open(fire_layer_t *l, const fire_batch_t *batch,
                              const void **rows_p);
 

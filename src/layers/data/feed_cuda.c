@@ -65,7 +65,7 @@ fire_status_t fire_feed_cuda_forward(fire_layer_t *l)
     if (batch->slice.n == 0) return FIRE_OK; /* a lane without a share */
     FIRE_TRY(fire_feed_open(l, batch, &rows));
     FIRE_TRY(put_tops(l, batch, rows));
-    return fire_gpu_parcel_close(batch->parcel);
+    return fire_gpu_upload_close(batch->upload);
 }
 
 void fire_feed_cuda_release(fire_layer_t *l)

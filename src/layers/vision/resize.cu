@@ -123,7 +123,7 @@ fire_status_t fire_gpu_unpool(fire_stream_t *s, const fire_gpu_zoom_t *zoom,
     if (bytes == 0) return FIRE_OK;
     FIRE_TRY(fire_cuda_workspace(s, bytes, &memory));
     source = (int *)memory;
-    FIRE_TRY(FIRE_CUDA(cudaMemsetAsync(source, 0xff, bytes, s->lane.queue))); /* -1 */
+    FIRE_TRY(FIRE_CUDA(cudaMemsetAsync(source, 0xff, bytes, s->main.stream))); /* -1 */
     FIRE_TRY(fire_each(s, z.planes * plane, [=] __device__(int64_t i) {
         bool inside = mask[i] >= 0.0f && mask[i] < (float)out;
 

@@ -17,7 +17,7 @@ static fire_status_t open_handle(fire_stream_t *s)
     fire_status_t st;
 
     FIRE_TRY(FIRE_CUDNN(cudnn.Create(&handle)));
-    st = FIRE_CUDNN(cudnn.SetStream(handle, s->lane.queue));
+    st = FIRE_CUDNN(cudnn.SetStream(handle, s->main.stream));
     if (st < 0)
         cudnn.Destroy(handle);
     else

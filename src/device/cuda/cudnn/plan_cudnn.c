@@ -85,9 +85,9 @@ static fire_status_t measure(fire_stream_t *s, fire_cudnn_plan_t *p,
 
     FIRE_TRY(fire_cudnn_plan_run(s, p, args)); /* warm up */
     for (int i = 0; i < REPEATS; i++) {
-        FIRE_TRY(FIRE_CUDA(cudaEventRecord(event[0], s->lane.queue)));
+        FIRE_TRY(FIRE_CUDA(cudaEventRecord(event[0], s->main.stream)));
         FIRE_TRY(fire_cudnn_plan_run(s, p, args));
-        FIRE_TRY(FIRE_CUDA(cudaEventRecord(event[1], s->lane.queue)));
+        FIRE_TRY(FIRE_CUDA(cudaEventRecord(event[1], s->main.stream)));
         FIRE_TRY(FIRE_CUDA(cudaEventSynchronize(event[1])));
         FIRE_TRY(FIRE_CUDA(cudaEventElapsedTime(&ms, event[0], event[1])));
         if (i == 0 || ms < p->ms) p->ms = ms;

@@ -95,8 +95,8 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
     fire_gpu_view_t    view  = {c->images, c->map.channels, c->map.plane};
     fire_format_t      plain = FIRE_FORMAT_PLAIN(FIRE_GPU);
     bool           apart = l->nfollower > 0 || !l->param_gradient[0]; /* the bias's */
-    bool           aside = l->param_gradient[0] && l->propagate_down[k];
-    fire_stream_t *queue = l->ctx->stream;
+    bool           side_queue = l->param_gradient[0] && l->propagate_down[k];
+    fire_stream_t *queue      = l->ctx->stream;
     const float   *weights, *x, *dy;
     float         *dx;
     fire_status_t  st;
@@ -110,15 +110,15 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
         FIRE_TRY(fire_gpu_gradient(l->blob[0], &to.add_weights, &to.weights));
         if (c->bias && !apart && l->param_gradient[1])
             FIRE_TRY(fire_gpu_gradient(l->blob[1], &to.add_bias, &to.bias));
-        if (aside) FIRE_TRY(fire_cuda_aside_begin(queue));
+        if (side_queue) FIRE_TRY(fire_cuda_side_queue_begin(queue));
         st = fire_gpu_small_weights(queue, &s, x, dy, &to);
-        FIRE_TRY(aside ? fire_cuda_aside_end(queue, st) : st);
+        FIRE_TRY(side_queue ? fire_cuda_side_queue_end(queue, st) : st);
     }
     if (!l->propagate_down[k]) return FIRE_OK;
     FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
     FIRE_OUT(l, l->bottom[k], FIRE_DIFF, &dx);
     FIRE_TRY(fire_gpu_small_run(queue, &r, true, dy, weights, NULL, dx));
-    return aside ? fire_cuda_aside_meet(queue) : FIRE_OK;
+    return side_queue ? fire_cuda_side_queue_meet(queue) : FIRE_OK;
 }
 
 fire_status_t fire_conv_small_backward(fire_layer_t *l)

@@ -1,8 +1,8 @@
-/* parcel.c - memory that goes to a GPU while it works on something else. */
+/* upload.c - host memory copied to the GPU while the GPU works on something else. */
 #include "base/alloc.h"
 #include "device/cuda/cuda.h"
 
-struct fire_gpu_parcel {
+struct fire_gpu_upload {
     fire_stream_t *stream;
     void          *host, *here; /* pinned, and on the GPU */
     size_t         bytes;
@@ -13,10 +13,10 @@ struct fire_gpu_parcel {
     cudaEvent_t    read;           /* the copy is no longer needed */
 };
 
-fire_status_t fire_gpu_parcel_create(fire_stream_t      *stream,
-                                     fire_gpu_parcel_t **parcel_p)
+fire_status_t fire_gpu_upload_create(fire_stream_t      *stream,
+                                     fire_gpu_upload_t **upload_p)
 {
-    fire_gpu_parcel_t *p;
+    fire_gpu_upload_t *p;
     fire_status_t      st;
 
     FIRE_TRY(FIRE_NEW(&p, 1));
@@ -27,15 +27,15 @@ fire_status_t fire_gpu_parcel_create(fire_stream_t      *stream,
         st, FIRE_CUDA(cudaEventCreateWithFlags(&p->read, cudaEventDisableTiming)), err);
     FIRE_TRY_GOTO(st, FIRE_CUDA(cudaEventCreate(&p->asked)), err);
     FIRE_TRY_GOTO(st, FIRE_CUDA(cudaEventCreate(&p->arrived)), err);
-    *parcel_p = p;
+    *upload_p = p;
     return FIRE_OK;
 
 err:
-    fire_gpu_parcel_destroy(p);
+    fire_gpu_upload_destroy(p);
     return st;
 }
 
-static void free_memory(fire_gpu_parcel_t *p)
+static void free_memory(fire_gpu_upload_t *p)
 {
     cudaFreeHost(p->host);
     fire_cuda_give(p->here);
@@ -48,7 +48,7 @@ static void drop(cudaEvent_t event)
     if (event != NULL) cudaEventDestroy(event);
 }
 
-void fire_gpu_parcel_destroy(fire_gpu_parcel_t *p)
+void fire_gpu_upload_destroy(fire_gpu_upload_t *p)
 {
     if (p == NULL) return;
     if (p->sent_once) cudaEventSynchronize(p->sent);
@@ -61,7 +61,7 @@ void fire_gpu_parcel_destroy(fire_gpu_parcel_t *p)
     fire_free(p);
 }
 
-fire_status_t fire_gpu_parcel_fit(fire_gpu_parcel_t *p, size_t bytes, void **host_p)
+fire_status_t fire_gpu_upload_fit(fire_gpu_upload_t *p, size_t bytes, void **host_p)
 {
     if (p->sent_once) FIRE_TRY(FIRE_CUDA(cudaEventSynchronize(p->sent)));
     if (bytes > p->bytes) {
@@ -76,7 +76,7 @@ fire_status_t fire_gpu_parcel_fit(fire_gpu_parcel_t *p, size_t bytes, void **hos
     return FIRE_OK;
 }
 
-fire_status_t fire_gpu_parcel_send(fire_gpu_parcel_t *p, size_t bytes)
+fire_status_t fire_gpu_upload_send(fire_gpu_upload_t *p, size_t bytes)
 {
     cudaStream_t q = p->stream->sending;
 
@@ -95,9 +95,9 @@ static bool is_over(cudaEvent_t event)
 }
 
 /* Mostly it has arrived long ago: then there is nothing to wait for, or to measure. */
-fire_status_t fire_gpu_parcel_open(fire_gpu_parcel_t *p, const void **memory_p)
+fire_status_t fire_gpu_upload_open(fire_gpu_upload_t *p, const void **memory_p)
 {
-    cudaStream_t q = p->stream->lane.queue;
+    cudaStream_t q = p->stream->main.stream;
 
     p->waited = !is_over(p->sent);
     if (p->waited) {
@@ -109,13 +109,13 @@ fire_status_t fire_gpu_parcel_open(fire_gpu_parcel_t *p, const void **memory_p)
     return FIRE_OK;
 }
 
-fire_status_t fire_gpu_parcel_close(fire_gpu_parcel_t *p)
+fire_status_t fire_gpu_upload_close(fire_gpu_upload_t *p)
 {
     p->opened_once = true;
-    return FIRE_CUDA(cudaEventRecord(p->read, p->stream->lane.queue));
+    return FIRE_CUDA(cudaEventRecord(p->read, p->stream->main.stream));
 }
 
-double fire_gpu_parcel_stall(const fire_gpu_parcel_t *p)
+double fire_gpu_upload_stall(const fire_gpu_upload_t *p)
 {
     float ms;
 
