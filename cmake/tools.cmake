@@ -1,5 +1,5 @@
 # One program. Under the names of Caffe's tools it behaves as they do.
-file(GLOB FIRE_TOOL_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/*.c)
+file(GLOB_RECURSE FIRE_TOOL_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/*.c)
 # The live report needs libmicrohttpd; nothing else does, so only the program has it.
 option(FIRE_WITH_MICROHTTPD "use libmicrohttpd where it is found" ON)
 find_library(MICROHTTPD_LIB microhttpd)
@@ -15,7 +15,7 @@ endif()
 
 add_executable(firecaffe ${FIRE_TOOL_SOURCES})
 target_link_libraries(firecaffe fire)
-target_include_directories(firecaffe PRIVATE ${CMAKE_BINARY_DIR})
+target_include_directories(firecaffe PRIVATE ${CMAKE_SOURCE_DIR}/tools ${CMAKE_BINARY_DIR})
 if(FIRE_HAVE_MICROHTTPD)
   target_compile_definitions(firecaffe PRIVATE FIRE_HAVE_MICROHTTPD=1)
   target_include_directories(firecaffe SYSTEM PRIVATE ${MICROHTTPD_INCLUDE})

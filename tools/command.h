@@ -1,4 +1,4 @@
-/* command.h - what a sub-command is. A cmd_*.c file defines one or more, each
+/* command.h - what a sub-command is. A file of cmd/ defines one or more, each
  * has one line in commands.def; flags, help and errors are the program's. */
 #ifndef FIRE_TOOLS_COMMAND_H
 #define FIRE_TOOLS_COMMAND_H
@@ -17,7 +17,7 @@ typedef struct command {
     fire_status_t (*run)(int narg, const char *const *arg);
 } command_t;
 
-#define COMMAND(name) extern const command_t command_##name;
+#define COMMAND(name) extern const command_t name;
 #include "commands.def"
 #undef COMMAND
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "caffe_flags.h"
+#include "flags/caffe.h"
 #include "command.h"
-#include "console.h"
-#include "train_py.h"
+#include "view/console.h"
+#include "flags/train_py.h"
 
 typedef struct common_flags {
     bool help, version;
@@ -39,7 +39,7 @@ void program_arguments(int *argc_p, const char *const **argv_p)
 const command_t *command_at(int i)
 {
     static const command_t *const all[] = {
-#define COMMAND(name) &command_##name,
+#define COMMAND(name) &name,
 #include "commands.def"
 #undef COMMAND
         NULL,

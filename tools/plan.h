@@ -4,7 +4,7 @@
 #define FIRE_TOOLS_PLAN_H
 #include "net/net.h"
 #include "sim/step.h"
-#include "workers.h"
+#include "flags/workers.h"
 
 /* A net, for one sample; |W| and |D| as in the FireCaffe paper. */
 typedef struct plan_net {

@@ -14,7 +14,7 @@
 #include "device/cpu/blas.h"
 #include "device/cpu/parallel.h"
 #include "plan.h"
-#include "workers.h"
+#include "flags/workers.h"
 
 enum { SIDE = 384, LONG = 16 << 20 }; /* LONG is more than caches hold */
 /* Workers of a single node: as many as one cares to plan for. */

@@ -1,6 +1,6 @@
 #include <string.h>
 #include "base/alloc.h"
-#include "layer_text.h"
+#include "view/layer_text.h"
 #include "plan.h"
 
 static double bytes_of(const fire_blob_t *b)

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "draw.h"
+#include "view/draw.h"
 #include "model/load.h"
 #include "report/learned.h"
 

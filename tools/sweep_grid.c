@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/text/text.h"
-#include "shapes.h"
+#include "flags/shapes.h"
 #include "sweep.h"
 #include "train/rundir.h"
 

@@ -1,0 +1,173 @@
+/* firecaffe convert - published data sets to databases that Data layers read. */
+#include <signal.h>
+#include <stdio.h>
+#include "command.h"
+#include "view/console.h"
+#include "data/convert/convert.h"
+#include "stop.h"
+
+typedef struct flags {
+    const char *backend, *encode_type;
+    bool        gray, shuffle, check_size, encoded;
+    int64_t     resize_width, resize_height, seed;
+} flags_t;
+
+static flags_t             flags;
+static const fire_option_t options[] = {
+    FIRE_OPTION(flags_t, backend, STRING, "lmdb", "NAME", "lmdb or leveldb"),
+    {0},
+};
+static const fire_option_t imageset_options[] = {
+    FIRE_OPTION(flags_t, backend, STRING, "lmdb", "NAME", "lmdb or leveldb"),
+    FIRE_OPTION(flags_t, gray, BOOL, "false", NULL, "read images as gray ones"),
+    FIRE_OPTION(flags_t, shuffle, BOOL, "false", NULL, "in random order"),
+    FIRE_OPTION(flags_t, seed, INT, "1", "N", "another seed, another order"),
+    FIRE_OPTION(flags_t, resize_width, INT, "0", "N", "resize to this width; 0: not"),
+    FIRE_OPTION(flags_t, resize_height, INT, "0", "N", "resize to this height; 0: not"),
+    FIRE_OPTION(flags_t, check_size, BOOL, "false", NULL,
+                "demand that all images have the size of the first"),
+    FIRE_OPTION(flags_t, encoded, BOOL, "false", NULL, "store the files compressed"),
+    FIRE_OPTION(flags_t, encode_type, STRING, "", "TYPE",
+                "store them as this type: png, jpg"),
+    {0},
+};
+static const fire_option_group_t groups[]          = {{"Flags", options, &flags}, {0}};
+static const fire_option_group_t imageset_groups[] = {
+    {"Flags", imageset_options, &flags}, {0}};
+
+static fire_status_t show(void *arg, int64_t done, int64_t total)
+{
+    (void)arg;
+    console_progress("Converting", done, total, "");
+    if (stop_asked)
+        return FIRE_FAIL(FIRE_ERR_STOPPED,
+                         "stopped on request after %lld of %lld records; what was "
+                         "written of this database is removed",
+                         (long long)done, (long long)total);
+    return FIRE_OK;
+}
+
+/* What is written so far can be many gigabytes, and is of no use: a signal has it
+ * removed. A second one ends the program at once. */
+static const fire_progress_t *progress(void)
+{
+    static const fire_progress_t shown = {show, NULL};
+
+    stop_on(SIGINT, SA_RESTART | (int)SA_RESETHAND);
+    stop_on(SIGTERM, SA_RESTART | (int)SA_RESETHAND);
+    return &shown;
+}
+
+static fire_status_t wrote(fire_status_t st, const char *path)
+{
+    console_progress_end();
+    if (st >= 0) printf("wrote %s\n", path);
+    return st;
+}
+
+static fire_status_t mnist(int narg, const char *const *arg)
+{
+    (void)narg;
+    return wrote(fire_convert_mnist(arg[0], arg[1], arg[2], flags.backend, progress()),
+                 arg[2]);
+}
+
+const command_t command_convert_mnist = {
+    .name      = "convert mnist",
+    .arguments = "IMAGES LABELS DB",
+    .summary   = "MNIST's files to a database",
+    .help = "Reads the two files of MNIST's training or test set, gzipped or not, and\n"
+            "writes a new database. DB must not exist yet.\n"
+            "\n"
+            "Example:\n"
+            "  firecaffe convert mnist data/mnist/train-images-idx3-ubyte.gz \\\n"
+            "      data/mnist/train-labels-idx1-ubyte.gz mnist_train_lmdb\n",
+    .groups   = groups,
+    .min_args = 3,
+    .max_args = 3,
+    .run      = mnist,
+};
+
+static fire_status_t siamese(int narg, const char *const *arg)
+{
+    (void)narg;
+    return wrote(fire_convert_mnist_siamese(arg[0], arg[1], 1, arg[2], flags.backend,
+                                            progress()),
+                 arg[2]);
+}
+
+const command_t command_convert_siamese = {
+    .name      = "convert siamese",
+    .arguments = "IMAGES LABELS DB",
+    .summary   = "pairs of MNIST images to a database",
+    .help =
+        "Like `convert mnist`, with two random images in each record and the label 1\n"
+        "where they show the same digit, 0 where not.\n"
+        "\n"
+        "Example:\n"
+        "  firecaffe convert siamese data/mnist/train-images-idx3-ubyte.gz \\\n"
+        "      data/mnist/train-labels-idx1-ubyte.gz siamese_train_lmdb\n",
+    .groups   = groups,
+    .min_args = 3,
+    .max_args = 3,
+    .run      = siamese,
+};
+
+static fire_status_t cifar10(int narg, const char *const *arg)
+{
+    const char *backend = narg > 2 ? arg[2] : flags.backend;
+
+    return wrote(fire_convert_cifar10(arg[0], arg[1], backend, progress()), arg[1]);
+}
+
+const command_t command_convert_cifar10 = {
+    .name      = "convert cifar10",
+    .arguments = "FOLDER OUT [BACKEND]",
+    .summary   = "CIFAR-10's files to two databases",
+    .help = "Reads data_batch_1.bin ... 5.bin and test_batch.bin in FOLDER and writes\n"
+            "OUT/cifar10_train_lmdb and OUT/cifar10_test_lmdb.\n"
+            "\n"
+            "Example:\n"
+            "  firecaffe convert cifar10 data/cifar10 examples/cifar10\n",
+    .groups   = groups,
+    .min_args = 2,
+    .max_args = 3,
+    .run      = cifar10,
+};
+
+static fire_status_t imageset(int narg, const char *const *arg)
+{
+    fire_imageset_options_t o = FIRE_IMAGESET_OPTIONS_INIT;
+
+    (void)narg;
+    o.root        = arg[0];
+    o.height      = (int)flags.resize_height;
+    o.width       = (int)flags.resize_width;
+    o.gray        = flags.gray;
+    o.shuffle     = flags.shuffle;
+    o.seed        = (uint64_t)flags.seed;
+    o.check_size  = flags.check_size;
+    o.encoded     = flags.encoded;
+    o.encode_type = flags.encode_type;
+    return wrote(fire_convert_imageset(&o, arg[1], arg[2], flags.backend, progress()),
+                 arg[2]);
+}
+
+const command_t command_convert_imageset = {
+    .name      = "convert imageset",
+    .arguments = "ROOT/ LIST DB",
+    .summary   = "image files to a database",
+    .help =
+        "LIST has a line per image: its path behind ROOT/, a space, its label. Images\n"
+        "that cannot be read are skipped with a warning. Colours are stored as blue,\n"
+        "green, red, as Caffe does.\n"
+        "\n"
+        "Examples:\n"
+        "  firecaffe convert imageset photos/ train.txt train_lmdb --shuffle \\\n"
+        "      --resize_height=256 --resize_width=256\n"
+        "  firecaffe convert imageset photos/ val.txt val_lmdb --encoded\n",
+    .groups   = imageset_groups,
+    .min_args = 3,
+    .max_args = 3,
+    .run      = imageset,
+};

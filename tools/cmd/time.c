@@ -1,0 +1,348 @@
+/* firecaffe time - forward and backward of every layer, in the words of
+ * `caffe time`. */
+#include <stdio.h>
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/text/json.h"
+#include "base/log.h"
+#include "command.h"
+#include "view/console.h"
+#include "device/cpu/parallel.h"
+#include "flags/lists.h"
+#include "net/describe.h"
+#include "flags/net.h"
+#include "results.h"
+#include "flags/shapes.h"
+#include "flags/workers.h"
+
+typedef struct flags {
+    int64_t            iterations;
+    const char        *batch, *run_dir;
+    bool               json;
+    fire_option_list_t shape;
+} flags_t;
+
+static flags_t             flags;
+static const fire_option_t options[] = {
+    FIRE_OPTION(flags_t, iterations, INT, "50", "N", "passes to average over"),
+    FIRE_OPTION(flags_t, batch, STRING, "", "LIST",
+                "batch sizes to measure, instead of the net's own"),
+    FIRE_OPTION(flags_t, json, BOOL, "false", NULL,
+                "print the times as JSON, for `plan --times`"),
+    FIRE_OPTION(flags_t, run_dir, PATH, "", "DIR",
+                "write the times there too, for `report`; of several batches, as "
+                "DIR/batchN"),
+    FIRE_OPTION(flags_t, shape, LIST, NULL, "BLOB=N,C,H,W",
+                "take this shape instead of reading the layer's data"),
+    {0},
+};
+static const fire_option_group_t groups[] = {
+    {"Flags", options, &flags},
+    {"Workers", workers_options, &workers_flags},
+    {"Net", net_options, &net_flags},
+    {0},
+};
+
+/* ---- measuring ---- */
+
+enum { IN_TURNS = 10 }; /* passes that meet, and as many that do not */
+
+/* Seconds, summed over passes; the hooks of the net take them. */
+typedef struct stopwatch {
+    double  begin, forward, backward;
+    double  met; /* seconds of as many passes after which all workers meet */
+    double *layer_forward, *layer_backward; /* [nlayer] */
+} stopwatch_t;
+
+static fire_status_t begin(void *arg, int layer)
+{
+    (void)layer;
+    ((stopwatch_t *)arg)->begin = fire_clock_now();
+    return FIRE_OK;
+}
+
+static fire_status_t after_forward(void *arg, int layer)
+{
+    stopwatch_t *w = arg;
+
+    w->layer_forward[layer] += fire_clock_now() - w->begin;
+    return FIRE_OK;
+}
+
+/* Called for layers without a gradient too, for which nothing began. */
+static fire_status_t after_backward(void *arg, int layer)
+{
+    stopwatch_t *w = arg;
+
+    if (w->begin > 0) w->layer_backward[layer] += fire_clock_now() - w->begin;
+    w->begin = 0;
+    return FIRE_OK;
+}
+
+static fire_status_t pass(fire_net_t *net, stopwatch_t *w, float *loss_p)
+{
+    double t0 = fire_clock_now(), t1;
+
+    FIRE_TRY(fire_net_clear_diffs(net));
+    FIRE_TRY(fire_net_forward(net, 0, -1, loss_p));
+    t1 = fire_clock_now();
+    w->forward += t1 - t0;
+    w->begin = 0;
+    if (!net->ctx.inference) FIRE_TRY(fire_net_backward(net, -1, 0));
+    w->backward += fire_clock_now() - t1;
+    net->moment.step++;
+    return FIRE_OK;
+}
+
+/* Workers are not equally fast all the time, and in training the slowest decides. */
+static fire_status_t pass_and_meet(fire_net_t *net, const worker_t *worker, int64_t n,
+                                   stopwatch_t *w)
+{
+    stopwatch_t unseen = {0};
+    double      start;
+    float       loss;
+
+    net->watch = (fire_net_hooks_t){0};
+    FIRE_TRY(fire_comm_barrier(worker->comm));
+    start = fire_clock_now();
+    for (int64_t i = 0; i < n; i++) {
+        FIRE_TRY(pass(net, &unseen, &loss));
+        FIRE_TRY(fire_comm_barrier(worker->comm));
+    }
+    w->met += fire_clock_now() - start;
+    return FIRE_OK;
+}
+
+static fire_status_t measure(fire_net_t *net, const worker_t *worker, stopwatch_t *w)
+{
+    float loss;
+
+    FIRE_LOG(INFO, "Performing Forward");
+    FIRE_TRY(pass(net, w, &loss));
+    FIRE_LOG(INFO, "Initial loss: %g", (double)loss);
+    if (worker->comm != NULL) FIRE_TRY(fire_comm_barrier(worker->comm));
+    FIRE_LOG(INFO, "*** Benchmark begins ***");
+    FIRE_LOG(INFO, "Testing for %lld iterations.", (long long)flags.iterations);
+    w->forward = w->backward = 0; /* the first pass allocates and warms up */
+    for (int64_t i = 0; i < flags.iterations; i++) {
+        double before = w->forward + w->backward;
+
+        if (worker->comm != NULL && i % IN_TURNS == 0)
+            FIRE_TRY(pass_and_meet(net, worker,
+                                   fire_piece(flags.iterations, i, IN_TURNS), w));
+        net->watch = (fire_net_hooks_t){w, begin, after_forward, begin, after_backward};
+        FIRE_TRY(pass(net, w, &loss));
+        FIRE_LOG(INFO, "Iteration: %lld forward-backward time: %g ms.",
+                 (long long)i + 1, (w->forward + w->backward - before) * 1000);
+        if (worker->rank == 0) console_progress("Timing", i + 1, flags.iterations, "");
+    }
+    if (worker->rank == 0) console_progress_end();
+    return FIRE_OK;
+}
+
+/* ---- what is shown ---- */
+
+static double per_pass(double seconds)
+{
+    return seconds / (double)flags.iterations;
+}
+
+static void report(const fire_net_t *net, const stopwatch_t *w)
+{
+    FIRE_LOG(INFO, "Average time per layer: ");
+    for (int i = 0; i < net->nlayer; i++) {
+        const char *name = net->layer[i].base.param->name;
+
+        FIRE_LOG(INFO, "%10s\tforward: %g ms.", name,
+                 1000 * per_pass(w->layer_forward[i]));
+        FIRE_LOG(INFO, "%10s\tbackward: %g ms.", name,
+                 1000 * per_pass(w->layer_backward[i]));
+    }
+    FIRE_LOG(INFO, "Average Forward pass: %g ms.", 1000 * per_pass(w->forward));
+    FIRE_LOG(INFO, "Average Backward pass: %g ms.", 1000 * per_pass(w->backward));
+    FIRE_LOG(INFO, "Average Forward-Backward: %g ms.",
+             1000 * per_pass(w->forward + w->backward));
+    FIRE_LOG(INFO, "Total Time: %g ms.", (w->forward + w->backward) * 1000);
+    FIRE_LOG(INFO, "*** Benchmark ends ***");
+}
+
+/* The batch of a net is the first length of the first blob that comes in. */
+static int64_t batch_of(const fire_net_t *net)
+{
+    for (int i = 0; i < net->nlayer; i++) {
+        const fire_layer_t *l = &net->layer[i].base;
+
+        if (l->nbottom == 0 && l->ntop > 0 && fire_blob_ndim(l->top[0]) > 0)
+            return fire_blob_dims(l->top[0])[0];
+    }
+    return 1;
+}
+
+static void write_times(fire_json_writer_t *out, const fire_net_t *net,
+                        const stopwatch_t *w)
+{
+    double meeting = w->met - w->forward - w->backward;
+
+    fire_json_open(out, NULL, '{');
+    fire_json_add_int(out, "batch", batch_of(net));
+    fire_json_add_rounded(out, "forward_s", per_pass(w->forward), 6);
+    fire_json_add_rounded(out, "backward_s", per_pass(w->backward), 6);
+    if (meeting > 0) fire_json_add_rounded(out, "meeting_s", per_pass(meeting), 6);
+    fire_json_open(out, "layers", '[');
+    for (int i = 0; i < net->nlayer; i++) {
+        const fire_layer_t *l = &net->layer[i].base;
+
+        fire_json_open(out, NULL, '{');
+        fire_json_add_string(out, "name", l->param->name);
+        fire_json_add_string(out, "type", l->ops->type);
+        fire_json_add_rounded(out, "forward_s", per_pass(w->layer_forward[i]), 6);
+        fire_json_add_rounded(out, "backward_s", per_pass(w->layer_backward[i]), 6);
+        fire_json_close(out, '}');
+    }
+    fire_json_close(out, ']');
+    fire_json_close(out, '}');
+}
+
+/* ---- what is kept ---- */
+
+static fire_status_t log_lines(results_t *log, const fire_net_t *net,
+                               const stopwatch_t *w)
+{
+    const double *const      column[] = {w->layer_forward, w->layer_backward};
+    static const char *const name[]   = {"forward", "backward"};
+    fire_json_writer_t      *out      = results_begin_line(log, "net");
+
+    fire_net_describe(out, "layers", net);
+    FIRE_TRY(results_end_line(log));
+    out = results_begin_line(log, "layers");
+    for (int k = 0; k < 2; k++) {
+        fire_json_open(out, name[k], '[');
+        for (int i = 0; i < net->nlayer; i++)
+            fire_json_add_rounded(out, NULL, per_pass(column[k][i]), 5);
+        fire_json_close(out, ']');
+    }
+    return results_end_line(log);
+}
+
+static fire_status_t keep_times(const fire_net_t *net, const stopwatch_t *w,
+                                const worker_t *worker, bool several)
+{
+    const results_head_t head = {
+        .kind    = "time",
+        .net     = net->param->name ? net->param->name : "",
+        .workers = worker->comm != NULL ? fire_comm_size(worker->comm) : 1,
+        .batch   = batch_of(net)};
+    char         *dir;
+    results_t    *log;
+    fire_status_t st;
+
+    if (flags.run_dir[0] == '\0' || worker->rank != 0) return FIRE_OK;
+    if (several)
+        FIRE_TRY(
+            fire_asprintf(&dir, "%s/batch%lld", flags.run_dir, (long long)head.batch));
+    else
+        FIRE_TRY(fire_strdup(flags.run_dir, &dir));
+    st = results_open(dir, &head, &log);
+    if (st >= 0) st = results_close(log, log_lines(log, net, w));
+    fire_free(dir);
+    return st;
+}
+
+/* ---- the command ---- */
+
+/* Batch 0: the net's own. */
+static fire_status_t time_batch(int64_t batch, const worker_t *worker, bool several,
+                                fire_json_writer_t *out)
+{
+    shapes_t      shapes = {&flags.shape, batch};
+    fire_net_t   *net;
+    stopwatch_t   w = {0};
+    fire_status_t st;
+
+    FIRE_TRY(net_flags_open(CAFFE__PHASE__TRAIN, shapes_apply, &shapes, &net));
+    if (worker->threads > 0) net->ctx.threads = worker->threads;
+    FIRE_TRY_GOTO(st, FIRE_NEW(&w.layer_forward, net->nlayer), done);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&w.layer_backward, net->nlayer), done);
+    FIRE_TRY_GOTO(st, measure(net, worker, &w), done);
+    report(net, &w);
+    write_times(out, net, &w);
+    st = keep_times(net, &w, worker, several);
+done:
+    fire_free(w.layer_forward);
+    fire_free(w.layer_backward);
+    net_flags_close(net);
+    return st;
+}
+
+static fire_status_t time_batches(const list_t *batches, const worker_t *worker,
+                                  fire_json_writer_t *out)
+{
+    fire_json_open(out, NULL, '{');
+    fire_json_add_string(out, "model", net_flags.model);
+    fire_json_add_int(out, "workers",
+                      worker->comm != NULL ? fire_comm_size(worker->comm) : 1);
+    fire_json_open(out, "times", '[');
+    if (batches->n == 0) FIRE_TRY(time_batch(0, worker, false, out));
+    for (int i = 0; i < batches->n; i++) {
+        int n;
+
+        FIRE_TRY(list_count("batch", batches->word[i], &n));
+        FIRE_TRY(time_batch(n, worker, batches->n > 1, out));
+    }
+    fire_json_close(out, ']');
+    fire_json_close(out, '}');
+    return out->status;
+}
+
+/* Every worker does the same at the same time, so that they share the machine as they
+ * would in training; the first one tells. */
+static fire_status_t work(void *arg, const worker_t *worker)
+{
+    fire_json_writer_t out = {.indent = 1};
+    fire_status_t      st  = time_batches(arg, worker, &out);
+
+    if (st >= 0 && flags.json && worker->rank == 0) puts(out.out.text);
+    fire_json_writer_fini(&out);
+    return st;
+}
+
+static fire_status_t run(int narg, const char *const *arg)
+{
+    workers_t     workers = {.threads = (int)net_flags.threads,
+                             .comm    = FIRE_COMM_OPTIONS_INIT};
+    list_t        batches = {0};
+    fire_status_t st      = FIRE_OK;
+
+    (void)narg, (void)arg;
+    if (flags.iterations < 1)
+        st = FIRE_FAIL(FIRE_ERR_INVALID, "--iterations must be at least 1");
+    if (st >= 0 && flags.batch[0] != '\0')
+        st = list_cut("batch", flags.batch, &batches);
+    net_flags.lean = true;
+    st             = workers_run(&workers, st, work, &batches);
+    fire_free(batches.text);
+    return st;
+}
+
+const command_t command_time = {
+    .name      = "time",
+    .arguments = "--model FILE",
+    .summary   = "measure forward and backward of every layer",
+    .help   = "Runs the net --iterations times forward and backward, after one pass\n"
+              "that is not counted, and gives the mean time of every layer. The\n"
+              "phase is TRAIN unless --phase=TEST, which is inference and has no\n"
+              "backward pass on a CPU; nor has a net without a loss. Several workers\n"
+              "do so at the same time. Where data are not there, --shape or\n"
+              "crop_size stands in.\n"
+              "\n"
+              "Examples:\n"
+              "  firecaffe time --model models/alexnet/deploy.prototxt \\\n"
+              "      --iterations 10\n"
+              "  firecaffe time --model net.prototxt --kernel Convolution=ref \\\n"
+              "      --threads 1\n"
+              "  mpirun -np 2 firecaffe time --model net.prototxt --batch 16,32 \\\n"
+              "      --json > times.json\n"
+              "  firecaffe time --model net.prototxt --run_dir runs/times\n",
+    .groups = groups,
+    .run    = run,
+};

@@ -1,0 +1,379 @@
+/* firecaffe train - trains, fine-tunes or resumes, as `caffe train` does. */
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "command.h"
+#include "view/console.h"
+#include "flags/fire.h"
+#include "flags/gpu.h"
+#include "flags/launch.h"
+#include "model/message.h"
+#include "flags/net.h"
+#include "flags/run.h"
+#include "view/summary.h"
+#include "view/timing.h"
+#include "train/snapshot.h"
+#include "train/trainer.h"
+#include "flags/workers.h"
+
+typedef struct flags {
+    const char *solver, *snapshot, *weights, *sigint_effect, *sighup_effect;
+    bool        timing;
+} flags_t;
+
+static flags_t             flags;
+static const fire_option_t options[] = {
+    FIRE_OPTION(flags_t, solver, PATH, "", "FILE", "the solver (.prototxt)"),
+    FIRE_OPTION(flags_t, snapshot, PATH, "", "FILE",
+                "resume from this .solverstate or .solverstate.h5, or from the newest: "
+                "auto"),
+    FIRE_OPTION(flags_t, weights, PATH, "", "FILES",
+                "fine-tune from these models, comma separated"),
+    FIRE_OPTION(flags_t, sigint_effect, STRING, "stop", "WHAT",
+                "on Ctrl-C: snapshot, stop (with a snapshot) or none"),
+    FIRE_OPTION(flags_t, sighup_effect, STRING, "snapshot", "WHAT",
+                "on SIGHUP: snapshot, stop or none"),
+    FIRE_OPTION(flags_t, timing, BOOL, "false", NULL,
+                "behind each display, log the milliseconds of every layer"),
+    {0},
+};
+
+static const fire_option_group_t groups[] = {
+    {"Flags", options, &flags},
+    {"Net", place_options, &net_flags},
+    {"Workers", workers_options, &workers_flags},
+    {"Starting them", launch_options, &launch_flags},
+    {"What the run leaves behind", run_options, &run_flags},
+    {"FireCaffe's own settings (in the solver file: fire { ... })", fire_flag_options,
+     &fire_flags},
+    {0},
+};
+
+/* ---- signals ---- */
+
+/* Set by the handler, taken by one of the workers, once per iteration. */
+static atomic_int got_sigint, got_sighup;
+
+/* mpirun hands on neither SIGINT nor SIGHUP, but these two. */
+static void on_signal(int number)
+{
+    if (number == SIGINT || number == SIGUSR2) got_sigint = 1;
+    if (number == SIGHUP || number == SIGUSR1) got_sighup = 1;
+}
+
+static fire_status_t effect_of(const char *flag, const char *text,
+                               fire_action_t *effect_p)
+{
+    static const char *const   names[]   = {"none", "snapshot", "stop"};
+    static const fire_action_t effects[] = {FIRE_GO_ON, FIRE_SNAPSHOT, FIRE_STOP};
+
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *effect_p = effects[i];
+            return FIRE_OK;
+        }
+    return FIRE_FAIL(FIRE_ERR_INVALID, "--%s is snapshot, stop or none, not \"%s\"",
+                     flag, text);
+}
+
+/* What the flags and the solver file say, the same for all workers. */
+typedef struct job {
+    Caffe__SolverParameter *param;
+    fire_trainer_options_t  options;
+    fire_action_t           sigint, sighup;
+} job_t;
+
+/* What the trainer's callbacks need, one per worker. */
+typedef struct session {
+    const job_t   *job;
+    fire_runlog_t *log; /* NULL until the trainer is ready, or if not wanted */
+    double         began;
+    int64_t        first; /* iteration at which it began */
+    double         loss;
+    bool           has_loss;
+    summary_t      summary;
+    timing_t       timing;
+} session_t;
+
+static fire_status_t catch_signals(job_t *j)
+{
+    static const int numbers[] = {SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
+    struct sigaction act       = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+    FIRE_TRY(effect_of("sigint_effect", flags.sigint_effect, &j->sigint));
+    FIRE_TRY(effect_of("sighup_effect", flags.sighup_effect, &j->sighup));
+    sigfillset(&act.sa_mask);
+    for (int i = 0; i < 4; i++)
+        if (sigaction(numbers[i], &act, NULL) != 0)
+            return FIRE_FAIL(FIRE_ERR_INVALID, "cannot install signal handlers");
+    return FIRE_OK;
+}
+
+static fire_action_t requested(void *arg)
+{
+    const session_t *s = arg;
+
+    if (atomic_exchange(&got_sigint, 0)) return s->job->sigint;
+    if (atomic_exchange(&got_sighup, 0)) return s->job->sighup;
+    return FIRE_GO_ON;
+}
+
+/* ---- progress ---- */
+
+static void show_progress(const session_t *s, const fire_train_event_t *e)
+{
+    char   detail[96] = "";
+    double seconds    = fire_clock_now() - s->began;
+    int    n          = 0;
+
+    if (e->iter <= s->first || seconds <= 0) return;
+    if (s->has_loss) n = snprintf(detail, sizeof(detail), "loss %.4g  ", s->loss);
+    snprintf(detail + n, sizeof(detail) - (size_t)n, "%.0f images/s",
+             (double)((e->iter - s->first) * e->batch) / seconds);
+    console_progress("Training", e->iter - s->first, e->max_iter - s->first, detail);
+}
+
+static void on_event(void *arg, const fire_train_event_t *e)
+{
+    session_t *s = arg;
+
+    if (e->kind == FIRE_TRAIN_START) {
+        s->began = fire_clock_now();
+        s->first = e->iter;
+    } else if (e->kind == FIRE_TRAIN_DISPLAY) {
+        s->loss          = e->loss;
+        s->has_loss      = true;
+        s->timing.is_due = flags.timing;
+    } else if (e->kind == FIRE_TRAIN_ITERATION) {
+        show_progress(s, e);
+    } else if (e->kind == FIRE_TRAIN_MEASURED) {
+        summary_add(&s->summary, e->measured);
+        if (flags.timing && timing_add(&s->timing, e->measured) < 0)
+            FIRE_LOG(WARNING, "--timing: %s", fire_last_error());
+    } else if (e->kind == FIRE_TRAIN_DONE) {
+        console_progress_end();
+    }
+    if (s->log != NULL) fire_runlog_event(s->log, e);
+}
+
+/* ---- the run ---- */
+
+static bool resumes(void)
+{
+    return flags.snapshot[0] != '\0';
+}
+
+static fire_status_t load_weights(fire_trainer_t *t, const Caffe__SolverParameter *p)
+{
+    if (flags.weights[0] != '\0') return fire_trainer_load_weights(t, flags.weights);
+    for (size_t i = 0; i < p->n_weights; i++)
+        FIRE_TRY(fire_trainer_load_weights(t, p->weights[i]));
+    return FIRE_OK;
+}
+
+/* The newest snapshot as the first worker sees it; "" if there is none. What a killed
+ * run has left half-written goes. */
+static fire_status_t find_newest(const fire_trainer_t *t, char path[PATH_MAX])
+{
+    char         *found = NULL;
+    fire_status_t st    = FIRE_OK;
+
+    memset(path, 0, PATH_MAX);
+    if (fire_trainer_rank(t) == 0) {
+        fire_snapshot_clean(t->param->snapshot_prefix);
+        st = fire_snapshot_find(t->param->snapshot_prefix, 0, &found);
+    }
+    if (found != NULL) snprintf(path, PATH_MAX, "%s", found);
+    fire_free(found);
+    if (t->options.comm == NULL) return st;
+    FIRE_TRY(fire_comm_agree(t->options.comm, st));
+    return fire_comm_broadcast(t->options.comm, 0, path, PATH_MAX);
+}
+
+/* Weights or a state, as the flags say. */
+static fire_status_t load(fire_trainer_t *t, const Caffe__SolverParameter *param)
+{
+    char path[PATH_MAX];
+
+    if (flags.snapshot[0] == '\0') return load_weights(t, param);
+    snprintf(path, sizeof(path), "%s", flags.snapshot);
+    if (strcmp(path, "auto") == 0) FIRE_TRY(find_newest(t, path));
+    if (path[0] == '\0') {
+        FIRE_LOG(INFO, "No snapshot to resume from: starting at iteration 0");
+        return load_weights(t, param);
+    }
+    FIRE_LOG(INFO, "Resuming from %s", path);
+    return fire_trainer_restore(t, path);
+}
+
+/* Where one worker on a CPU spends its time, the user can guess. */
+static bool is_worth_a_table(const fire_trainer_t *t)
+{
+    return fire_trainer_size(t) > 1 || t->net->ctx.place == FIRE_GPU;
+}
+
+static fire_status_t solve(fire_trainer_t *t, session_t *s)
+{
+    fire_status_t st;
+
+    if (fire_trainer_rank(t) == 0) FIRE_TRY(run_flags_open(t, resumes(), &s->log));
+    FIRE_LOG(INFO, "Starting Optimization");
+    st = fire_trainer_solve(t);
+    fire_runlog_close(s->log, st);
+    if (st >= 0 && is_worth_a_table(t)) summary_log(&s->summary, t->options.comm);
+    if (st >= 0) FIRE_LOG(INFO, "Optimization Done.");
+    return st;
+}
+
+/* One worker. The first one writes and tells; signals reach whom they reach. */
+static fire_status_t train(void *arg, const worker_t *worker)
+{
+    const job_t           *job     = arg;
+    fire_trainer_options_t o       = job->options;
+    fire_trainer_t        *trainer = NULL;
+    session_t              session = {.job = job};
+    fire_status_t          st      = FIRE_OK;
+
+    o.ctx.threads = worker->threads;
+    o.comm        = worker->comm;
+    o.arg         = &session;
+    o.action      = requested;
+    o.measure |= worker->comm != NULL || flags.timing;
+    if (worker->rank == 0) {
+        o.event = on_event;
+        st      = run_flags_prepare(job->param, resumes());
+    }
+    if (st >= 0) st = gpu_flags_open(worker->rank, &o.ctx);
+    o.measure |= o.ctx.place == FIRE_GPU;
+    if (worker->comm != NULL) st = fire_comm_agree(worker->comm, st);
+    if (st >= 0) st = fire_trainer_create(job->param, &o, &trainer);
+    if (st >= 0) st = load(trainer, job->param);
+    if (st >= 0) st = solve(trainer, &session);
+    fire_trainer_destroy(trainer);
+    gpu_flags_close(&o.ctx);
+    summary_fini(&session.summary);
+    timing_fini(&session.timing);
+    return st;
+}
+
+static fire_status_t check_flags(void)
+{
+    if (flags.solver[0] == '\0')
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "Need a solver definition to train: --solver "
+                         "FILE (examples: firecaffe train --help)");
+    if (flags.snapshot[0] != '\0' && flags.weights[0] != '\0')
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--snapshot resumes a training, --weights "
+                                           "begins one from a model: give one of them");
+    return FIRE_OK;
+}
+
+/* Several GPUs are as many workers, unless their number was given. */
+static fire_status_t choose_gpus(job_t *job)
+{
+    int n;
+
+    gpu_flags_adopt(job->param);
+    FIRE_TRY(gpu_flags_count(&n));
+    if (n > 1 && workers_flags.workers == 1) workers_flags.workers = n;
+    if (job->param->fire == NULL) return FIRE_OK;
+    /* Which algorithm is the fastest is not the same on every run. */
+    job->options.ctx.deterministic = job->param->fire->deterministic;
+    job->options.ctx.tune = job->param->fire->tune || !job->param->fire->deterministic;
+    return gpu_flags_precision(job->param->fire->precision, &job->options.ctx);
+}
+
+static fire_status_t prepare(job_t *job)
+{
+    FIRE_TRY(run_flags_repeat());
+    FIRE_TRY(check_flags());
+    FIRE_TRY(catch_signals(job));
+    net_flags.lean = true;
+    FIRE_TRY(net_flags_ctx(&job->options.ctx));
+    FIRE_TRY(net_flags_stages(&job->options.nstage, &job->options.stage));
+    job->options.level = (int)net_flags.level;
+    FIRE_TRY(fire_flags_load_solver(flags.solver, &job->param));
+    FIRE_TRY(choose_gpus(job));
+    run_flags_measure(&job->options);
+    return run_flags_adopt(job->param);
+}
+
+/* How many threads compute shows in the last bits. A user who sets lanes wants the
+ * same bits whatever the number of workers, so it must not follow from that. */
+static int threads_of(const Caffe__FireParameter *f)
+{
+    if (net_flags.threads > 0 || f->lanes == 0) return (int)net_flags.threads;
+    FIRE_LOG(INFO,
+             "One thread per worker, as lanes are set; --threads N for more, with "
+             "results that depend on N");
+    return 1;
+}
+
+static workers_t describe_workers(const Caffe__SolverParameter *param)
+{
+    static const Caffe__FireParameter defaults = CAFFE__FIRE_PARAMETER__INIT;
+    const Caffe__FireParameter       *f        = &defaults;
+    workers_t                         w        = {.comm = FIRE_COMM_OPTIONS_INIT};
+
+    if (param != NULL && param->fire != NULL) f = param->fire;
+    w.threads             = threads_of(f);
+    w.comm.timeout        = (double)f->deadline;
+    w.comm.tuning         = f->tuning;
+    w.comm.onesided       = strcmp(f->comm, "onesided") == 0;
+    w.comm.ranks_per_node = (int)workers_flags.ranks_per_node;
+    return w;
+}
+
+static fire_status_t launch(const job_t *job)
+{
+    const Caffe__FireParameter *f = job->param->fire;
+
+    return launch_run(job->param->snapshot_prefix, f != NULL ? (int)f->lanes : 0);
+}
+
+static fire_status_t run(int narg, const char *const *arg)
+{
+    job_t         job = {.options = FIRE_TRAINER_OPTIONS_INIT};
+    workers_t     workers;
+    fire_status_t st = prepare(&job);
+
+    (void)narg, (void)arg;
+    workers = describe_workers(job.param);
+    if (launch_is_wanted())
+        st = st >= 0 ? launch(&job) : st;
+    else
+        st = workers_run(&workers, st, train, &job);
+    net_flags_free_stages(job.options.stage);
+    fire_message_free(job.param);
+    return st;
+}
+
+const command_t command_train = {
+    .name      = "train",
+    .arguments = "--solver FILE",
+    .summary   = "train, fine-tune or resume",
+    .help      = "Trains the net that the solver file names, tests it now and then\n"
+                 "and writes snapshots. Caffe's files work as they are.\n"
+                 "\n"
+                 "Examples:\n"
+                 "  firecaffe train --solver models/lenet/solver.prototxt\n"
+                 "  firecaffe train --solver solver.prototxt \\\n"
+                 "      --weights trained.caffemodel\n"
+                 "  firecaffe train --solver solver.prototxt \\\n"
+                 "      --snapshot lenet_iter_5000.solverstate\n"
+                 "  firecaffe train --solver solver.prototxt --run_dir runs/first\n"
+                 "  firecaffe train --repeat runs/first\n"
+                 "  firecaffe train --solver solver.prototxt --workers 4\n"
+                 "  mpirun -n 16 firecaffe train --solver solver.prototxt\n"
+                 "  firecaffe train --solver solver.prototxt --workers 16 \\\n"
+                 "      --restarts 5 --launcher \"mpirun --hostfile hosts\"\n"
+                 "\n"
+                 "Ctrl-C writes a snapshot and stops; SIGHUP writes one and goes on.\n",
+    .groups    = groups,
+    .run       = run,
+};

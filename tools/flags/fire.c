@@ -1,0 +1,112 @@
+#include "flags/fire.h"
+
+#include "model/load.h"
+#include "model/text.h"
+#include "train/settings.h"
+
+/* One text per field, in the same spelling. */
+struct fire_flags {
+    const char *lanes, *batch, *comm, *colors, *bucket_mb, *overlap, *compress, *update;
+    const char *compress_from, *deadline, *tuning;
+    const char *scale_lr, *warmup_iter, *warmup_ratio, *adapt, *adapt_eta;
+    const char *shuffle, *data_store, *precision, *deterministic, *tune, *rng;
+};
+
+fire_flags_t fire_flags;
+
+#define ROW(name, arg, help) FIRE_OPTION(fire_flags_t, name, STRING, NULL, arg, help)
+
+const fire_option_t fire_flag_options[] = {
+    ROW(lanes, "N", "slices of the batch; results depend on them, not on workers"),
+    ROW(batch, "RULE", "batch_size is global (default) or per-worker, BVLC's rule"),
+    ROW(comm, "NAME",
+        "how gradients are summed over workers: auto (default), ps, tree, multicolor, "
+        "ring, rhd, direct, onesided, hier, mpi, nccl"),
+    ROW(colors, "N", "trees of the multi-color algorithm (default: 4)"),
+    ROW(bucket_mb, "X", "gradients that travel together, in MB (default: 4)"),
+    ROW(overlap, "HOW",
+        "sum gradients during backward: auto (default), thread, poll, off"),
+    ROW(compress, "HOW",
+        "what gradients travel as: none (default), fp16, bf16, 1bit, threshold=T"),
+    ROW(compress_from, "N",
+        "the first iteration in which they do (default: 0; 500 for 1bit)"),
+    ROW(update, "HOW",
+        "who updates the weights: replicated (default), all of them in each worker; "
+        "sharded, each worker its part"),
+    ROW(deadline, "S",
+        "seconds without a sign of life before a worker is given up; 0: never "
+        "(default: 120)"),
+    ROW(tuning, "FILE", "what `firecaffe bench allreduce --tune` found, for auto"),
+    ROW(scale_lr, "X", "multiplies base_lr, for larger batches"),
+    ROW(warmup_iter, "N", "iterations of a slow start"),
+    ROW(warmup_ratio, "X", "share of base_lr at its begin (default: 0.1)"),
+    ROW(adapt, "HOW", "rate per layer: none (default), lars, larc"),
+    ROW(adapt_eta, "X", "its trust (default: 0.001)"),
+    ROW(shuffle, "BOOL", "shuffle the records of Data layers in each epoch"),
+    ROW(data_store, "WHERE", "where records are kept: file (default), memory"),
+    ROW(precision, "TYPE", "numbers of activations: fp32 (default), tf32, bf16, fp16"),
+    ROW(deterministic, "BOOL", "the same bits on every run (default: true)"),
+    ROW(tune, "BOOL", "on a GPU, measure plans once and keep the fastest"),
+    ROW(rng, "WHOSE", "random numbers: fire (default), or caffe: those it draws"),
+    {0},
+};
+
+static const char *value_of(const fire_option_t *o)
+{
+    return *(const char **)((char *)&fire_flags + o->offset);
+}
+
+/* What a field may hold, the text format's reader knows; a word needs no reading. */
+static fire_status_t apply(const char *name, const char *value,
+                           Caffe__FireParameter *into)
+{
+    const fire_field_t *field =
+        fire_field_find(&caffe__fire_parameter__descriptor, name);
+    ProtobufCMessage *given = NULL;
+    fire_str_t        flag = {0}, text = {0};
+    fire_status_t     st;
+
+    if (field != NULL && field->type == PROTOBUF_C_TYPE_STRING)
+        return fire_message_add_string(into, name, value);
+    FIRE_TRY_GOTO(st, fire_str_printf(&flag, "--%s", name), done);
+    FIRE_TRY_GOTO(st, fire_str_printf(&text, "%s: %s", name, value), done);
+    FIRE_TRY_GOTO(st,
+                  fire_text_parse(text.text, (size_t)text.n, flag.text,
+                                  &caffe__fire_parameter__descriptor, &given),
+                  done);
+    st = fire_message_merge(given, into);
+done:
+    fire_message_free(given);
+    fire_str_fini(&flag);
+    fire_str_fini(&text);
+    return st;
+}
+
+static fire_status_t apply_all(Caffe__SolverParameter *solver)
+{
+    Caffe__FireParameter *into;
+
+    for (const fire_option_t *o = fire_flag_options; o->name != NULL; o++) {
+        if (value_of(o) == NULL) continue;
+        FIRE_TRY(fire_message_add_message(solver, "fire", &into));
+        FIRE_TRY(apply(o->name, value_of(o), into));
+    }
+    return FIRE_OK;
+}
+
+fire_status_t fire_flags_load_solver(const char              *path,
+                                     Caffe__SolverParameter **solver_p)
+{
+    Caffe__SolverParameter *solver;
+    fire_status_t           st;
+
+    FIRE_TRY(fire_solver_param_load(path, &solver));
+    st = fire_settings_check_file(solver, path);
+    if (st >= 0) st = apply_all(solver);
+    if (st >= 0) st = fire_settings_check(solver->fire);
+    if (st < 0)
+        fire_message_free(solver);
+    else
+        *solver_p = solver;
+    return st;
+}

@@ -1,0 +1,234 @@
+#include "flags/net.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "flags/gpu.h"
+#include "model/load.h"
+#include "solver/solver.h"
+
+/* Set here too: commands with place_options only give some of them by other means. */
+net_flags_t net_flags = {.model = "", .weights = "", .phase = "", .precision = ""};
+
+#define HOW_OPTIONS                                                                 \
+    FIRE_OPTION(net_flags_t, threads, INT, "0", "N",                                \
+                "threads of one worker; 0: as many as there are cores"),            \
+        FIRE_OPTION(net_flags_t, kernel, STRING, "", "LIST",                        \
+                    "kernels to prefer, \"Convolution=ref,ReLU=onednn\" (or "       \
+                    "FIRE_KERNEL)"),                                                \
+        FIRE_OPTION(net_flags_t, exact, BOOL, "false", NULL,                        \
+                    "no algorithm that trades accuracy for speed (Winograd)"),      \
+        FIRE_OPTION(net_flags_t, recompute, BOOL, "false", NULL,                    \
+                    "train in less memory: make cheap blobs again in backward"),    \
+        FIRE_OPTION(net_flags_t, level, INT, "0", "N", "level of the net's state"), \
+        FIRE_OPTION(net_flags_t, stage, STRING, "", "LIST",                         \
+                    "stages of the net's state, separated by commas")
+
+#define PLACE_OPTIONS                                                  \
+    FIRE_OPTION(net_flags_t, gpu, STRING, "", "IDS",                   \
+                "GPUs to use, \"0,1\" or \"all\"; \"none\": the CPU"), \
+        HOW_OPTIONS
+
+const fire_option_t net_options[] = {
+    FIRE_OPTION(net_flags_t, model, PATH, "", "FILE", "the net (.prototxt)"),
+    FIRE_OPTION(net_flags_t, weights, PATH, "", "FILES",
+                "trained weights (.caffemodel or .caffemodel.h5), comma separated"),
+    FIRE_OPTION(net_flags_t, phase, STRING, "", "NAME", "TRAIN or TEST"),
+    FIRE_OPTION(net_flags_t, precision, STRING, "fp32", "TYPE",
+                "numbers of activations: fp32, tf32, bf16 or fp16"),
+    PLACE_OPTIONS,
+    {0},
+};
+
+const fire_option_t place_options[] = {PLACE_OPTIONS, {0}};
+const fire_option_t how_options[]   = {HOW_OPTIONS, {0}};
+
+/* ---- --kernel ---- */
+
+static bool has_kernel(const fire_layer_ops_t *ops, const char *name)
+{
+    for (const fire_kernel_t *k = ops->kernels; k->name != NULL; k++)
+        if (strcmp(k->name, name) == 0) return true;
+    return false;
+}
+
+static bool any_has_kernel(const char *name)
+{
+    for (int i = 0; fire_layer_at(i) != NULL; i++)
+        if (has_kernel(fire_layer_at(i), name)) return true;
+    return false;
+}
+
+/* One wish, TYPE=KERNEL; the type may also be a solver's, which has ref and fast. */
+static fire_status_t check_wish(const char *type, const char *kernel)
+{
+    const fire_layer_ops_t *ops;
+    const fire_rule_t      *rule;
+    bool                    known;
+
+    if (strcmp(type, "all") == 0)
+        known = any_has_kernel(kernel);
+    else if (fire_layer_find(type, &ops) >= 0)
+        known = has_kernel(ops, kernel);
+    else if (fire_rule_find(type, &rule) >= 0)
+        known = strcmp(kernel, "ref") == 0 || strcmp(kernel, "fast") == 0;
+    else
+        return fire_error_prefix(fire_layer_find(type, &ops), "--kernel");
+    if (known) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID,
+                     "--kernel %s=%s: there is no such kernel (`firecaffe net "
+                     "--coverage` lists those of each type)",
+                     type, kernel);
+}
+
+static fire_status_t check_wishes(const char *wishes)
+{
+    char         *copy, *rest;
+    fire_status_t st = FIRE_OK;
+
+    FIRE_TRY(fire_strdup(wishes, &copy));
+    for (char *wish = strtok_r(copy, ",", &rest); wish != NULL && st >= 0;
+         wish       = strtok_r(NULL, ",", &rest)) {
+        char *equals = strchr(wish, '=');
+
+        if (equals == NULL) {
+            st = FIRE_FAIL(FIRE_ERR_INVALID,
+                           "--kernel \"%s\": write TYPE=KERNEL, or all=KERNEL", wish);
+        } else {
+            *equals = '\0';
+            st      = check_wish(wish, equals + 1);
+        }
+    }
+    fire_free(copy);
+    return st;
+}
+
+enum { MAX_THREADS = 1024 };
+
+fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
+{
+    fire_ctx_t  ctx = FIRE_CTX_INIT;
+    const char *wishes =
+        net_flags.kernel[0] != '\0' ? net_flags.kernel : getenv("FIRE_KERNEL");
+
+    if (net_flags.threads < 0 || net_flags.threads > MAX_THREADS)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--threads must be 0 to %d", MAX_THREADS);
+    if (wishes != NULL) FIRE_TRY(check_wishes(wishes));
+    ctx.threads   = (int)net_flags.threads;
+    ctx.kernels   = wishes;
+    ctx.exact     = net_flags.exact;
+    ctx.lean      = net_flags.lean;
+    ctx.recompute = net_flags.recompute;
+    *ctx_p        = ctx;
+    return FIRE_OK;
+}
+
+fire_status_t net_flags_stages(int *n_p, const char ***stages_p)
+{
+    const char **stages;
+    char        *copy;
+    int          n = 1;
+
+    FIRE_TRY(fire_strdup(net_flags.stage, &copy));
+    FIRE_TRY(fire_alloc(strlen(copy) + 1, sizeof(*stages), "stages", (void **)&stages));
+    stages[0] = copy;
+    for (char *c = copy; *c != '\0'; c++)
+        if (*c == ',') {
+            *c          = '\0';
+            stages[n++] = c + 1;
+        }
+    *n_p      = n;
+    *stages_p = stages;
+    return FIRE_OK;
+}
+
+void net_flags_free_stages(const char **stages)
+{
+    if (stages == NULL) return;
+    fire_free((void *)stages[0]);
+    fire_free(stages);
+}
+
+static fire_status_t phase_of(const char *name, Caffe__Phase otherwise,
+                              Caffe__Phase *phase_p)
+{
+    if (strcmp(name, "TRAIN") == 0)
+        *phase_p = CAFFE__PHASE__TRAIN;
+    else if (strcmp(name, "TEST") == 0)
+        *phase_p = CAFFE__PHASE__TEST;
+    else if (name[0] == '\0')
+        *phase_p = otherwise;
+    else
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--phase is TRAIN or TEST, not \"%s\"",
+                         name);
+    return FIRE_OK;
+}
+
+static fire_status_t load_weights(fire_net_t *net, const char *paths)
+{
+    char         *copy, *path, *rest;
+    fire_status_t st = FIRE_OK;
+
+    if (paths[0] == '\0') return FIRE_OK;
+    FIRE_TRY(fire_strdup(paths, &copy));
+    rest = copy;
+    while (st >= 0 && (path = strsep(&rest, ",")) != NULL)
+        st = fire_net_load_file(net, path);
+    fire_free(copy);
+    return st;
+}
+
+static fire_status_t create(const Caffe__NetParameter *param, Caffe__Phase phase,
+                            fire_net_t **net_p)
+{
+    fire_net_options_t o = FIRE_NET_OPTIONS_INIT;
+    fire_status_t      st;
+
+    FIRE_TRY(net_flags_ctx(&o.ctx));
+    FIRE_TRY(gpu_flags_precision(net_flags.precision, &o.ctx));
+    FIRE_TRY(gpu_flags_open(0, &o.ctx));
+    FIRE_TRY(net_flags_stages(&o.nstage, &o.stage));
+    o.phase = phase;
+    o.level = (int)net_flags.level;
+    st      = fire_net_create(param, &o, net_p);
+    net_flags_free_stages(o.stage);
+    if (st >= 0) return st;
+    gpu_flags_close(&o.ctx);
+    return fire_error_prefix(st, "%s", net_flags.model);
+}
+
+fire_status_t net_flags_open(Caffe__Phase otherwise, net_edit_t edit, void *arg,
+                             fire_net_t **net_p)
+{
+    Caffe__NetParameter *param = NULL;
+    fire_net_t          *net   = NULL;
+    Caffe__Phase         phase = otherwise;
+    fire_status_t        st;
+
+    if (net_flags.model[0] == '\0')
+        return FIRE_FAIL(FIRE_ERR_INVALID, "Need a model definition: --model FILE");
+    FIRE_TRY(phase_of(net_flags.phase, otherwise, &phase));
+    FIRE_TRY(fire_net_param_load_text(net_flags.model, &param));
+    if (edit != NULL) FIRE_TRY_GOTO(st, edit(arg, param), err_param);
+    FIRE_TRY_GOTO(st, create(param, phase, &net), err_param);
+    fire_message_free(param);
+    st = load_weights(net, net_flags.weights);
+    if (st < 0) {
+        net_flags_close(net);
+        return st;
+    }
+    *net_p = net;
+    return FIRE_OK;
+
+err_param:
+    fire_message_free(param);
+    return st;
+}
+
+void net_flags_close(fire_net_t *net)
+{
+    fire_ctx_t ctx = FIRE_CTX_INIT;
+
+    if (net != NULL) ctx = net->ctx;
+    fire_net_destroy(net);
+    gpu_flags_close(&ctx);
+}

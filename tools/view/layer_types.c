@@ -1,0 +1,199 @@
+#include "view/layer_types.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "layers/layer.h"
+
+/* The layer types of BVLC Caffe (master of February 2020). */
+static const char *const bvlc[] = {
+    "AbsVal",
+    "Accuracy",
+    "ArgMax",
+    "BNLL",
+    "BatchNorm",
+    "BatchReindex",
+    "Bias",
+    "Clip",
+    "Concat",
+    "ContrastiveLoss",
+    "Convolution",
+    "Crop",
+    "Data",
+    "Deconvolution",
+    "Dropout",
+    "DummyData",
+    "ELU",
+    "Eltwise",
+    "Embed",
+    "EuclideanLoss",
+    "Exp",
+    "Filter",
+    "Flatten",
+    "HDF5Data",
+    "HDF5Output",
+    "HingeLoss",
+    "Im2col",
+    "ImageData",
+    "InfogainLoss",
+    "InnerProduct",
+    "Input",
+    "LRN",
+    "LSTM",
+    "LSTMUnit",
+    "Log",
+    "MVN",
+    "MemoryData",
+    "MultinomialLogisticLoss",
+    "PReLU",
+    "Parameter",
+    "Pooling",
+    "Power",
+    "Python",
+    "RNN",
+    "ReLU",
+    "Reduction",
+    "Reshape",
+    "SPP",
+    "Scale",
+    "Sigmoid",
+    "SigmoidCrossEntropyLoss",
+    "Silence",
+    "Slice",
+    "Softmax",
+    "SoftmaxWithLoss",
+    "Split",
+    "Swish",
+    "TanH",
+    "Threshold",
+    "Tile",
+    "WindowData",
+};
+enum { NBVLC = sizeof(bvlc) / sizeof(bvlc[0]) };
+
+/* How many tests of each kind a type has. */
+typedef struct tests {
+    const char *type;
+    int         recorded, computed; /* golden, by Caffe and apart from it */
+    int         gradient, wrong;
+} tests_t;
+
+static const tests_t table[] = {
+#include "coverage.h"
+};
+
+static tests_t tests_of(const char *type)
+{
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (strcmp(table[i].type, type) == 0) return table[i];
+    return (tests_t){.type = type};
+}
+
+static bool is_bvlc(const char *type)
+{
+    for (int i = 0; i < NBVLC; i++)
+        if (strcmp(bvlc[i], type) == 0) return true;
+    return false;
+}
+
+/* Names of the kernels on the CPU (without ref) or on the GPU, best first. */
+static const char *kernels(const fire_layer_ops_t *ops, fire_place_t where,
+                           char out[64])
+{
+    int at = 0;
+
+    out[0] = '\0';
+    for (const fire_kernel_t *k = ops->kernels; k->name != NULL; k++)
+        if (k->where == where && strcmp(k->name, "ref") != 0)
+            at +=
+                snprintf(out + at, 64 - (size_t)at, "%s%s", at > 0 ? " " : "", k->name);
+    return out;
+}
+
+static const fire_kernel_t *ref_of(const fire_layer_ops_t *ops)
+{
+    const fire_kernel_t *k = ops->kernels;
+
+    while (k->name != NULL && strcmp(k->name, "ref") != 0)
+        k++;
+    return k->name != NULL ? k : NULL;
+}
+
+/* The number of golden cases, marked where none is Caffe's. */
+static const char *golden_text(const tests_t *n, char out[16])
+{
+    snprintf(out, 16, "%d%c", n->recorded + n->computed,
+             n->recorded == 0 && n->computed > 0 ? '*' : ' ');
+    return out;
+}
+
+/* "-" where there is no gradient to test. */
+static const char *gradient_text(int n, bool backward, char out[16])
+{
+    if (n == 0 && !backward) return "-";
+    snprintf(out, 16, "%d", n);
+    return out;
+}
+
+typedef struct totals {
+    int types, ref, recorded, computed, gradient, wrong, fast, gpu, backward;
+} totals_t;
+
+static void print_type(const fire_layer_ops_t *ops, totals_t *t)
+{
+    char                 cpu[64], gpu[64], golden[16], gradient[16];
+    const fire_kernel_t *ref      = ref_of(ops);
+    bool                 backward = ref != NULL && ref->backward != NULL;
+    tests_t              n        = tests_of(ops->type);
+
+    kernels(ops, FIRE_CPU, cpu);
+    kernels(ops, FIRE_GPU, gpu);
+    t->types++;
+    t->ref += ref != NULL;
+    t->fast += cpu[0] != '\0';
+    t->gpu += gpu[0] != '\0';
+    t->recorded += n.recorded > 0;
+    t->computed += n.recorded == 0 && n.computed > 0;
+    t->backward += backward;
+    t->gradient += backward && n.gradient > 0;
+    t->wrong += n.wrong > 0;
+    printf("%-24s %-16s %-14s %-12s %7s %8s %5d\n", ops->type,
+           ref == NULL ? "none"
+           : backward  ? "ref"
+                       : "ref (forward)",
+           cpu[0] != '\0' ? cpu : "-", gpu[0] != '\0' ? gpu : "-",
+           golden_text(&n, golden), gradient_text(n.gradient, backward, gradient),
+           n.wrong);
+}
+
+static void print_totals(const char *whose, const totals_t *t, int of)
+{
+    printf("%s: %d of %d types; ref kernel %d, fast on the CPU %d, on the GPU %d;\n"
+           "    golden %d (%d recorded, %d* computed), gradient %d of the %d that have "
+           "one, wrong use %d\n",
+           whose, t->types, of, t->ref, t->fast, t->gpu, t->recorded + t->computed,
+           t->recorded, t->computed, t->gradient, t->backward, t->wrong);
+}
+
+static void print_part(bool of_bvlc, totals_t *t)
+{
+    for (int i = 0; fire_layer_at(i) != NULL; i++)
+        if (is_bvlc(fire_layer_at(i)->type) == of_bvlc) print_type(fire_layer_at(i), t);
+}
+
+void layer_types_print(void)
+{
+    totals_t caffe = {0}, forks = {0};
+
+    printf("%-24s %-16s %-14s %-12s %7s %8s %5s\n", "layer type", "reference",
+           "fast on CPU", "on GPU", "golden ", "gradient", "wrong");
+    print_part(true, &caffe);
+    printf("\nof Caffe's forks\n");
+    print_part(false, &forks);
+    printf("\n");
+    print_totals("BVLC Caffe", &caffe, NBVLC);
+    print_totals("its forks", &forks, forks.types);
+    printf("golden: cases that the real Caffe recorded, or, where it lacks the layer*, "
+           "that were\ncomputed apart from us; gradient: cases of finite differences; "
+           "wrong: cases of wrong use\n");
+}

@@ -1,0 +1,17 @@
+/* summary.h - where the time of a training went, worker by worker. */
+#ifndef FIRE_TOOLS_VIEW_SUMMARY_H
+#define FIRE_TOOLS_VIEW_SUMMARY_H
+#include "comm/comm.h"
+#include "train/profile.h"
+
+typedef struct summary {
+    int64_t       iterations;
+    int           nworker;
+    fire_times_t *times; /* [nworker] */
+} summary_t;
+
+void summary_add(summary_t *s, const fire_measured_t *m);
+/* A table in the log; `comm` tells the hosts. Nothing if nothing was measured. */
+void summary_log(const summary_t *s, const fire_comm_t *comm);
+void summary_fini(summary_t *s);
+#endif
