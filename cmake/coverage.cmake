@@ -1,7 +1,7 @@
-# What `firecaffe net --coverage` tells about tests is counted in the tests themselves:
-# coverage.h gets a line {"Type", recorded, computed, gradients, wrong} for each type that
-# any has. Golden cases are packed: thousands of small files that hardly ever change. Those
-# in cases.tar.xz Caffe recorded, those in computed.tar.xz tests/golden/record computed.
+# Counts the tests of each layer type for `firecaffe net --coverage`: writes coverage.h
+# with one line {"Type", recorded, computed, gradients, wrong} per type that has a test.
+# Golden cases are thousands of small files that rarely change, so they are packed:
+# cases.tar.xz was recorded with the real Caffe, computed.tar.xz by tests/golden/record.
 set(golden_packs ${CMAKE_SOURCE_DIR}/tests/golden/cases.tar.xz
   ${CMAKE_SOURCE_DIR}/tests/golden/computed.tar.xz)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${golden_packs})
@@ -19,7 +19,7 @@ if(golden_is_old)
   file(TOUCH ${CMAKE_BINARY_DIR}/golden/unpacked)
 endif()
 
-# Golden cases by the types of the layers in their nets: "layers": [["name", "Type"], ...
+# Count golden cases per layer type. A case.json says "layers": [["name", "Type"], ...
 file(GLOB records ${CMAKE_BINARY_DIR}/golden/cases/*/case.json)
 set(types "")
 foreach(record IN LISTS records)
@@ -41,7 +41,7 @@ foreach(record IN LISTS records)
   list(APPEND types ${found})
 endforeach()
 
-# Cases for generic tests: those that are not marked "forward" check gradients.
+# Count the cases of the generic tests. A case without the mark "forward" checks gradients.
 function(count_cases folder type with without result)
   file(STRINGS ${CMAKE_SOURCE_DIR}/tests/layers/${folder}/${type}.prototxt lines REGEX "^#: ${with}")
   list(LENGTH lines n)
@@ -64,7 +64,7 @@ foreach(file IN LISTS files)
   count_cases(wrong ${type} case "" wrong_${type})
   list(APPEND types ${type})
 endforeach()
-# Changed contents count as well as new files.
+# Configure again when a case changes, not only when a file is new.
 file(GLOB files ${CMAKE_SOURCE_DIR}/tests/layers/cases/*.prototxt ${CMAKE_SOURCE_DIR}/tests/layers/wrong/*.prototxt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
 

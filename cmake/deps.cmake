@@ -1,5 +1,5 @@
-# Libraries. protobuf-c, BLAS and LMDB are needed; the rest is used where found.
-# Each optional one gives FIRE_HAVE_<NAME> for the code and a line in the summary.
+# Finds libraries. protobuf-c, BLAS and LMDB are required, the others optional: each that
+# is found defines FIRE_HAVE_<NAME> and is listed in the summary.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_program(PROTOC_C NAMES protoc-c REQUIRED)
@@ -57,8 +57,8 @@ if(NOT FIRE_HAVE_MPI)
   list(APPEND FIRE_MISSING "MPI")
 endif()
 
-# Threads of the fast kernels; without it they run on one. Thread sanitizers do not
-# understand how OpenMP's runtime synchronises.
+# OpenMP gives the fast kernels their threads; without it they use one. ThreadSanitizer
+# does not understand how OpenMP's runtime synchronises, so it is off there.
 option(FIRE_WITH_OPENMP "use OpenMP where it is found" ON)
 set(FIRE_HAVE_OPENMP OFF)
 if(FIRE_WITH_OPENMP AND NOT FIRE_SAN MATCHES "thread")
@@ -74,8 +74,8 @@ if(NOT FIRE_HAVE_OPENMP)
   list(APPEND FIRE_MISSING "OpenMP")
 endif()
 
-# GPU. The runtime is linked in and finds the driver by itself, so the same program
-# runs where there is none; cuBLAS, cuDNN and NCCL are opened when they are needed.
+# CUDA. The runtime is linked statically and finds the driver at run time, so the same
+# program runs on machines without a GPU; cuBLAS, cuDNN and NCCL are opened on first use.
 option(FIRE_WITH_CUDA "build the GPU back end where nvcc is found" ON)
 option(FIRE_CUDA_EMULATOR "run the GPU's kernels on the CPU, to test them without a GPU" OFF)
 set(FIRE_CUDA_ARCH "90" CACHE STRING "GPU architectures to compile for, e.g. 80;90")
@@ -99,7 +99,7 @@ elseif(FIRE_WITH_CUDA)
     foreach(a IN LISTS FIRE_CUDA_ARCH)
       list(APPEND arch -gencode=arch=compute_${a},code=sm_${a})
     endforeach()
-    # For GPUs newer than the last, the driver compiles when the program starts.
+    # PTX of the newest architecture: the driver compiles it for GPUs that are newer still.
     list(GET FIRE_CUDA_ARCH -1 a)
     list(APPEND arch -gencode=arch=compute_${a},code=compute_${a})
     set(FIRE_CU_COMPILER ${NVCC} -std=c++17 --extended-lambda -O3 -lineinfo ${arch}

@@ -1,5 +1,5 @@
-# Put the report's page together and write it as a C array: one HTML file with style
-# and scripts inside and the word @DATA@ where the data go.
+# Joins the report's HTML, style and scripts into one page and writes it as a C array. The
+# page holds the word @DATA@, which the program replaces with the data of a run.
 #   cmake -DSOURCE=report -DOUT=page.c -P embed_page.cmake
 set(scripts dom figure scale lineplot bars results timeline net learned runs summary curves sweep times page live)
 

@@ -1,4 +1,4 @@
-# libFuzzer targets: each tests/fuzz/fuzz_X.c becomes fuzz/X, to be run as
+# Builds libFuzzer targets: tests/fuzz/fuzz_X.c becomes the program fuzz/X. Run it as
 #   build/fuzz/X -max_total_time=60 NEW_INPUTS tests/fuzz/corpus/X
 # The whole library is compiled again with the fuzzer's instrumentation.
 if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")

@@ -1,5 +1,5 @@
-# libfire: every .c below src/, less the back ends whose library is missing.
-# A source that needs one says so by its name: *_onednn.c, *_mpi.c, ...
+# libfire: every .c file below src/, without those whose library is missing. The name of
+# a file tells which library it needs: *_onednn.c, *_mpi.c, *_cuda.c, ...
 file(GLOB_RECURSE FIRE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.c)
 foreach(lib leveldb hdf5 jpeg png onednn mpi cuda cudnn nccl)
   string(TOUPPER ${lib} LIB)
@@ -16,9 +16,9 @@ if(FIRE_CUDA_EMULATOR)
   list(APPEND FIRE_SOURCES ${FIRE_EMULATED_SOURCES})
 endif()
 
-# protobuf-c calls the header of every message struct "base", and so do two of
-# Caffe's messages a field: there the header gets another name, in a copy of the
-# schema, so that proto/caffe.proto stays plain for every other compiler.
+# protobuf-c names the header of every message struct "base", and two of Caffe's messages
+# have a field of that name. A copy of the schema renames the header in these two, so that
+# proto/caffe.proto needs no protobuf-c options and suits every other compiler.
 set(PROTO_DIR ${CMAKE_BINARY_DIR}/proto)
 find_path(PROTOBUF_C_INCLUDE protobuf-c/protobuf-c.proto REQUIRED)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/proto/caffe.proto)
@@ -35,7 +35,7 @@ add_custom_command(
   DEPENDS ${PROTO_DIR}/schema/caffe.proto)
 add_custom_target(fire_proto DEPENDS ${PROTO_DIR}/caffe.pb-c.h)
 
-# The report's page travels inside of the program.
+# The report's page is compiled into the library.
 file(GLOB FIRE_PAGE_PARTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/report/*)
 set(FIRE_PAGE ${CMAKE_BINARY_DIR}/report_page.c)
 add_custom_command(OUTPUT ${FIRE_PAGE}
@@ -43,7 +43,7 @@ add_custom_command(OUTPUT ${FIRE_PAGE}
           -P ${CMAKE_SOURCE_DIR}/cmake/embed_page.cmake
   DEPENDS ${FIRE_PAGE_PARTS} ${CMAKE_SOURCE_DIR}/cmake/embed_page.cmake)
 
-# So does what is Python in the Python layer.
+# So is the Python side of the Python layer.
 set(python_host ${CMAKE_SOURCE_DIR}/src/layers/python/python_host.py)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${python_host})
 file(READ ${python_host} bytes HEX)
@@ -56,8 +56,9 @@ target_include_directories(fire_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CM
 target_include_directories(fire_flags SYSTEM INTERFACE ${PROTO_DIR} ${FIRE_INCLUDES})
 target_compile_definitions(fire_flags INTERFACE _GNU_SOURCE ${FIRE_DEFS}
   FIRE_VERSION="${PROJECT_VERSION}")
-# No contraction: a*b+c keeps two roundings on every machine, as in Caffe's builds.
-# Nobody asks for errno or traps of arithmetic; without them more loops become vectors.
+# -ffp-contract=off: a*b+c is rounded twice on every machine, as in Caffe's builds.
+# No code reads errno of math functions or traps of arithmetic; without them the compiler
+# vectorises more loops.
 target_compile_options(fire_flags INTERFACE -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes
   -Wmissing-prototypes -Wno-missing-field-initializers -ffp-contract=off
   $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation;-Wno-psabi>
@@ -70,8 +71,9 @@ if(FIRE_SAN)
   target_link_options(fire_flags INTERFACE -fsanitize=${FIRE_SAN})
 endif()
 
-# Kernels: every .cu below src/, by nvcc, which the C++ in them never leaves. Not a
-# CMake language of its own: that would ask for a C++ compiler where there is no CUDA.
+# CUDA: nvcc compiles every .cu file below src/. They are C++ inside and export C names
+# only. CUDA is not a CMake language here, because that needs a C++ compiler even where
+# there is no CUDA.
 set(FIRE_CUDA_OBJECTS "")
 if(FIRE_HAVE_CUDA)
   file(GLOB_RECURSE cu_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cu)
@@ -93,7 +95,8 @@ endif()
 add_library(fire_objects OBJECT ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c ${FIRE_PAGE}
   ${CMAKE_BINARY_DIR}/python_host.c)
 set_source_files_properties(${PROTO_DIR}/caffe.pb-c.c PROPERTIES COMPILE_OPTIONS "-w;-O1")
-# Winograd is for one instruction set anyway, and its error is its own.
+# Winograd's kernels are written for AVX-512 alone and their rounding differs from Caffe's
+# anyway, so they may use fused multiply-adds.
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/layers/conv/winograd/winograd.c
   ${CMAKE_SOURCE_DIR}/src/layers/conv/winograd/f64.c
   PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
@@ -107,8 +110,8 @@ add_library(fire_shared SHARED $<TARGET_OBJECTS:fire_objects> ${FIRE_CUDA_OBJECT
 set_target_properties(fire_shared PROPERTIES OUTPUT_NAME fire SOVERSION 0)
 target_link_libraries(fire_shared PRIVATE fire_flags ${FIRE_LIBS})
 
-# Export what include/fire marks and nothing else: -fvisibility=hidden does not
-# reach functions that are built for several instruction sets.
+# Export what include/fire marks and nothing else. -fvisibility=hidden is not enough: it
+# does not hide functions that are compiled for several instruction sets (target_clones).
 file(GLOB FIRE_HEADERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/fire/*.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${FIRE_HEADERS})
 set(exports "")

@@ -1,4 +1,5 @@
-# One program. Under the names of Caffe's tools it behaves as they do.
+# One program, with links under the names of Caffe's tools: called by such a name it takes
+# that tool's arguments.
 file(GLOB_RECURSE FIRE_TOOL_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/*.c)
 # The live report needs libmicrohttpd; nothing else does, so only the program has it.
 option(FIRE_WITH_MICROHTTPD "use libmicrohttpd where it is found" ON)
