@@ -2,8 +2,8 @@
  * position, testing, snapshots. The only training loop there is: one worker without
  * communication is the simplest case of it.
  *
- * Works in lanes (design decision 3): this worker runs its lanes of the global batch
- * one after another and adds their gradients in the canonical tree, so that the result
+ * Works in lanes (docs/design/0002-lanes.md): this worker runs its lanes of the global
+ * batch one after another and adds their gradients in the canonical tree, so that the result
  * does not depend on how lanes are spread over workers. */
 #ifndef FIRE_TRAIN_TRAINER_H
 #define FIRE_TRAIN_TRAINER_H

@@ -1,8 +1,8 @@
 /* moment.h - where in the training a worker is. All that is random or ordered is
  * a function of it, never of the number of workers or of what ran before.
  *
- * The global batch is cut into lanes (design decision 3). A worker runs its lanes
- * one after another; while it runs one, this says which. */
+ * The global batch is cut into lanes (docs/design/0002-lanes.md). A worker runs its
+ * lanes one after another; while it runs one, this says which. */
 #ifndef FIRE_BASE_RANDOM_MOMENT_H
 #define FIRE_BASE_RANDOM_MOMENT_H
 #include <fire/api.h>
