@@ -6,10 +6,10 @@
 #include "base/clock.h"
 #include "command.h"
 #include "comm/transport/cluster.h"
-#include "train/environment.h"
+#include "runlog/environment.h"
 #include "train/profile.h"
-#include "train/rundir.h"
-#include "train/runlog.h"
+#include "runlog/rundir.h"
+#include "runlog/runlog.h"
 
 struct results {
     fire_append_t     *file;

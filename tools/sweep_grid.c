@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "flags/shapes.h"
 #include "sweep.h"
-#include "train/rundir.h"
+#include "runlog/rundir.h"
 
 /* ---- axes ---- */
 

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "model/load.h"
-#include "train/runlog.h"
+#include "runlog/runlog.h"
 
 /* Three iterations a block: what happens every tenth or hundredth iteration (a display)
  * meets blocks of both kinds alike. */

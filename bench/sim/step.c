@@ -13,8 +13,8 @@
 #include "base/alloc.h"
 #include "comm/comm_state.h"
 #include "comm/transport/transport.h"
-#include "train/exchange.h"
-#include "train/exchange_state.h"
+#include "train/exchange/exchange.h"
+#include "train/exchange/exchange_state.h"
 
 enum { HEAD = 16, MOST_LAYERS = 1024 };
 

@@ -92,7 +92,7 @@ static void add_bucket(replay_t *r, int first, int last, double bytes)
                    .update  = r->crowd * bytes / r->s->cluster->compute.update};
 }
 
-/* From the last layer down, as the trainer cuts them (train/exchange.c). */
+/* From the last layer down, as the trainer cuts them (train/exchange/exchange.c). */
 static void cut_buckets(replay_t *r)
 {
     const fire_work_t *w     = r->s->load.work;

@@ -43,7 +43,7 @@ static fire_status_t wait_for(fire_trainer_t *t, int64_t first, int64_t n)
     FIRE_TRY(fire_exchange_wait(t->exchange, first, n));
     ended = fire_clock_now();
     if (t->profile == NULL || ended - began < worth_telling) return FIRE_OK;
-    return fire_profile_span(t->profile, FIRE_WORK_WAIT, 0, began, ended);
+    return fire_profile_span(t->profile, FIRE_ACTIVITY_WAIT, 0, began, ended);
 }
 
 /* Weights of the layer must be new, and its gradients start from zero. */

@@ -27,7 +27,7 @@ static fire_status_t add_exchange(fire_trainer_t *t)
     for (int i = 0; i < fire_exchange_nbucket(t->exchange); i++) {
         fire_exchange_bucket_times(t->exchange, i, &began, &ended);
         if (began >= p->recording_since)
-            FIRE_TRY(fire_profile_span(p, FIRE_WORK_EXCHANGE, i, began, ended));
+            FIRE_TRY(fire_profile_span(p, FIRE_ACTIVITY_EXCHANGE, i, began, ended));
     }
     return FIRE_OK;
 }
@@ -68,11 +68,11 @@ static fire_status_t gather(fire_trainer_t *t, const void *mine, size_t bytes,
 
 /* All spans, `most` for each worker, by the first worker's clock. */
 static fire_status_t gather_spans(fire_trainer_t *t, const told_t *told, int n,
-                                  int64_t most, fire_work_span_t **all_p)
+                                  int64_t most, fire_activity_t **all_p)
 {
-    fire_profile_t   *p = t->profile;
-    fire_work_span_t *all;
-    fire_status_t     st = FIRE_OK;
+    fire_profile_t  *p = t->profile;
+    fire_activity_t *all;
+    fire_status_t    st = FIRE_OK;
 
     FIRE_TRY(fire_grow(&p->span, &p->span_cap, most, sizeof(*p->span)));
     FIRE_TRY(FIRE_NEW(&all, n * most));
@@ -91,12 +91,12 @@ static fire_status_t gather_spans(fire_trainer_t *t, const told_t *told, int n,
 
 /* Hand over what all workers told, as pointers into it. */
 static fire_status_t emit(fire_trainer_t *t, const told_t *told, int n,
-                          const fire_work_span_t *all, int64_t most, fire_measured_t m)
+                          const fire_activity_t *all, int64_t most, fire_measured_t m)
 {
-    fire_times_t            *times = NULL;
-    int64_t                 *nspan = NULL;
-    const fire_work_span_t **span  = NULL;
-    fire_status_t            st;
+    fire_times_t           *times = NULL;
+    int64_t                *nspan = NULL;
+    const fire_activity_t **span  = NULL;
+    fire_status_t           st;
 
     FIRE_TRY_GOTO(st, FIRE_NEW(&times, n), out);
     FIRE_TRY_GOTO(st, FIRE_NEW(&nspan, n), out);
@@ -123,13 +123,13 @@ out:
 
 static fire_status_t tell(fire_trainer_t *t, bool timeline)
 {
-    fire_profile_t   *p    = t->profile;
-    fire_measured_t   m    = {.timeline = timeline};
-    told_t            mine = {.nspan = p->nspan, .zero = p->zero}, *told;
-    int               n    = fire_trainer_size(t);
-    int64_t           most = 0;
-    fire_work_span_t *all  = NULL;
-    fire_status_t     st;
+    fire_profile_t  *p    = t->profile;
+    fire_measured_t  m    = {.timeline = timeline};
+    told_t           mine = {.nspan = p->nspan, .zero = p->zero}, *told;
+    int              n    = fire_trainer_size(t);
+    int64_t          most = 0;
+    fire_activity_t *all  = NULL;
+    fire_status_t    st;
 
     mine.times = fire_profile_take(p, &m.iterations);
     FIRE_TRY(FIRE_NEW(&told, n));

@@ -16,12 +16,12 @@ double fire_profile_unix_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-fire_status_t fire_profile_span(fire_profile_t *p, fire_work_t work, int32_t index,
-                                double begin, double end)
+fire_status_t fire_profile_span(fire_profile_t *p, fire_activity_kind_t work,
+                                int32_t index, double begin, double end)
 {
     if (!p->recording) return FIRE_OK;
     FIRE_TRY(fire_grow(&p->span, &p->span_cap, p->nspan + 1, sizeof(*p->span)));
-    p->span[p->nspan++] = (fire_work_span_t){
+    p->span[p->nspan++] = (fire_activity_t){
         .begin = begin - p->clock_zero,
         .end   = end - p->clock_zero,
         .work  = work,
@@ -56,7 +56,7 @@ static fire_status_t after_forward(void *arg, int layer)
     p->times.phase[is_data ? FIRE_PHASE_DATA : FIRE_PHASE_FORWARD] += now - p->began;
     p->forward[layer] += now - p->began;
     if (layer == 0) p->passes++;
-    return fire_profile_span(p, FIRE_WORK_FORWARD, layer, p->began, now);
+    return fire_profile_span(p, FIRE_ACTIVITY_FORWARD, layer, p->began, now);
 }
 
 static fire_status_t after_backward(void *arg, int layer)
@@ -66,7 +66,7 @@ static fire_status_t after_backward(void *arg, int layer)
 
     p->times.phase[FIRE_PHASE_BACKWARD] += now - p->began;
     p->backward[layer] += now - p->began;
-    return fire_profile_span(p, FIRE_WORK_BACKWARD, layer, p->began, now);
+    return fire_profile_span(p, FIRE_ACTIVITY_BACKWARD, layer, p->began, now);
 }
 
 fire_status_t fire_profile_create(fire_net_t *net, fire_profile_t **profile_p)
@@ -137,7 +137,8 @@ void fire_profile_iteration_end(fire_profile_t *p)
     p->times.seconds += now - p->iteration_began;
     p->done = p->times;
     p->iterations++;
-    fire_profile_span(p, FIRE_WORK_ITERATION, p->nrecorded, p->iteration_began, now);
+    fire_profile_span(p, FIRE_ACTIVITY_ITERATION, p->nrecorded, p->iteration_began,
+                      now);
     if (p->recording) p->nrecorded++;
 }
 
@@ -153,7 +154,7 @@ void fire_profile_update_end(fire_profile_t *p)
     if (p == NULL) return;
     now = fire_clock_now();
     p->times.phase[FIRE_PHASE_UPDATE] += now - p->began;
-    fire_profile_span(p, FIRE_WORK_UPDATE, 0, p->began, now);
+    fire_profile_span(p, FIRE_ACTIVITY_UPDATE, 0, p->began, now);
 }
 
 fire_times_t fire_profile_take(fire_profile_t *p, int64_t *iterations_p)

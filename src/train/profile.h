@@ -26,20 +26,20 @@ typedef struct fire_times {
 } fire_times_t;
 
 /* A stretch of work. Seconds count from fire_profile_t.zero. */
-typedef enum fire_work {
-    FIRE_WORK_FORWARD, /* index: layer */
-    FIRE_WORK_BACKWARD,
-    FIRE_WORK_EXCHANGE, /* index: bucket */
-    FIRE_WORK_WAIT,
-    FIRE_WORK_UPDATE,
-    FIRE_WORK_ITERATION, /* index: which one, counted from the first with spans */
-} fire_work_t;
+typedef enum fire_activity_kind {
+    FIRE_ACTIVITY_FORWARD, /* index: layer */
+    FIRE_ACTIVITY_BACKWARD,
+    FIRE_ACTIVITY_EXCHANGE, /* index: bucket */
+    FIRE_ACTIVITY_WAIT,
+    FIRE_ACTIVITY_UPDATE,
+    FIRE_ACTIVITY_ITERATION, /* index: which one, counted from the first with spans */
+} fire_activity_kind_t;
 
-typedef struct fire_work_span {
-    double      begin, end;
-    fire_work_t work;
-    int32_t     index;
-} fire_work_span_t;
+typedef struct fire_activity {
+    double               begin, end;
+    fire_activity_kind_t work;
+    int32_t              index;
+} fire_activity_t;
 
 typedef struct fire_profile {
     const fire_net_t *net;
@@ -52,11 +52,11 @@ typedef struct fire_profile {
     double            stalled; /* seconds that a GPU waited for data, so far */
     double            data;    /* of times, when the iteration began */
 
-    bool              recording; /* spans are kept */
-    double            recording_since;
-    fire_work_span_t *span;
-    int64_t           nspan, span_cap;
-    int32_t           nrecorded; /* iterations */
+    bool             recording; /* spans are kept */
+    double           recording_since;
+    fire_activity_t *span;
+    int64_t          nspan, span_cap;
+    int32_t          nrecorded; /* iterations */
 
     double zero; /* Unix time that goes with clock_zero */
     double clock_zero, began, iteration_began;
@@ -64,14 +64,14 @@ typedef struct fire_profile {
 
 /* What all workers measured over the last iterations. */
 typedef struct fire_measured {
-    int64_t                        iterations;
-    int                            nworker;
-    const fire_times_t            *times;    /* [nworker] */
-    const int64_t                 *nspan;    /* [nworker], mostly 0 */
-    const fire_work_span_t *const *span;     /* seconds from `zero`, by every clock */
-    double                         zero;     /* Unix time */
-    bool                           timeline; /* spans end with one to show */
-    const fire_profile_t          *own;      /* for the times of layers */
+    int64_t                       iterations;
+    int                           nworker;
+    const fire_times_t           *times;    /* [nworker] */
+    const int64_t                *nspan;    /* [nworker], mostly 0 */
+    const fire_activity_t *const *span;     /* seconds from `zero`, by every clock */
+    double                        zero;     /* Unix time */
+    bool                          timeline; /* spans end with one to show */
+    const fire_profile_t         *own;      /* for the times of layers */
 } fire_measured_t;
 
 /* Begin to measure this net: takes its `watch` hooks until destroy. */
@@ -88,8 +88,8 @@ void fire_profile_update_end(fire_profile_t *p);
 void fire_profile_hide_data(fire_profile_t *p);
 
 /* Note a span, given by fire_clock_now(), if spans are wanted. */
-fire_status_t fire_profile_span(fire_profile_t *p, fire_work_t work, int32_t index,
-                                double begin, double end);
+fire_status_t fire_profile_span(fire_profile_t *p, fire_activity_kind_t work,
+                                int32_t index, double begin, double end);
 
 /* Keep spans from now on, or do not. */
 void fire_profile_record(fire_profile_t *p, bool yes);

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "train/detection.h"
+#include "train/average_precision.h"
 #include "train/trainer.h"
 
 static int64_t count_outputs(const fire_net_t *net)
@@ -126,7 +126,8 @@ static fire_status_t test(fire_trainer_t *t, int which, float *row, int64_t widt
 
 /* ---- detection ---- */
 
-static fire_status_t add_detections(fire_trainer_t *t, int which, fire_detection_t **d)
+static fire_status_t add_detections(fire_trainer_t *t, int which,
+                                    fire_average_precision_t **d)
 {
     fire_net_t *net = t->test[which].net;
 
@@ -139,7 +140,7 @@ static fire_status_t add_detections(fire_trainer_t *t, int which, fire_detection
             const float *x;
 
             FIRE_TRY(fire_blob_read(b, FIRE_DATA, FIRE_CPU, &x));
-            FIRE_TRY(fire_detection_add(d[k], b->count, x));
+            FIRE_TRY(fire_average_precision_add(d[k], b->count, x));
         }
     }
     return FIRE_OK;
@@ -148,22 +149,22 @@ static fire_status_t add_detections(fire_trainer_t *t, int which, fire_detection
 /* Precision is no mean over batches, so every worker looks at all of them. */
 static fire_status_t test_detection(fire_trainer_t *t, int which)
 {
-    fire_net_t        *net = t->test[which].net;
-    fire_precision_t   how;
-    fire_detection_t **d;
-    fire_status_t      st = FIRE_OK;
+    fire_net_t                *net = t->test[which].net;
+    fire_precision_t           how;
+    fire_average_precision_t **d;
+    fire_status_t              st = FIRE_OK;
 
     FIRE_TRY(fire_precision_find(t->param->ap_version, &how));
     FIRE_TRY(FIRE_NEW(&d, net->noutput));
     for (int k = 0; k < net->noutput && st >= 0; k++)
-        st = fire_detection_create(how, &d[k]);
+        st = fire_average_precision_create(how, &d[k]);
     if (st >= 0) st = add_detections(t, which, d);
     for (int k = 0; k < net->noutput; k++) {
         double mean = 0;
 
-        if (st >= 0) st = fire_detection_mean(d[k], &mean);
+        if (st >= 0) st = fire_average_precision_mean(d[k], &mean);
         if (st >= 0) tell(t, which, k, net->blob[net->output[k]].name, 0, mean);
-        fire_detection_destroy(d[k]);
+        fire_average_precision_destroy(d[k]);
     }
     fire_free(d);
     return st;

@@ -10,8 +10,8 @@
 #include "comm/nccl_sum.h"
 #include "net/net.h"
 #include "solver/solver.h"
-#include "train/exchange.h"
-#include "train/grads.h"
+#include "train/exchange/exchange.h"
+#include "train/exchange/grads.h"
 #include "train/profile.h"
 #include "train/recording.h"
 

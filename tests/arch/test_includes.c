@@ -17,11 +17,12 @@ static const struct {
     {"solver", "base device blob model layers data net"},
     {"comm", "base device"},
     {"train", "base device blob model layers data net solver comm"},
+    {"runlog", "base device blob model layers data net solver comm train"},
     {"report", "base device blob model layers data net solver comm train"},
     {"sim", "base comm"},
 };
 
-#define VERSIONS "src/train/libraries.c" /* tells the version of each */
+#define VERSIONS "src/runlog/libraries.c" /* tells the version of each */
 
 /* Headers of other libraries, and a part that the path of a user must have. */
 static const struct {

@@ -7,7 +7,7 @@
 #include "data/source/writer.h"
 #include "model/load.h"
 #include "model/text.h"
-#include "train/runlog.h"
+#include "runlog/runlog.h"
 
 double      run_losses[4096];
 char        run_errors[64][512];

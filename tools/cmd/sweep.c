@@ -16,8 +16,8 @@
 #include "flags/net.h"
 #include "stop.h"
 #include "sweep.h"
-#include "train/rundir.h"
-#include "train/runlog.h"
+#include "runlog/rundir.h"
+#include "runlog/runlog.h"
 #include "train/snapshot.h"
 #include "flags/workers.h"
 

@@ -1,7 +1,7 @@
 /* firecaffe version - what was built, with what. */
 #include <stdio.h>
 #include "command.h"
-#include "train/libraries.h"
+#include "runlog/libraries.h"
 
 static fire_status_t run(int narg, const char *const *arg)
 {

@@ -12,7 +12,7 @@
 #include "comm/transport/cluster.h"
 #include "model/load.h"
 #include "report/run.h"
-#include "train/rundir.h"
+#include "runlog/rundir.h"
 
 run_flags_t run_flags;
 

@@ -2,8 +2,8 @@
 #include "device/cpu/parallel.h"
 #include "model/text.h"
 #include "net/describe.h"
-#include "train/environment.h"
-#include "train/runlog_state.h"
+#include "runlog/environment.h"
+#include "runlog/runlog_state.h"
 
 static void add_message(fire_json_writer_t *w, const char *key, const void *message)
 {

@@ -1,4 +1,4 @@
-#include "train/grads.h"
+#include "train/exchange/grads.h"
 
 #include "base/alloc.h"
 

@@ -1,12 +1,12 @@
 /* exchange_state.h - what exchange.c (the engine) and exchange_thread.c (its thread)
  * share. */
-#ifndef FIRE_TRAIN_EXCHANGE_STATE_H
-#define FIRE_TRAIN_EXCHANGE_STATE_H
+#ifndef FIRE_TRAIN_EXCHANGE_EXCHANGE_STATE_H
+#define FIRE_TRAIN_EXCHANGE_EXCHANGE_STATE_H
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/log.h"
-#include "train/exchange.h"
+#include "train/exchange/exchange.h"
 
 /*            ready            sum there            updated           gathered
  *   WAITING -------> SUMMING ---------> SUMMED ------------> DONE

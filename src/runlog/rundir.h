@@ -1,7 +1,7 @@
 /* rundir.h - a directory per run: its log, its snapshots, and solver and net as they
  * were, so that it can be looked at and repeated. */
-#ifndef FIRE_TRAIN_RUNDIR_H
-#define FIRE_TRAIN_RUNDIR_H
+#ifndef FIRE_RUNLOG_RUNDIR_H
+#define FIRE_RUNLOG_RUNDIR_H
 #include "caffe.pb-c.h"
 #include "base/error.h"
 

@@ -1,11 +1,11 @@
-#include "train/runlog.h"
+#include "runlog/runlog.h"
 
 #include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "train/runlog_state.h"
+#include "runlog/runlog_state.h"
 
 /* Losses leave about once a second; later in a long run less often, so that the number
  * of lines grows with the logarithm of time only. */
@@ -48,15 +48,15 @@ static void settle_events(fire_runlog_t *log, fire_status_t st)
     if (st >= 0) return;
     FIRE_LOG(WARNING, "%s: the run goes on without TensorBoard's events",
              fire_last_error());
-    fire_events_close(log->events);
+    fire_tensorboard_close(log->events);
     log->events = NULL;
 }
 
 static void add_event(fire_runlog_t *log, const char *tag, int64_t iter, double value)
 {
     if (log->events != NULL)
-        settle_events(log, fire_events_add(log->events, tag, iter,
-                                           fire_profile_unix_now(), value));
+        settle_events(log, fire_tensorboard_add(log->events, tag, iter,
+                                                fire_profile_unix_now(), value));
 }
 
 /* ---- events of the trainer ---- */
@@ -84,7 +84,7 @@ static void flush(fire_runlog_t *log)
     if (log->seconds > 0)
         add_event(log, "speed/images_per_second", log->iter - 1,
                   (double)(log->nloss * log->batch) / log->seconds);
-    if (log->events != NULL) settle_events(log, fire_events_flush(log->events));
+    if (log->events != NULL) settle_events(log, fire_tensorboard_flush(log->events));
     log->nloss   = 0;
     log->seconds = 0;
     log->flushed = now(log);
@@ -196,7 +196,7 @@ static void destroy(fire_runlog_t *log)
 {
     fire_append_close(log->file);
     fire_trace_close(log->trace);
-    fire_events_close(log->events);
+    fire_tensorboard_close(log->events);
     fire_json_writer_fini(&log->line);
     fire_free(log->times);
     fire_free(log);
@@ -219,7 +219,7 @@ fire_status_t fire_runlog_open(const fire_runlog_options_t *o,
         FIRE_TRY_GOTO(st, fire_trace_open(o->trace, trainer->net, &log->trace),
                       err_log);
     if (o->tensorboard != NULL)
-        FIRE_TRY_GOTO(st, fire_events_open(o->tensorboard, &log->events), err_log);
+        FIRE_TRY_GOTO(st, fire_tensorboard_open(o->tensorboard, &log->events), err_log);
     if (log->file != NULL) fire_runlog_write_run(log, o);
     if (log->file != NULL) fire_runlog_write_net(log);
     *log_p = log;

@@ -1,10 +1,10 @@
 /* runlog_state.h - what the files of the run log share. */
-#ifndef FIRE_TRAIN_RUNLOG_STATE_H
-#define FIRE_TRAIN_RUNLOG_STATE_H
+#ifndef FIRE_RUNLOG_RUNLOG_STATE_H
+#define FIRE_RUNLOG_RUNLOG_STATE_H
 #include "base/text/append.h"
-#include "train/events.h"
-#include "train/runlog.h"
-#include "train/trace.h"
+#include "runlog/tensorboard.h"
+#include "runlog/runlog.h"
+#include "runlog/trace.h"
 
 enum { FIRE_RUNLOG_LOSSES = 4096 };
 
@@ -12,7 +12,7 @@ struct fire_runlog {
     const fire_trainer_t *trainer;
     fire_append_t        *file; /* each is NULL if unwanted or broken */
     fire_trace_t         *trace;
-    fire_events_t        *events;
+    fire_tensorboard_t   *events;
     fire_json_writer_t    line;
     double                began; /* by fire_clock_now() */
     int64_t               batch; /* images per iteration */

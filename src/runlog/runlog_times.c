@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "train/runlog_state.h"
+#include "runlog/runlog_state.h"
 
 enum { TIMELINE_WORKERS = 16 };
 
@@ -83,9 +83,9 @@ static void write_layers(fire_runlog_t *log, const fire_profile_t *p)
 }
 
 /* The iteration to show is the last that ended; NULL if none did. */
-static const fire_work_span_t *find_iteration(const fire_work_span_t *span, int64_t n)
+static const fire_activity_t *find_iteration(const fire_activity_t *span, int64_t n)
 {
-    while (n > 0 && span[n - 1].work != FIRE_WORK_ITERATION)
+    while (n > 0 && span[n - 1].work != FIRE_ACTIVITY_ITERATION)
         n--;
     return n > 0 ? &span[n - 1] : NULL;
 }
@@ -96,7 +96,7 @@ static double first_begin(const fire_measured_t *m)
     double zero = INFINITY;
 
     for (int i = 0; i < m->nworker; i++) {
-        const fire_work_span_t *it = find_iteration(m->span[i], m->nspan[i]);
+        const fire_activity_t *it = find_iteration(m->span[i], m->nspan[i]);
 
         if (it != NULL) zero = fmin(zero, it->begin);
     }
@@ -107,19 +107,19 @@ static double first_begin(const fire_measured_t *m)
  * reach into the next iteration, whose forward waits for them: if there are any, as
  * much of it is shown. */
 static void add_spans(fire_json_writer_t *w, const fire_net_t *net,
-                      const fire_work_span_t *span, int64_t n, double zero, bool next)
+                      const fire_activity_t *span, int64_t n, double zero, bool next)
 {
-    const fire_work_span_t *it = find_iteration(span, n);
-    char                    name[256];
+    const fire_activity_t *it = find_iteration(span, n);
+    char                   name[256];
 
     fire_json_open(w, NULL, '[');
     for (int64_t i = 0; i < n && it != NULL; i++) {
-        const fire_work_span_t *s = &span[i];
+        const fire_activity_t *s = &span[i];
 
         if (s == it || s->begin < it->begin || (s->begin > it->end && !next)) continue;
         fire_json_open(w, NULL, '[');
-        fire_json_add_string(w, NULL, fire_work_names[s->work]);
-        fire_json_add_string(w, NULL, fire_span_name(net, s, name, sizeof(name)));
+        fire_json_add_string(w, NULL, fire_activity_names[s->work]);
+        fire_json_add_string(w, NULL, fire_activity_name(net, s, name, sizeof(name)));
         fire_json_add_rounded(w, NULL, s->begin - zero, 5);
         fire_json_add_rounded(w, NULL, s->end - s->begin, 4);
         fire_json_close(w, ']');

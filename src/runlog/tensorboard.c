@@ -1,4 +1,4 @@
-#include "train/events.h"
+#include "runlog/tensorboard.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "train/profile.h"
 
-struct fire_events {
+struct fire_tensorboard {
     fire_append_t *file;
 };
 
@@ -91,7 +91,7 @@ static uint32_t masked_crc(const void *bytes, size_t n)
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-static fire_status_t add_record(fire_events_t *e, const message_t *m)
+static fire_status_t add_record(fire_tensorboard_t *e, const message_t *m)
 {
     message_t head = {.n = 0}, tail = {.n = 0};
 
@@ -103,8 +103,8 @@ static fire_status_t add_record(fire_events_t *e, const message_t *m)
     return fire_append_add(e->file, tail.byte, tail.n);
 }
 
-fire_status_t fire_events_add(fire_events_t *e, const char *tag, int64_t iter,
-                              double time, double value)
+fire_status_t fire_tensorboard_add(fire_tensorboard_t *e, const char *tag, int64_t iter,
+                                   double time, double value)
 {
     message_t m = {.n = 0};
 
@@ -115,7 +115,7 @@ fire_status_t fire_events_add(fire_events_t *e, const char *tag, int64_t iter,
     return add_record(e, &m);
 }
 
-static fire_status_t add_version(fire_events_t *e)
+static fire_status_t add_version(fire_tensorboard_t *e)
 {
     static const char version[] = "brain.Event:2";
     message_t         m         = {.n = 0};
@@ -127,7 +127,7 @@ static fire_status_t add_version(fire_events_t *e)
 
 /* ---- the file ---- */
 
-fire_status_t fire_events_flush(fire_events_t *e)
+fire_status_t fire_tensorboard_flush(fire_tensorboard_t *e)
 {
     return fire_append_flush(e->file);
 }
@@ -145,16 +145,16 @@ static fire_status_t open_file(const char *dir, fire_append_t **file_p)
     return st;
 }
 
-fire_status_t fire_events_open(const char *dir, fire_events_t **events_p)
+fire_status_t fire_tensorboard_open(const char *dir, fire_tensorboard_t **events_p)
 {
-    fire_events_t *e;
-    fire_status_t  st;
+    fire_tensorboard_t *e;
+    fire_status_t       st;
 
     FIRE_TRY(fire_dir_make(dir));
     FIRE_TRY(FIRE_NEW(&e, 1));
     FIRE_TRY_GOTO(st, open_file(dir, &e->file), err_events);
     FIRE_TRY_GOTO(st, add_version(e), err_events);
-    FIRE_TRY_GOTO(st, fire_events_flush(e), err_events);
+    FIRE_TRY_GOTO(st, fire_tensorboard_flush(e), err_events);
     *events_p = e;
     return FIRE_OK;
 
@@ -164,7 +164,7 @@ err_events:
     return st;
 }
 
-fire_status_t fire_events_close(fire_events_t *e)
+fire_status_t fire_tensorboard_close(fire_tensorboard_t *e)
 {
     fire_status_t st;
 

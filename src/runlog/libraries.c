@@ -1,4 +1,4 @@
-#include "train/libraries.h"
+#include "runlog/libraries.h"
 
 #include <stdio.h>
 #include <string.h>

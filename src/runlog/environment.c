@@ -1,4 +1,4 @@
-#include "train/environment.h"
+#include "runlog/environment.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "comm/transport/cluster.h"
 #include "device/gpu.h"
-#include "train/libraries.h"
+#include "runlog/libraries.h"
 
 /* The value behind "key : value" in /proc/cpuinfo. */
 static void add_cpu(fire_json_writer_t *w)

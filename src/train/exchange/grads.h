@@ -10,8 +10,8 @@
  *
  * Lanes add up like a binary counter, which gives the canonical tree
  * ((0+1)+(2+3))+((4+5)+...) whatever their number, in log2(lanes) buffers. */
-#ifndef FIRE_TRAIN_GRADS_H
-#define FIRE_TRAIN_GRADS_H
+#ifndef FIRE_TRAIN_EXCHANGE_GRADS_H
+#define FIRE_TRAIN_EXCHANGE_GRADS_H
 #include "comm/comm.h"
 #include "net/net.h"
 

@@ -1,4 +1,4 @@
-#include "train/trace.h"
+#include "runlog/trace.h"
 
 #include <stdio.h>
 
@@ -16,56 +16,57 @@ struct fire_trace {
     bool               more;    /* an event was written before */
 };
 
-const char *const fire_lane_names[FIRE_NLANE] = {
-    [FIRE_LANE_ITERATION] = "iteration", [FIRE_LANE_DATA] = "data",
-    [FIRE_LANE_COMPUTE] = "compute",     [FIRE_LANE_WAIT] = "wait",
-    [FIRE_LANE_UPDATE] = "update",       [FIRE_LANE_EXCHANGE] = "exchange"};
+const char *const fire_trace_row_names[FIRE_NROW] = {
+    [FIRE_ROW_ITERATION] = "iteration", [FIRE_ROW_DATA] = "data",
+    [FIRE_ROW_COMPUTE] = "compute",     [FIRE_ROW_WAIT] = "wait",
+    [FIRE_ROW_UPDATE] = "update",       [FIRE_ROW_EXCHANGE] = "exchange"};
 
-const char *const fire_work_names[] = {
-    [FIRE_WORK_FORWARD] = "forward",   [FIRE_WORK_BACKWARD] = "backward",
-    [FIRE_WORK_EXCHANGE] = "exchange", [FIRE_WORK_WAIT] = "wait",
-    [FIRE_WORK_UPDATE] = "update",     [FIRE_WORK_ITERATION] = "iteration"};
+const char *const fire_activity_names[] = {
+    [FIRE_ACTIVITY_FORWARD] = "forward",   [FIRE_ACTIVITY_BACKWARD] = "backward",
+    [FIRE_ACTIVITY_EXCHANGE] = "exchange", [FIRE_ACTIVITY_WAIT] = "wait",
+    [FIRE_ACTIVITY_UPDATE] = "update",     [FIRE_ACTIVITY_ITERATION] = "iteration"};
 
-static const fire_layer_t *layer_of(const fire_net_t *net, const fire_work_span_t *s)
+static const fire_layer_t *layer_of(const fire_net_t *net, const fire_activity_t *s)
 {
-    bool has_one = s->work == FIRE_WORK_FORWARD || s->work == FIRE_WORK_BACKWARD;
+    bool has_one =
+        s->work == FIRE_ACTIVITY_FORWARD || s->work == FIRE_ACTIVITY_BACKWARD;
 
     return has_one && s->index < net->nlayer ? &net->layer[s->index].base : NULL;
 }
 
-fire_lane_t fire_lane_of(const fire_net_t *net, const fire_work_span_t *s)
+fire_trace_row_t fire_trace_row_of(const fire_net_t *net, const fire_activity_t *s)
 {
     const fire_layer_t *l = layer_of(net, s);
 
     switch (s->work) {
-    case FIRE_WORK_EXCHANGE:
-        return FIRE_LANE_EXCHANGE;
-    case FIRE_WORK_WAIT:
-        return FIRE_LANE_WAIT;
-    case FIRE_WORK_UPDATE:
-        return FIRE_LANE_UPDATE;
-    case FIRE_WORK_ITERATION:
-        return FIRE_LANE_ITERATION;
+    case FIRE_ACTIVITY_EXCHANGE:
+        return FIRE_ROW_EXCHANGE;
+    case FIRE_ACTIVITY_WAIT:
+        return FIRE_ROW_WAIT;
+    case FIRE_ACTIVITY_UPDATE:
+        return FIRE_ROW_UPDATE;
+    case FIRE_ACTIVITY_ITERATION:
+        return FIRE_ROW_ITERATION;
     default:
-        return l != NULL && l->ops->flags & FIRE_LAYER_SOURCE ? FIRE_LANE_DATA
-                                                              : FIRE_LANE_COMPUTE;
+        return l != NULL && l->ops->flags & FIRE_LAYER_SOURCE ? FIRE_ROW_DATA
+                                                              : FIRE_ROW_COMPUTE;
     }
 }
 
-const char *fire_span_name(const fire_net_t *net, const fire_work_span_t *s, char *buf,
-                           size_t size)
+const char *fire_activity_name(const fire_net_t *net, const fire_activity_t *s,
+                               char *buf, size_t size)
 {
     const fire_layer_t *l = layer_of(net, s);
 
     if (l != NULL)
         snprintf(buf, size, "%s",
                  l->param->name != NULL ? l->param->name : l->param->type);
-    else if (s->work == FIRE_WORK_EXCHANGE)
+    else if (s->work == FIRE_ACTIVITY_EXCHANGE)
         snprintf(buf, size, "bucket %d", s->index);
-    else if (s->work == FIRE_WORK_ITERATION)
+    else if (s->work == FIRE_ACTIVITY_ITERATION)
         snprintf(buf, size, "iteration +%d", s->index);
     else
-        snprintf(buf, size, "%s", fire_work_names[s->work]);
+        snprintf(buf, size, "%s", fire_activity_names[s->work]);
     return buf;
 }
 
@@ -108,34 +109,34 @@ static fire_status_t introduce(fire_trace_t *t, int worker)
 
     snprintf(name, sizeof(name), "worker %d", worker);
     FIRE_TRY(add_label(t, "process_name", worker, 0, name));
-    for (int i = 0; i < FIRE_LANE_EXCHANGE; i++)
-        FIRE_TRY(add_label(t, "thread_name", worker, i, fire_lane_names[i]));
+    for (int i = 0; i < FIRE_ROW_EXCHANGE; i++)
+        FIRE_TRY(add_label(t, "thread_name", worker, i, fire_trace_row_names[i]));
     for (int i = 0; i < EXCHANGE_LANES; i++) {
         snprintf(name, sizeof(name), "exchange %d", i);
-        FIRE_TRY(add_label(t, "thread_name", worker, FIRE_LANE_EXCHANGE + i, name));
+        FIRE_TRY(add_label(t, "thread_name", worker, FIRE_ROW_EXCHANGE + i, name));
     }
     return FIRE_OK;
 }
 
 /* The first lane that is free again when the exchange begins. */
-static int exchange_lane(double free_at[EXCHANGE_LANES], const fire_work_span_t *s)
+static int exchange_lane(double free_at[EXCHANGE_LANES], const fire_activity_t *s)
 {
     int lane = 0;
 
     while (lane < EXCHANGE_LANES - 1 && free_at[lane] > s->begin)
         lane++;
     free_at[lane] = s->end;
-    return FIRE_LANE_EXCHANGE + lane;
+    return FIRE_ROW_EXCHANGE + lane;
 }
 
 static fire_status_t add_span(fire_trace_t *t, int worker, int lane, double offset,
-                              const fire_work_span_t *s)
+                              const fire_activity_t *s)
 {
     char                name[256];
     fire_json_writer_t *w =
-        event(t, "X", worker, lane, fire_span_name(t->net, s, name, sizeof(name)));
+        event(t, "X", worker, lane, fire_activity_name(t->net, s, name, sizeof(name)));
 
-    fire_json_add_string(w, "cat", fire_work_names[s->work]);
+    fire_json_add_string(w, "cat", fire_activity_names[s->work]);
     fire_json_add_rounded(w, "ts", 1e6 * (s->begin + offset), 15);
     fire_json_add_rounded(w, "dur", 1e6 * (s->end - s->begin), 6);
     return event_end(t);
@@ -152,10 +153,10 @@ fire_status_t fire_trace_add(fire_trace_t *t, const fire_measured_t *m)
             t->nworker = k + 1;
         }
         for (int64_t i = 0; i < m->nspan[k]; i++) {
-            const fire_work_span_t *s    = &m->span[k][i];
-            int                     lane = (int)fire_lane_of(t->net, s);
+            const fire_activity_t *s    = &m->span[k][i];
+            int                    lane = (int)fire_trace_row_of(t->net, s);
 
-            if (lane == FIRE_LANE_EXCHANGE) lane = exchange_lane(free_at, s);
+            if (lane == FIRE_ROW_EXCHANGE) lane = exchange_lane(free_at, s);
             FIRE_TRY(add_span(t, k, lane, m->zero - t->zero, s));
         }
     }

@@ -1,8 +1,8 @@
-/* detection.c - how well a detector finds objects: mean average precision over the rows
+/* average_precision.c - how well a detector finds objects: mean average precision over the rows
  * of DetectionEvaluate, as SSD's solver reports it with eval_type: "detection".
  *
  * A row is image, label, score, right, wrong; or -1, label, number of objects, ... */
-#include "train/detection.h"
+#include "train/average_precision.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ typedef struct label {
     int64_t nfind, cap;
 } label_t;
 
-struct fire_detection {
+struct fire_average_precision {
     fire_precision_t how;
     label_t         *label;
     int64_t          nlabel, cap;
@@ -44,14 +44,15 @@ fire_status_t fire_precision_find(const char *name, fire_precision_t *how_p)
         "unknown ap_version \"%s\"; known are 11point, MaxIntegral, Integral", name);
 }
 
-fire_status_t fire_detection_create(fire_precision_t how, fire_detection_t **d_p)
+fire_status_t fire_average_precision_create(fire_precision_t           how,
+                                            fire_average_precision_t **d_p)
 {
     FIRE_TRY(FIRE_NEW(d_p, 1));
     (*d_p)->how = how;
     return FIRE_OK;
 }
 
-void fire_detection_destroy(fire_detection_t *d)
+void fire_average_precision_destroy(fire_average_precision_t *d)
 {
     if (d == NULL) return;
     for (int64_t i = 0; i < d->nlabel; i++)
@@ -60,7 +61,7 @@ void fire_detection_destroy(fire_detection_t *d)
     fire_free(d);
 }
 
-static fire_status_t add_row(fire_detection_t *d, const float *row)
+static fire_status_t add_row(fire_average_precision_t *d, const float *row)
 {
     int64_t  which = (int64_t)row[1];
     label_t *l;
@@ -86,7 +87,8 @@ static fire_status_t add_row(fire_detection_t *d, const float *row)
     return FIRE_OK;
 }
 
-fire_status_t fire_detection_add(fire_detection_t *d, int64_t n, const float *x)
+fire_status_t fire_average_precision_add(fire_average_precision_t *d, int64_t n,
+                                         const float *x)
 {
     for (int64_t i = 0; i + ROW <= n; i += ROW)
         FIRE_TRY(add_row(d, x + i));
@@ -127,7 +129,7 @@ static double area(int64_t n, const double *precision, const double *recall, boo
     return sum;
 }
 
-static fire_status_t average_precision(const fire_detection_t *d, label_t *l,
+static fire_status_t average_precision(const fire_average_precision_t *d, label_t *l,
                                        double *average_p)
 {
     double *precision, *recall, right = 0;
@@ -148,7 +150,7 @@ static fire_status_t average_precision(const fire_detection_t *d, label_t *l,
     return FIRE_OK;
 }
 
-fire_status_t fire_detection_mean(fire_detection_t *d, double *mean_p)
+fire_status_t fire_average_precision_mean(fire_average_precision_t *d, double *mean_p)
 {
     double  sum    = 0;
     int64_t labels = 0;

@@ -1,4 +1,4 @@
-#include "train/grads.h"
+#include "train/exchange/grads.h"
 #include "test.h"
 
 /* Serial canonical tree: ranks r and r + 2^k meet in round k. */

@@ -10,8 +10,8 @@
  * step() moves it. It is driven by a communication thread (FIRE_OVERLAP_THREAD), by
  * calls between layers (POLL), or only when waited for (OFF). It knows arrays, not
  * nets, so that a simulator can run it too. */
-#ifndef FIRE_TRAIN_EXCHANGE_H
-#define FIRE_TRAIN_EXCHANGE_H
+#ifndef FIRE_TRAIN_EXCHANGE_EXCHANGE_H
+#define FIRE_TRAIN_EXCHANGE_EXCHANGE_H
 #include "comm/comm.h"
 
 typedef enum fire_overlap {

@@ -1,4 +1,4 @@
-#include "train/rundir.h"
+#include "runlog/rundir.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "test.h"
-#include "train/events.h"
+#include "runlog/tensorboard.h"
 
 /* The only file of the directory, whole. */
 static char *read_events(const char *dir, size_t *n)
@@ -64,14 +64,14 @@ TEST(an_event_file_holds_framed_messages_behind_a_version)
         "\x09\0\0\0\0\0\0\xf8\x3f\x10\xac\x02\x2a\x0c\x0a\x0a\x0a"
         "\x03"
         "a/b\x15\0\0\0\xc0";
-    fire_events_t *e;
-    size_t         n, length;
-    char          *bytes;
-    const char    *at, *message;
+    fire_tensorboard_t *e;
+    size_t              n, length;
+    char               *bytes;
+    const char         *at, *message;
 
-    CHECK_OK(fire_events_open(events_dir(), &e));
-    CHECK_OK(fire_events_add(e, "a/b", 300, 1.5, -2));
-    CHECK_OK(fire_events_close(e));
+    CHECK_OK(fire_tensorboard_open(events_dir(), &e));
+    CHECK_OK(fire_tensorboard_add(e, "a/b", 300, 1.5, -2));
+    CHECK_OK(fire_tensorboard_close(e));
     at = bytes = read_events(events_dir(), &n);
     message    = next_record(&at, &length);
     CHECK_EQ(length, 9 + 2 + 13);
@@ -88,22 +88,22 @@ TEST(an_event_file_holds_framed_messages_behind_a_version)
 
 TEST(events_reach_the_file_when_flushed)
 {
-    fire_events_t *e;
-    size_t         before, after;
+    fire_tensorboard_t *e;
+    size_t              before, after;
 
-    CHECK_OK(fire_events_open(events_dir(), &e));
-    CHECK_OK(fire_events_add(e, "x", 0, 0, 1));
+    CHECK_OK(fire_tensorboard_open(events_dir(), &e));
+    CHECK_OK(fire_tensorboard_add(e, "x", 0, 0, 1));
     fire_free(read_events(events_dir(), &before));
-    CHECK_OK(fire_events_flush(e));
+    CHECK_OK(fire_tensorboard_flush(e));
     fire_free(read_events(events_dir(), &after));
     CHECK(after > before);
-    CHECK_OK(fire_events_close(e));
+    CHECK_OK(fire_tensorboard_close(e));
 }
 
 TEST(a_directory_that_cannot_be_made_is_named)
 {
-    fire_events_t *e;
+    fire_tensorboard_t *e;
 
-    CHECK_FAILS(fire_events_open("/dev/null/board", &e), FIRE_ERR_IO,
+    CHECK_FAILS(fire_tensorboard_open("/dev/null/board", &e), FIRE_ERR_IO,
                 "\"/dev/null\": ");
 }

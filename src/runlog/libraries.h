@@ -1,6 +1,6 @@
 /* libraries.h - the libraries that this program uses, with their versions. */
-#ifndef FIRE_TRAIN_LIBRARIES_H
-#define FIRE_TRAIN_LIBRARIES_H
+#ifndef FIRE_RUNLOG_LIBRARIES_H
+#define FIRE_RUNLOG_LIBRARIES_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "device/cpu/parallel.h"
-#include "train/exchange_state.h"
+#include "train/exchange/exchange_state.h"
 
 static bool has_work(const fire_exchange_t *x)
 {

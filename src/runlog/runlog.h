@@ -5,8 +5,8 @@
  * One worker writes it, the first. Writing is cheap: losses are collected and leave
  * about once a second. What cannot be written any more (disk full) says so once and
  * falls silent; it never stops a training. */
-#ifndef FIRE_TRAIN_RUNLOG_H
-#define FIRE_TRAIN_RUNLOG_H
+#ifndef FIRE_RUNLOG_RUNLOG_H
+#define FIRE_RUNLOG_RUNLOG_H
 #include "train/trainer.h"
 
 enum { FIRE_RUNLOG_VERSION = 1 };

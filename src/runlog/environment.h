@@ -1,6 +1,6 @@
 /* environment.h - the machine and the program, as far as they may explain a result. */
-#ifndef FIRE_TRAIN_ENVIRONMENT_H
-#define FIRE_TRAIN_ENVIRONMENT_H
+#ifndef FIRE_RUNLOG_ENVIRONMENT_H
+#define FIRE_RUNLOG_ENVIRONMENT_H
 #include "base/text/json.h"
 
 /* Add members to the open object: program, built_with, host, pid, os, cpu, cores,

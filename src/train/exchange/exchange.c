@@ -1,10 +1,10 @@
-#include "train/exchange.h"
+#include "train/exchange/exchange.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "train/exchange_state.h"
+#include "train/exchange/exchange_state.h"
 
 /* Cut what follows the head into buckets of about bucket_bytes that end at parameter
  * borders; a parameter larger than that has one of its own. */
