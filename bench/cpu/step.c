@@ -253,7 +253,7 @@ static fire_status_t start_training(const flags_t *f, work_t *w)
     solver.snapshot_after_train = false;
     o.ctx                       = f->ctx;
     FIRE_TRY(fire_trainer_create(&solver, &o, &w->trainer));
-    w->net = w->trainer->net;
+    w->net = fire_trainer_net(w->trainer);
     return FIRE_OK;
 }
 
@@ -272,7 +272,7 @@ static fire_status_t land(work_t *w, int ahead)
 {
     fire_flight_t f;
 
-    while (w->trainer != NULL && w->trainer->nflight > ahead)
+    while (w->trainer != NULL && fire_trainer_nflight(w->trainer) > ahead)
         FIRE_TRY(fire_trainer_land(w->trainer, &f, &w->loss));
     return FIRE_OK;
 }
@@ -283,7 +283,7 @@ static fire_status_t step(work_t *w)
 
     if (w->trainer == NULL) return fire_net_forward(w->net, 0, -1, &loss);
     FIRE_TRY(fire_trainer_launch(w->trainer));
-    return land(w, w->trainer->post != NULL ? FIRE_AHEAD : 0);
+    return land(w, fire_trainer_ahead(w->trainer));
 }
 
 /* All steps so far are over. */

@@ -46,10 +46,8 @@ enum { TIMERS = sizeof(timer) / sizeof(timer[0]) };
 typedef pair_t pairs_t[KINDS][TIMERS][MOST_PAIRS];
 
 typedef struct bench {
-    fire_trainer_t  *trainer;
-    fire_profile_t  *profile; /* while it is off */
-    fire_net_hooks_t watch;
-    fire_runlog_t   *log;
+    fire_trainer_t *trainer;
+    fire_runlog_t  *log;
     pair_t (*pair)[TIMERS][MOST_PAIRS];
     int      blocks, iterations; /* blocks done, iterations of the present one */
     bool     on, labelled_on;    /* a control is off, whatever its label */
@@ -61,15 +59,8 @@ typedef struct bench {
 
 static void turn(bench_t *b, bool on)
 {
-    fire_profile_t  *profile = b->trainer->profile;
-    fire_net_hooks_t watch   = b->trainer->net->watch;
-
-    if (b->on == on) return;
-    b->trainer->profile    = b->profile;
-    b->trainer->net->watch = b->watch;
-    b->profile             = profile;
-    b->watch               = watch;
-    b->on                  = on;
+    fire_trainer_set_measuring(b->trainer, on);
+    b->on = on;
 }
 
 static int kind_of(int block)

@@ -5,6 +5,7 @@
 #include "runlog/tensorboard.h"
 #include "runlog/runlog.h"
 #include "runlog/trace.h"
+#include "train/trainer_state.h"
 
 enum { FIRE_RUNLOG_LOSSES = 4096 };
 

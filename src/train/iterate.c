@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 /* This lane's weight in the mean over the global batch. */
 static float lane_share(const fire_trainer_t *t, int lane)
@@ -95,12 +95,12 @@ static fire_status_t begin_update(fire_trainer_t *t)
 }
 
 /* What this worker's user asks for goes along with the gradients. */
-static fire_status_t tell_wish(fire_trainer_t *t)
+static fire_status_t add_request(fire_trainer_t *t)
 {
     fire_scalar_t which =
-        t->wish == FIRE_STOP ? FIRE_SCALAR_STOP : FIRE_SCALAR_SNAPSHOT;
+        t->request == FIRE_STOP ? FIRE_SCALAR_STOP : FIRE_SCALAR_SNAPSHOT;
 
-    if (t->wish == FIRE_GO_ON) return FIRE_OK;
+    if (t->request == FIRE_GO_ON) return FIRE_OK;
     return fire_device_find(t->net->ctx.place)->fill(t->grads->here + which, 1, 1);
 }
 
@@ -120,7 +120,7 @@ static fire_status_t start_lane(fire_trainer_t *t, int lane)
     enter_lane(t, lane);
     if (t->exchange != NULL) FIRE_TRY(wait_for(t, 0, t->grads->head));
     FIRE_TRY(fire_grads_clear(t->grads, 0, t->grads->head));
-    return lane == 0 ? tell_wish(t) : FIRE_OK;
+    return lane == 0 ? add_request(t) : FIRE_OK;
 }
 
 static fire_status_t run_lane(fire_trainer_t *t, int lane)
@@ -202,8 +202,9 @@ static bool is_recordable(const fire_trainer_t *t)
 {
     enum { WARM_UP = 2 }; /* iterations: memory is found, kernels are chosen */
 
-    return t->recording != NULL && t->unrecorded >= WARM_UP && t->wish == FIRE_GO_ON &&
-           !t->net->debug_info && (t->profile == NULL || !t->profile->recording);
+    return t->recording != NULL && t->unrecorded >= WARM_UP &&
+           t->request == FIRE_GO_ON && !t->net->debug_info &&
+           (t->profile == NULL || !t->profile->recording);
 }
 
 /* All of an iteration but its data and its settings. */
@@ -269,7 +270,7 @@ static fire_status_t run_by_hand(fire_trainer_t *t)
 /* ---- iterations that are under way ---- */
 
 /* One worker alone needs nothing from the host but data and settings. */
-fire_status_t fire_trainer_make_post(fire_trainer_t *t)
+fire_status_t fire_trainer_make_readback(fire_trainer_t *t)
 {
     if (t->net->ctx.place != FIRE_GPU || t->exchange != NULL || t->nccl != NULL)
         return FIRE_OK;

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 /* Mean over the last average_loss iterations. */
 static void smooth(fire_trainer_t *t, double loss)
@@ -134,11 +134,11 @@ static fire_status_t one(fire_trainer_t *t)
         if (t->stopped) return FIRE_OK;
     }
     t->net->debug_info = shown && p->debug_info;
-    if (t->options.action != NULL) t->wish = t->options.action(t->options.arg);
+    if (t->options.action != NULL) t->request = t->options.action(t->options.arg);
     if (t->nflight == 0) t->landed = fire_clock_now();
     FIRE_TRY(fire_trainer_launch(t));
     saved = is_due(t->solver->iter, p->snapshot);
-    FIRE_TRY(land(t, shown || saved || t->wish != FIRE_GO_ON || t->readback == NULL
+    FIRE_TRY(land(t, shown || saved || t->request != FIRE_GO_ON || t->readback == NULL
                          ? 0
                          : FIRE_AHEAD));
     if (shown) FIRE_TRY(display(t, iter));

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 enum { ITERATIONS_BETWEEN = 10 };
 

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 typedef struct needs {
     double weights, gradients, history; /* bytes, whatever the batch */

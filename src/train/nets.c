@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "model/load.h"
 #include "model/message.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 /* Where a net comes from: a message inside the solver file, or a file of its own. */
 typedef struct net_source {

@@ -1,5 +1,5 @@
 /* scalars.c - the loss and the net's outputs, added up over passes and lanes. */
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 static float share_of(const fire_trainer_t *t)
 {

@@ -8,7 +8,7 @@
 #include "comm/algo/algo.h"
 #include "comm/codec/codec.h"
 #include "solver/solver.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 static const char *word_at(const void *words, int i)
 {

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "model/load.h"
 #include "train/snapshot.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 static const char *prefix_of(const fire_trainer_t *t)
 {

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "comm/alltoall.h"
 #include "layers/data/data.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 /* Spans count floats; parts are whole cache lines. */
 static void to_spans(const fire_store_part_t *part, int n, fire_span_t *span)

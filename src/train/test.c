@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "train/average_precision.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 static int64_t count_outputs(const fire_net_t *net)
 {

@@ -1,5 +1,5 @@
 #include "train/settings.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 #include <string.h>
 
@@ -106,7 +106,7 @@ fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
     FIRE_TRY_GOTO(st, fire_trainer_agree(t, fire_trainer_make_exchange(t)),
                   err_trainer);
     FIRE_TRY_GOTO(st, fire_trainer_make_recording(t), err_trainer);
-    FIRE_TRY_GOTO(st, fire_trainer_make_post(t), err_trainer);
+    FIRE_TRY_GOTO(st, fire_trainer_make_readback(t), err_trainer);
     FIRE_LOG(INFO, "Solver scaffolding done.");
     *trainer_p = t;
     return FIRE_OK;
@@ -123,6 +123,7 @@ void fire_trainer_destroy(fire_trainer_t *t)
     fire_exchange_destroy(t->exchange);
     fire_nccl_close(t->nccl);
     fire_profile_destroy(t->profile);
+    fire_profile_destroy(t->paused);
     fire_recording_destroy(t->recording);
     for (int i = 0; i < t->ntest; i++)
         fire_net_destroy(t->test[i].net);

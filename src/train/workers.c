@@ -6,17 +6,7 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "device/gpu.h"
-#include "train/trainer.h"
-
-int fire_trainer_rank(const fire_trainer_t *t)
-{
-    return t->options.comm != NULL ? fire_comm_rank(t->options.comm) : 0;
-}
-
-int fire_trainer_size(const fire_trainer_t *t)
-{
-    return t->options.comm != NULL ? fire_comm_size(t->options.comm) : 1;
-}
+#include "train/trainer_state.h"
 
 fire_status_t fire_trainer_agree(fire_trainer_t *t, fire_status_t mine)
 {

@@ -180,11 +180,11 @@ static fire_status_t compare_snapshot(golden_case_t *c, const run_t *r)
     const fire_json_t *snapshots = fire_json_get(c->json, "snapshots"), *files;
     char               iter[32];
 
-    snprintf(iter, sizeof(iter), "%lld", (long long)r->trainer->solver->iter);
+    snprintf(iter, sizeof(iter), "%lld", (long long)fire_trainer_iter(r->trainer));
     files = fire_json_get(snapshots, iter);
     if (files == NULL) return FIRE_OK;
-    FIRE_TRY(compare_model(c, r->trainer->net, files->item[0].string));
-    return compare_state(c, r->trainer->solver, files->item[1].string);
+    FIRE_TRY(compare_model(c, fire_trainer_net(r->trainer), files->item[0].string));
+    return compare_state(c, fire_trainer_solver(r->trainer), files->item[1].string);
 }
 
 enum { MAX_ITERATIONS = 1000, MAX_PARAMS = 16 };
@@ -200,8 +200,9 @@ static fire_status_t iterate(golden_case_t *c, run_t *r, int n, float *loss,
 
         FIRE_TRY(fire_trainer_iterate(r->trainer, &one));
         loss[i] = (float)one;
-        if (rate != NULL) rate[i] = r->trainer->solver->rate;
-        if (norm != NULL) FIRE_TRY(norms(c, r->trainer->net, norm + i * list->n));
+        if (rate != NULL) rate[i] = fire_trainer_rate(r->trainer);
+        if (norm != NULL)
+            FIRE_TRY(norms(c, fire_trainer_net(r->trainer), norm + i * list->n));
         FIRE_TRY(compare_snapshot(c, r));
     }
     return FIRE_OK;
@@ -248,7 +249,7 @@ static fire_status_t train(golden_case_t *c, run_t *r)
                                  rate));
     FIRE_TRY(golden_compare_file(c, fire_json_string_or(c->json, "param_l2", ""), -1,
                                  NULL, n * nlearn, norm));
-    return compare_finals(c, r->trainer->net);
+    return compare_finals(c, fire_trainer_net(r->trainer));
 }
 
 fire_status_t golden_run_solver(golden_case_t *c)
@@ -271,17 +272,18 @@ static fire_status_t trace(golden_case_t *c, run_t *r)
     float              got, want;
 
     if (n > MAX_ITERATIONS) return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "too long");
-    FIRE_TRY(
-        compare_model(c, r->trainer->net, fire_json_string_or(c->json, "init", "")));
+    FIRE_TRY(compare_model(c, fire_trainer_net(r->trainer),
+                           fire_json_string_or(c->json, "init", "")));
     FIRE_TRY(iterate(c, r, n, loss, NULL, NULL));
     FIRE_TRY(golden_compare_file(c, fire_json_string_or(c->json, "losses", ""), -1,
                                  NULL, n, loss));
     /* Where rounding decides a ReLU, single weights of a long training go their own way
      * (by a tenth of the largest); losses do not. */
     if (golden_ctx().kernels != NULL) {
-        FIRE_TRY(compare_model(c, r->trainer->net,
+        FIRE_TRY(compare_model(c, fire_trainer_net(r->trainer),
                                fire_json_string_or(c->json, "final", "")));
-        if (state != NULL) FIRE_TRY(compare_state(c, r->trainer->solver, state));
+        if (state != NULL)
+            FIRE_TRY(compare_state(c, fire_trainer_solver(r->trainer), state));
     }
     FIRE_TRY(fire_trainer_test(r->trainer, 0));
     got  = (float)r->accuracy;
@@ -348,7 +350,7 @@ static fire_status_t train_rank(const rank_t *rank, run_t *r)
     FIRE_TRY(fire_trainer_sync(r->trainer));
     if (rank->number > 0) return FIRE_OK;
     FIRE_TRY(compare_rank_losses(c, n, ranks, loss));
-    return compare_finals(c, r->trainer->net);
+    return compare_finals(c, fire_trainer_net(r->trainer));
 }
 
 static fire_status_t join_and_train(const rank_t *rank)

@@ -121,9 +121,9 @@ static void train(const char *path)
     fire_blob_t            *first;
 
     CHECK_OK(fire_trainer_create(solver, &o, &t));
-    fill_inputs(t->net);
-    fill_inputs(t->test[0].net);
-    first  = first_learner(t->net);
+    fill_inputs(fire_trainer_net(t));
+    fill_inputs(fire_trainer_test_net(t, 0));
+    first  = first_learner(fire_trainer_net(t));
     before = malloc((size_t)first->count * sizeof(*before));
     CHECK_OK(fire_blob_read(first, FIRE_DATA, FIRE_CPU, &w));
     memcpy(before, w, (size_t)first->count * sizeof(*before));
@@ -136,7 +136,8 @@ static void train(const char *path)
     if (memcmp(before, w, (size_t)first->count * sizeof(*before)) == 0)
         test_fail(path, 0, "its first layer has not learned");
     CHECK_OK(fire_trainer_test(t, 0));
-    if (strcmp(t->test[0].net->param->name, "VGG_VOC0712_SSD_300x300") == 0) {
+    if (strcmp(fire_trainer_test_net(t, 0)->param->name, "VGG_VOC0712_SSD_300x300") ==
+        0) {
         CHECK_OK(fire_message_add_string(solver, "eval_type", "detection"));
         CHECK_OK(fire_trainer_test(t, 0));
     }

@@ -118,17 +118,18 @@ static void train(const char *model, int batch)
     double                 *before, loss;
 
     CHECK_OK(fire_trainer_create(solver, &o, &t));
-    CHECK(t->net->nparam > 0);
-    before = calloc((size_t)t->net->nparam, sizeof(*before));
-    for (int i = 0; i < t->net->nparam; i++)
-        before[i] = sample(t->net->learn[i].blob);
+    CHECK(fire_trainer_net(t)->nparam > 0);
+    before = calloc((size_t)fire_trainer_net(t)->nparam, sizeof(*before));
+    for (int i = 0; i < fire_trainer_net(t)->nparam; i++)
+        before[i] = sample(fire_trainer_net(t)->learn[i].blob);
     for (int i = 0; i < ITERATIONS; i++) {
         CHECK_OK(fire_trainer_iterate(t, &loss));
         if (!isfinite(loss) || loss <= 0)
             test_fail(model, 0, "loss %g in iteration %d", loss, i);
     }
     CHECK_OK(fire_trainer_sync(t));
-    if (count_unmoved(t->net, before) > 0) test_fail(model, 0, "weights stand still");
+    if (count_unmoved(fire_trainer_net(t), before) > 0)
+        test_fail(model, 0, "weights stand still");
     free(before);
     fire_trainer_destroy(t);
     fire_message_free(solver);

@@ -3,7 +3,7 @@
 #ifndef FIRE_TESTS_TRAIN_RUN_H
 #define FIRE_TESTS_TRAIN_RUN_H
 #include "test.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 typedef struct run {
     const char *solver; /* text; %s stands for the test's directory */

@@ -109,7 +109,7 @@ static fire_status_t open_log(const char *dir, const fire_trainer_t *t, bool goe
     fire_runlog_options_t o       = {.append = goes_on, .kind = "train"};
     fire_status_t         st;
 
-    snprintf(threads, sizeof(threads), "--threads=%d", t->options.ctx.threads);
+    snprintf(threads, sizeof(threads), "--threads=%d", fire_trainer_ctx(t)->threads);
     FIRE_TRY(fire_asprintf(&path, "%s/run.jsonl", dir));
     st       = fire_asprintf(&solver, "%s/solver.prototxt", dir);
     words[3] = solver;

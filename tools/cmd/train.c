@@ -185,14 +185,14 @@ static fire_status_t find_newest(const fire_trainer_t *t, char path[PATH_MAX])
 
     memset(path, 0, PATH_MAX);
     if (fire_trainer_rank(t) == 0) {
-        fire_snapshot_clean(t->param->snapshot_prefix);
-        st = fire_snapshot_find(t->param->snapshot_prefix, 0, &found);
+        fire_snapshot_clean(fire_trainer_param(t)->snapshot_prefix);
+        st = fire_snapshot_find(fire_trainer_param(t)->snapshot_prefix, 0, &found);
     }
     if (found != NULL) snprintf(path, PATH_MAX, "%s", found);
     fire_free(found);
-    if (t->options.comm == NULL) return st;
-    FIRE_TRY(fire_comm_agree(t->options.comm, st));
-    return fire_comm_broadcast(t->options.comm, 0, path, PATH_MAX);
+    if (fire_trainer_comm(t) == NULL) return st;
+    FIRE_TRY(fire_comm_agree(fire_trainer_comm(t), st));
+    return fire_comm_broadcast(fire_trainer_comm(t), 0, path, PATH_MAX);
 }
 
 /* Weights or a state, as the flags say. */
@@ -214,7 +214,7 @@ static fire_status_t load(fire_trainer_t *t, const Caffe__SolverParameter *param
 /* Where one worker on a CPU spends its time, the user can guess. */
 static bool is_worth_a_table(const fire_trainer_t *t)
 {
-    return fire_trainer_size(t) > 1 || t->net->ctx.place == FIRE_GPU;
+    return fire_trainer_size(t) > 1 || fire_trainer_ctx(t)->place == FIRE_GPU;
 }
 
 static fire_status_t solve(fire_trainer_t *t, session_t *s)
@@ -225,7 +225,7 @@ static fire_status_t solve(fire_trainer_t *t, session_t *s)
     FIRE_LOG(INFO, "Starting Optimization");
     st = fire_trainer_solve(t);
     fire_runlog_close(s->log, st);
-    if (st >= 0 && is_worth_a_table(t)) summary_log(&s->summary, t->options.comm);
+    if (st >= 0 && is_worth_a_table(t)) summary_log(&s->summary, fire_trainer_comm(t));
     if (st >= 0) FIRE_LOG(INFO, "Optimization Done.");
     return st;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 static const char *reason_against(const fire_trainer_t          *t,
                                   const fire_exchange_options_t *o)

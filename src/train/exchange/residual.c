@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "model/blob_proto.h"
-#include "train/trainer.h"
+#include "train/trainer_state.h"
 
 /* A protobuf file is at most 2 GB; leave room for the rest. */
 static const double MOST_BYTES = 1e9;

@@ -1,0 +1,121 @@
+/* trainer_state.h - the trainer's members, and what its files call of each other. Only
+ * files of src/train include it; others use trainer.h. */
+#ifndef FIRE_TRAIN_TRAINER_STATE_H
+#define FIRE_TRAIN_TRAINER_STATE_H
+#include "base/random/mt.h"
+#include "comm/nccl_sum.h"
+#include "train/exchange/exchange.h"
+#include "train/exchange/grads.h"
+#include "train/recording.h"
+#include "train/trainer.h"
+
+/* A net that only tests; it shares the weights of the training net. */
+typedef struct fire_test_net {
+    fire_net_t *net;
+    int         iterations; /* test_iter: batches of one test */
+} fire_test_net_t;
+
+/* Iterations that may be in flight when the next one is launched; the one that is
+ * launched needs a readback of its own. */
+enum { FIRE_AHEAD = FIRE_GPU_READBACKS - 1 };
+
+struct fire_trainer {
+    const Caffe__SolverParameter *param; /* the caller's */
+    fire_trainer_options_t options;      /* likewise, with ctx.mt set for rng: caffe */
+
+    fire_net_t      *net; /* the training net */
+    fire_solver_t   *solver;
+    int              ntest;
+    fire_test_net_t *test;           /* [ntest] */
+    fire_grads_t    *grads;          /* memory of the net's gradients, and scalars */
+    fire_exchange_t *exchange;       /* NULL: one worker, or nccl */
+    fire_nccl_t     *nccl;           /* sums over GPUs; NULL: not so */
+    int64_t          bucket, summed; /* nccl: floats, this iteration */
+    fire_mt_t       *mt;             /* Caffe's random numbers; NULL: ours */
+    int              lanes, lane_first, lane_count; /* of all workers; of this one */
+    int64_t          batch; /* images per pass, of all workers */
+
+    /* Position inside of an iteration. */
+    int           lane;                  /* this worker's 0, 1 ... lane_count - 1 */
+    bool          first_pass, last_pass; /* of the lane's iter_size passes */
+    fire_action_t request;               /* of this worker's user, this iteration */
+
+    /* Iterations on a GPU. */
+    fire_recording_t    *recording;  /* NULL: iterations cannot be recorded */
+    int                  unrecorded; /* iterations that ran without, to warm up */
+    fire_gpu_readback_t *readback;   /* brings scalars to the host later; NULL: the
+                                          host takes part in every iteration */
+    fire_flight_t flight[FIRE_GPU_READBACKS]; /* launched, not landed, oldest first */
+    int           nflight;
+    double        landed; /* time at which the last one landed (fire_clock_now) */
+
+    /* Measuring. */
+    fire_profile_t  *profile; /* NULL: not measured */
+    fire_profile_t  *paused;  /* the profile while measuring is switched off */
+    fire_net_hooks_t paused_hooks;
+    int64_t          began_iter; /* iteration at which this step() began */
+
+    /* What log lines show. */
+    double *window;  /* [average_loss] the last losses, a ring */
+    int64_t nwindow; /* losses written to it so far */
+    double  smoothed_loss;
+    double  display_time; /* when the last display line was written */
+    int64_t display_iter; /* and at which iteration */
+    bool    stopped;      /* a worker's user asked for it */
+};
+
+/* ---- setting up (trainer.c calls them in this order) ---- */
+
+/* Which lanes are this worker's (lanes.c). */
+fire_status_t fire_trainer_take_lanes(fire_trainer_t *trainer);
+/* Can snapshots be written where the solver wants them (snapshot.c)? */
+fire_status_t fire_trainer_check_prefix(const fire_trainer_t *trainer);
+/* Nets of a solver file: are they named as they must be; make them (nets.c). */
+fire_status_t fire_trainer_check_nets(const Caffe__SolverParameter *param);
+fire_status_t fire_trainer_make_nets(fire_trainer_t *trainer);
+/* data_store: "memory": keep this worker's share of the data set (store.c). */
+fire_status_t fire_trainer_keep_data(fire_trainer_t *trainer);
+fire_status_t fire_trainer_make_exchange(fire_trainer_t *trainer);
+/* `comm` nccl: open it where it can be; the head, what backward finished, the rest. */
+fire_status_t fire_trainer_open_nccl(fire_trainer_t                *trainer,
+                                     const fire_exchange_options_t *options);
+fire_status_t fire_trainer_sum_head(fire_trainer_t *trainer);
+fire_status_t fire_trainer_sum_ready(fire_trainer_t *trainer, int64_t upto);
+fire_status_t fire_trainer_sum_rest(fire_trainer_t *trainer);
+fire_status_t fire_trainer_make_recording(fire_trainer_t *trainer);
+fire_status_t fire_trainer_make_readback(fire_trainer_t *trainer);
+
+/* ---- inside of an iteration ---- */
+
+/* Add loss and outputs of the pass that just ran, times their weight in the mean, to
+ * the scalars in grads (scalars.c). The GPU's version only queues the additions;
+ * `clear` begins from zero. */
+fire_status_t fire_trainer_add_scalars(fire_trainer_t *trainer, float loss);
+fire_status_t fire_trainer_add_scalars_gpu(fire_trainer_t *trainer, bool clear);
+/* Call it between layers: shows other workers that this one is alive, and fails if
+ * one of them is not. */
+fire_status_t fire_trainer_beat(fire_trainer_t *trainer);
+
+/* ---- between workers ---- */
+
+/* Every worker's status becomes that of all: the worst one (lanes.c). */
+fire_status_t fire_trainer_agree(fire_trainer_t *trainer, fire_status_t mine);
+/* Error feedback of compression in snapshots (exchange/residual.c). All workers call
+ * them; for save, ours is NULL except on rank 0. */
+fire_status_t fire_trainer_save_residual(fire_trainer_t *t, Caffe__FireState *ours);
+fire_status_t fire_trainer_load_residual(fire_trainer_t         *t,
+                                         const Caffe__FireState *ours);
+
+/* ---- what the log tells ---- */
+
+/* Measuring (measure.c): before an iteration; at the moment of it when nothing is in
+ * flight between workers, which is when measurements are gathered; after the last. */
+void          fire_trainer_measure_begin(fire_trainer_t *trainer);
+fire_status_t fire_trainer_measure(fire_trainer_t *trainer);
+fire_status_t fire_trainer_measure_end(fire_trainer_t *trainer);
+/* GPU memory in use, for the log; what a net needs, as an error (memory.c). */
+void          fire_trainer_log_memory(const fire_trainer_t *trainer);
+fire_status_t fire_trainer_out_of_memory(const fire_trainer_t *trainer);
+/* Complete the event with iteration and batch, and hand it to the caller's callback. */
+void fire_trainer_emit(fire_trainer_t *trainer, fire_train_event_t e);
+#endif
