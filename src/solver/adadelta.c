@@ -2,7 +2,15 @@
  * elements.h has the formula. */
 #include "solver/rule.h"
 
-FIRE_RULE_LOOP_2(adadelta)
+FIRE_CLONES static void adadelta_apply(const fire_update_t *u)
+{
+    FIRE_RULE_PASS(u, false, fire_element_adadelta(&c, w + i, g + i, h + i, k + i));
+}
+
+static void adadelta_literal(const fire_update_t *u)
+{
+    FIRE_RULE_PASS(u, true, fire_element_adadelta(&c, w + i, g + i, h + i, k + i));
+}
 
 const fire_rule_t fire_rule_adadelta = {.type     = "AdaDelta",
                                         .nhistory = 2,

@@ -16,24 +16,19 @@
 #    define FIRE_CLONES
 #endif
 
-/* noun_apply() and noun_literal() for a rule with one history, and with two. */
-#define FIRE_RULE_BODY(literal_, call)                    \
-    {                                                     \
-        fire_update_t c   = *u;                           \
+/* The body of a rule's apply(), which is built for each processor, and of its literal(),
+ * Caffe's rounding step by step, built once: run `call`, a function of elements.h, for
+ * each element i. It sees c (the settings of the update), w and g (weights and gradients),
+ * h and k (the first and the second history; k is NULL for a rule with one). */
+#define FIRE_RULE_PASS(u, literal_, call)                 \
+    do {                                                  \
+        fire_update_t c   = *(u);                         \
         float *restrict w = c.w, *restrict g = c.g;       \
         float *restrict h = c.h[0], *restrict k = c.h[1]; \
                                                           \
         (void)k;                                          \
-        c.literal = literal_;                             \
+        c.literal = (literal_);                           \
         for (int64_t i = 0; i < c.n; i++)                 \
             call;                                         \
-    }
-#define FIRE_RULE_LOOPS(noun, call)                                                    \
-    FIRE_CLONES static void                     noun##_apply(const fire_update_t *u)   \
-        FIRE_RULE_BODY(false, call) static void noun##_literal(const fire_update_t *u) \
-            FIRE_RULE_BODY(true, call)
-#define FIRE_RULE_LOOP_1(noun) \
-    FIRE_RULE_LOOPS(noun, fire_element_##noun(&c, w + i, g + i, h + i, NULL))
-#define FIRE_RULE_LOOP_2(noun) \
-    FIRE_RULE_LOOPS(noun, fire_element_##noun(&c, w + i, g + i, h + i, k + i))
+    } while (0)
 #endif

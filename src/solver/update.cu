@@ -77,15 +77,15 @@ static fire_status_t launch(fire_stream_t *s, const char *type, const pack_t &p)
     unsigned blocks = p.first_block[p.count];
 
     if (blocks == 0) return FIRE_OK;
-#define RULE(name, noun)         \
+#define RULE(name, element)      \
     if (strcmp(type, name) == 0) \
-    return FIRE_LAUNCH_GRID(s, blocks, FIRE_CUDA_BLOCK, (apply<fire_element_##noun>), p)
-    RULE("SGD", sgd);
-    RULE("Nesterov", nesterov);
-    RULE("AdaGrad", adagrad);
-    RULE("RMSProp", rmsprop);
-    RULE("AdaDelta", adadelta);
-    RULE("Adam", adam);
+    return FIRE_LAUNCH_GRID(s, blocks, FIRE_CUDA_BLOCK, (apply<element>), p)
+    RULE("SGD", fire_element_sgd);
+    RULE("Nesterov", fire_element_nesterov);
+    RULE("AdaGrad", fire_element_adagrad);
+    RULE("RMSProp", fire_element_rmsprop);
+    RULE("AdaDelta", fire_element_adadelta);
+    RULE("Adam", fire_element_adam);
 #undef RULE
     return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "solver type %s has no GPU kernel", type);
 }

@@ -1,4 +1,7 @@
 /* bf16.c - bfloat16 on the wire: half the bytes, float32's range, 8 significant
  * bits. */
-#define FORMAT bf16
+#define CODEC  fire_codec_bf16
+#define NAME   "bf16"
+#define PACK   fire_to_bf16
+#define UNPACK fire_from_bf16
 #include "comm/codec/half_codec.h"

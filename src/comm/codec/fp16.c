@@ -1,3 +1,6 @@
 /* fp16.c - IEEE binary16 on the wire: half the bytes, 11 significant bits. */
-#define FORMAT fp16
+#define CODEC  fire_codec_fp16
+#define NAME   "fp16"
+#define PACK   fire_to_fp16
+#define UNPACK fire_from_fp16
 #include "comm/codec/half_codec.h"

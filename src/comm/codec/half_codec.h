@@ -1,15 +1,13 @@
-/* half_codec.h - the body of fp16.c and bf16.c, which define FORMAT. */
+/* half_codec.h - the body of the codecs with 16 bits per value. fp16.c and bf16.c define,
+ * then include it:
+ *
+ *   CODEC   the codec's record, such as fire_codec_fp16
+ *   NAME    the name a user gives it
+ *   PACK    float to 16 bits
+ *   UNPACK  16 bits to float */
 #include "base/vector.h"
 #include "comm/codec/codec.h"
 #include "comm/codec/half.h"
-
-#define JOIN_(a, b) a##b
-#define JOIN(a, b)  JOIN_(a, b)
-#define TEXT_(a)    #a
-#define TEXT(a)     TEXT_(a)
-#define CODEC       JOIN(fire_codec_, FORMAT)
-#define PACK        JOIN(fire_to_, FORMAT)
-#define UNPACK      JOIN(fire_from_, FORMAT)
 
 extern const fire_codec_t CODEC;
 
@@ -64,7 +62,7 @@ static fire_status_t decode_add(const void *wire, size_t len, float *x, size_t n
 }
 
 const fire_codec_t CODEC = {
-    .name       = TEXT(FORMAT),
+    .name       = NAME,
     .grain      = 32,
     .bound      = bound,
     .quantize   = quantize,

@@ -60,7 +60,8 @@ static void copy_line(const bitmap_t *bmp, const uint8_t *src, uint8_t *dst)
     }
 }
 
-FIRE_IMAGE_DECODER(bmp)
+fire_status_t fire_image_decode_bmp(const uint8_t *file, size_t n, fire_color_t color,
+                                    fire_buffer_t *b, fire_pixels_t *pixels_p)
 {
     bitmap_t      bmp = {0};
     int64_t       stride;

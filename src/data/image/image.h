@@ -96,14 +96,15 @@ typedef fire_status_t (*fire_image_decoder_t)(const uint8_t *file, size_t n,
                                               fire_color_t color, fire_buffer_t *b,
                                               fire_pixels_t *pixels_p);
 
-#define FIRE_IMAGE_DECODER(name)                                                 \
-    fire_status_t fire_image_decode_##name(const uint8_t *file, size_t n,        \
-                                           fire_color_t color, fire_buffer_t *b, \
-                                           fire_pixels_t *pixels_p)
-FIRE_IMAGE_DECODER(jpeg); /* where FIRE_HAVE_JPEG */
-FIRE_IMAGE_DECODER(png);  /* where FIRE_HAVE_PNG */
-FIRE_IMAGE_DECODER(bmp);
-FIRE_IMAGE_DECODER(pnm);
+/* decoders of whole files; jpeg needs FIRE_HAVE_JPEG, png FIRE_HAVE_PNG */
+fire_status_t fire_image_decode_jpeg(const uint8_t *file, size_t n, fire_color_t color,
+                                     fire_buffer_t *b, fire_pixels_t *pixels_p);
+fire_status_t fire_image_decode_png(const uint8_t *file, size_t n, fire_color_t color,
+                                    fire_buffer_t *b, fire_pixels_t *pixels_p);
+fire_status_t fire_image_decode_bmp(const uint8_t *file, size_t n, fire_color_t color,
+                                    fire_buffer_t *b, fire_pixels_t *pixels_p);
+fire_status_t fire_image_decode_pnm(const uint8_t *file, size_t n, fire_color_t color,
+                                    fire_buffer_t *b, fire_pixels_t *pixels_p);
 
 typedef fire_status_t (*fire_image_encoder_t)(const fire_pixels_t *in, fire_str_t *out);
 fire_status_t fire_image_encode_jpeg(const fire_pixels_t *in, fire_str_t *out);

@@ -94,7 +94,8 @@ static fire_status_t decode(struct jpeg_decompress_struct *c, fire_color_t color
     return FIRE_OK;
 }
 
-FIRE_IMAGE_DECODER(jpeg)
+fire_status_t fire_image_decode_jpeg(const uint8_t *file, size_t n, fire_color_t color,
+                                     fire_buffer_t *b, fire_pixels_t *pixels_p)
 {
     struct jpeg_decompress_struct c = {0};
     failure_t                     failure;

@@ -85,7 +85,8 @@ static fire_status_t decode(png_structp png, png_infop info, fire_color_t color,
     return FIRE_OK;
 }
 
-FIRE_IMAGE_DECODER(png)
+fire_status_t fire_image_decode_png(const uint8_t *file, size_t n, fire_color_t color,
+                                    fire_buffer_t *b, fire_pixels_t *pixels_p)
 {
     job_t       job = {.at = file, .end = file + n};
     png_structp png =

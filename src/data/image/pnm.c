@@ -35,7 +35,8 @@ static void copy_pixels(const uint8_t *src, int64_t count, int from, int to,
             dst[i * to + c] = src[i * from + (from == 3 ? 2 - c : 0)]; /* red last */
 }
 
-FIRE_IMAGE_DECODER(pnm)
+fire_status_t fire_image_decode_pnm(const uint8_t *file, size_t n, fire_color_t color,
+                                    fire_buffer_t *b, fire_pixels_t *pixels_p)
 {
     text_t  t        = {file + 2, file + n};
     int     channels = file[1] == '6' ? 3 : 1;

@@ -106,26 +106,33 @@ fire_status_t fire_transform_extent(const fire_transform_t *t, fire_extent_t in,
     return FIRE_OK;
 }
 
-/* One line of one channel. Three forms of the mean times two kinds of input, each a
- * loop that compilers vectorise where the step is 1. */
-#define LINE(type)                                                                \
-    static void line_##type(const type *restrict src, int64_t step, int n,        \
-                            const float *restrict mean, float value, float scale, \
-                            float *restrict dst)                                  \
-    {                                                                             \
-        if (mean != NULL)                                                         \
-            for (int x = 0; x < n; x++)                                           \
-                dst[x] = ((float)src[x * step] - mean[x]) * scale;                \
-        else if (step == 1)                                                       \
-            for (int x = 0; x < n; x++)                                           \
-                dst[x] = ((float)src[x] - value) * scale;                         \
-        else                                                                      \
-            for (int x = 0; x < n; x++)                                           \
-                dst[x] = ((float)src[x * step] - value) * scale;                  \
-    }
+/* The body of line_of_bytes() and line_of_floats(): one line of one channel, less its
+ * mean, times a scale. Three forms of the mean times two kinds of input, each a loop that
+ * compilers vectorise where the step is 1. */
+#define LINE_BODY                                              \
+    if (mean != NULL)                                          \
+        for (int x = 0; x < n; x++)                            \
+            dst[x] = ((float)src[x * step] - mean[x]) * scale; \
+    else if (step == 1)                                        \
+        for (int x = 0; x < n; x++)                            \
+            dst[x] = ((float)src[x] - value) * scale;          \
+    else                                                       \
+        for (int x = 0; x < n; x++)                            \
+        dst[x] = ((float)src[x * step] - value) * scale
 
-LINE(uint8_t)
-LINE(float)
+static void line_of_bytes(const uint8_t *restrict src, int64_t step, int n,
+                          const float *restrict mean, float value, float scale,
+                          float *restrict dst)
+{
+    LINE_BODY;
+}
+
+static void line_of_floats(const float *restrict src, int64_t step, int n,
+                           const float *restrict mean, float value, float scale,
+                           float *restrict dst)
+{
+    LINE_BODY;
+}
 
 static void reverse(float *line, int n)
 {
@@ -197,11 +204,11 @@ void fire_transform_apply(const fire_transform_t *t, const fire_pixels_t *in,
                 t->mean != NULL ? t->mean + plane * in->extent.width + w.left : NULL;
 
             if (in->bytes != NULL)
-                line_uint8_t(in->bytes + at, in->step_x, w.width, mean, value, t->scale,
-                             out);
+                line_of_bytes(in->bytes + at, in->step_x, w.width, mean, value,
+                              t->scale, out);
             else
-                line_float(in->floats + at, in->step_x, w.width, mean, value, t->scale,
-                           out);
+                line_of_floats(in->floats + at, in->step_x, w.width, mean, value,
+                               t->scale, out);
             if (w.mirror) reverse(out, w.width);
         }
     }

@@ -46,33 +46,50 @@ FIRE_SIMD void put_far(fire_dtype_t t, bool far, void *y, int64_t i, int64_t n,
         put(t, y, i, n, v);
 }
 
-/* One piece: the function of 16 elements, in a loop for each number format. Arrays are
- * the same or apart, so no element waits for another. */
-#define LOOP(name, value)                                                              \
-    FIRE_SIMD void name##_loop(fire_dtype_t t, int lanes, fire_dtype_t of, int64_t n,  \
-                               float ca, const void *a, const void *b, void *y)        \
-    {                                                                                  \
-        (void)lanes, (void)of, (void)ca, (void)b;                                      \
-        for (int64_t i = 0; i < n; i += FIRE_LANES)                                    \
-            put(t, y, i, n, value);                                                    \
-    }                                                                                  \
-    FIRE_SIMD_KERNEL(                                                                  \
-        name, name##_loop, of, FIRE_LANES,                                             \
-        (fire_dtype_t of, int64_t n, float ca, const void *a, const void *b, void *y), \
-        of, n, ca, a, b, y)
-
-#define A get(t, a, i, n)
-#define B get(t, b, i, n)
-
 FIRE_SIMD fire_vf_t relu_of(fire_vf_t v, float slope)
 {
     return fire_vf_select(v <= 0.0f, slope == 0.0f ? (fire_vf_t){0} : slope * v, v);
 }
 
-/* Not "A > 0 ? A : 0": NaN must go through. */
-LOOP(relu, relu_of(A, ca))
-LOOP(relu_0_back, fire_vf_where(A > 0.0f, B))
-LOOP(relu_back, fire_vf_select(A > 0.0f, B, ca *B))
+/* ---- ReLU, one piece ---- */
+
+#define PIECE_PARAMS \
+    (fire_dtype_t of, int64_t n, float slope, const void *a, const void *b, void *y)
+
+/* y = relu(a). Not "a > 0 ? a : 0": NaN must go through. */
+FIRE_SIMD void relu_loop(fire_dtype_t t, int lanes, fire_dtype_t of, int64_t n,
+                         float slope, const void *a, const void *b, void *y)
+{
+    (void)lanes, (void)of, (void)b;
+    for (int64_t i = 0; i < n; i += FIRE_LANES)
+        put(t, y, i, n, relu_of(get(t, a, i, n), slope));
+}
+FIRE_SIMD_KERNEL(relu, relu_any, relu_bf16, relu_loop, of, FIRE_LANES, PIECE_PARAMS, of,
+                 n, slope, a, b, y)
+
+/* y = b where a > 0, else 0: the gradient of ReLU from its output a. */
+FIRE_SIMD void relu_0_back_loop(fire_dtype_t t, int lanes, fire_dtype_t of, int64_t n,
+                                float slope, const void *a, const void *b, void *y)
+{
+    (void)lanes, (void)of, (void)slope;
+    for (int64_t i = 0; i < n; i += FIRE_LANES)
+        put(t, y, i, n, fire_vf_where(get(t, a, i, n) > 0.0f, get(t, b, i, n)));
+}
+FIRE_SIMD_KERNEL(relu_0_back, relu_0_back_any, relu_0_back_bf16, relu_0_back_loop, of,
+                 FIRE_LANES, PIECE_PARAMS, of, n, slope, a, b, y)
+
+/* y = b where a > 0, else slope * b: the same of a leaky ReLU. */
+FIRE_SIMD void relu_back_loop(fire_dtype_t t, int lanes, fire_dtype_t of, int64_t n,
+                              float slope, const void *a, const void *b, void *y)
+{
+    (void)lanes, (void)of;
+    for (int64_t i = 0; i < n; i += FIRE_LANES)
+        put(t, y, i, n,
+            fire_vf_select(get(t, a, i, n) > 0.0f, get(t, b, i, n),
+                           slope * get(t, b, i, n)));
+}
+FIRE_SIMD_KERNEL(relu_back, relu_back_any, relu_back_bf16, relu_back_loop, of,
+                 FIRE_LANES, PIECE_PARAMS, of, n, slope, a, b, y)
 
 /* Piece `at` of the sum of k arrays. */
 typedef struct sum {
@@ -99,7 +116,7 @@ FIRE_SIMD void sum_loop(fire_dtype_t t, int lanes, const sum_t *s, int64_t at,
     }
     if (s->far) fire_vf_fence();
 }
-FIRE_SIMD_KERNEL(sum, sum_loop, s->dtype, FIRE_LANES,
+FIRE_SIMD_KERNEL(sum, sum_any, sum_bf16, sum_loop, s->dtype, FIRE_LANES,
                  (const sum_t *s, int64_t at, int64_t n), s, at, n)
 
 /* Piece `at` of the gradients of k summands. */
@@ -128,13 +145,13 @@ FIRE_SIMD void spread_loop(fire_dtype_t t, int lanes, const spread_t *s, int64_t
     }
     if (s->far) fire_vf_fence();
 }
-FIRE_SIMD_KERNEL(spread, spread_loop, s->dtype, FIRE_LANES,
+FIRE_SIMD_KERNEL(spread, spread_any, spread_bf16, spread_loop, s->dtype, FIRE_LANES,
                  (const spread_t *s, int64_t at, int64_t n), s, at, n)
 
-typedef void piece_t(fire_dtype_t t, int64_t n, float ca, const void *a, const void *b,
-                     void *y);
+typedef void piece_t(fire_dtype_t t, int64_t n, float slope, const void *a,
+                     const void *b, void *y);
 
-static void share(piece_t *piece, fire_dtype_t t, int64_t n, float ca, const void *a,
+static void share(piece_t *piece, fire_dtype_t t, int64_t n, float slope, const void *a,
                   const void *b, void *y)
 {
     size_t size = fire_dtype_size(t);
@@ -143,7 +160,7 @@ static void share(piece_t *piece, fire_dtype_t t, int64_t n, float ca, const voi
     {
         size_t at = (size_t)i * size;
 
-        piece(t, fire_piece(n, i, FIRE_GRAIN), ca, (const char *)a + at,
+        piece(t, fire_piece(n, i, FIRE_GRAIN), slope, (const char *)a + at,
               b != NULL ? (const char *)b + at : NULL, (char *)y + at);
     }
 }

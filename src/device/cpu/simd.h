@@ -231,22 +231,24 @@ FIRE_SIMD fire_vf_t fire_vf_where(fire_vi_t mask, fire_vf_t v)
             function(FIRE_F32, 8, __VA_ARGS__);         \
     } while (0)
 
-/* Make `name` of `function`, which takes number format and lanes before `params`; the
- * rest are the names of these. */
-#define FIRE_SIMD_KERNEL(name, function, dtype, lanes, params, ...)             \
-    FIRE_AVX512_BF16 static void name##_cpu params                              \
+/* Define the function `name` of `params`, whose names are the rest of the arguments. It
+ * runs `function`, which takes the number format and the vector's width before them, in one
+ * of two builds, whose names are given too, so that a search finds them: `bf16`, for
+ * processors that round to bfloat16 themselves, or `any`, for all others. */
+#define FIRE_SIMD_KERNEL(name, any, bf16, function, dtype, lanes, params, ...)  \
+    FIRE_AVX512_BF16 static void bf16 params                                    \
     {                                                                           \
         function(FIRE_CPU_ROUNDS ? FIRE_BF16_CPU : FIRE_BF16, 16, __VA_ARGS__); \
     }                                                                           \
-    FIRE_VECTOR static void name##_any params                                   \
+    FIRE_VECTOR static void any params                                          \
     {                                                                           \
         FIRE_SIMD_DISPATCH(function, dtype, lanes, __VA_ARGS__);                \
     }                                                                           \
     static void name params                                                     \
     {                                                                           \
         if ((dtype) == FIRE_BF16 && (lanes) == 16 && fire_cpu_rounds())         \
-            name##_cpu(__VA_ARGS__);                                            \
+            bf16(__VA_ARGS__);                                                  \
         else                                                                    \
-            name##_any(__VA_ARGS__);                                            \
+            any(__VA_ARGS__);                                                   \
     }
 #endif

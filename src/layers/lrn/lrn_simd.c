@@ -255,7 +255,8 @@ FIRE_SIMD void forward_step(fire_dtype_t t, int lanes, const fire_lrn_t *s,
     else
         forward_places(t, lanes, s, b, p.image, p.begin, p.end, x, y);
 }
-FIRE_SIMD_KERNEL(forward_piece, forward_step, b->dtype, b->block,
+FIRE_SIMD_KERNEL(forward_piece, forward_piece_any, forward_piece_bf16, forward_step,
+                 b->dtype, b->block,
                  (const fire_lrn_t *s, const fire_blocked_t *b, int64_t k,
                   const void *x, void *y),
                  s, b, k, x, y)
@@ -272,7 +273,8 @@ FIRE_SIMD void backward_step(fire_dtype_t t, int lanes, const fire_lrn_t *s,
     else
         backward_places(t, lanes, s, b, p.image, p.begin, p.end, x, dy, dx);
 }
-FIRE_SIMD_KERNEL(backward_piece, backward_step, b->dtype, b->block,
+FIRE_SIMD_KERNEL(backward_piece, backward_piece_any, backward_piece_bf16, backward_step,
+                 b->dtype, b->block,
                  (const fire_lrn_t *s, const fire_blocked_t *b, int64_t k,
                   const void *x, const void *dy, void *dx),
                  s, b, k, x, dy, dx)

@@ -174,8 +174,8 @@ FIRE_SIMD void measure_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t 
     measure_block(t, lanes, b->plane, (const char *)s->x + offset(b, n, k),
                   partial(s, 0, n, k), partial(s, 1, n, k));
 }
-FIRE_SIMD_KERNEL(measure, measure_step, s->b->dtype, s->b->block,
-                 (const pass_t *s, int64_t n, int64_t k), s, n, k)
+FIRE_SIMD_KERNEL(measure, measure_any, measure_bf16, measure_step, s->b->dtype,
+                 s->b->block, (const pass_t *s, int64_t n, int64_t k), s, n, k)
 
 FIRE_SIMD void apply_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t n,
                           int64_t k)
@@ -186,7 +186,7 @@ FIRE_SIMD void apply_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t n,
     apply_block(t, lanes, s->c, k * b->block, b->plane, (const char *)s->x + at,
                 (char *)s->out + at);
 }
-FIRE_SIMD_KERNEL(apply, apply_step, s->b->dtype, s->b->block,
+FIRE_SIMD_KERNEL(apply, apply_any, apply_bf16, apply_step, s->b->dtype, s->b->block,
                  (const pass_t *s, int64_t n, int64_t k), s, n, k)
 
 FIRE_SIMD void sum_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t n,
@@ -198,7 +198,7 @@ FIRE_SIMD void sum_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t n,
     sum_block(t, lanes, s->c, k * b->block, b->plane, (const char *)s->x + at,
               (const char *)s->dy + at, partial(s, 0, n, k), partial(s, 1, n, k));
 }
-FIRE_SIMD_KERNEL(sum, sum_step, s->b->dtype, s->b->block,
+FIRE_SIMD_KERNEL(sum, sum_any, sum_bf16, sum_step, s->b->dtype, s->b->block,
                  (const pass_t *s, int64_t n, int64_t k), s, n, k)
 
 FIRE_SIMD void back_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t n,
@@ -212,7 +212,7 @@ FIRE_SIMD void back_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t n,
                    (const char *)s->x + at, (const char *)s->dy + at,
                    (char *)s->out + at);
 }
-FIRE_SIMD_KERNEL(back, back_step, s->b->dtype, s->b->block,
+FIRE_SIMD_KERNEL(back, back_any, back_bf16, back_step, s->b->dtype, s->b->block,
                  (const pass_t *s, int64_t n, int64_t k), s, n, k)
 
 /* Images' means and squares to the batch's. Of few values per channel, backward leaves

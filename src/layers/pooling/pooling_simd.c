@@ -355,7 +355,8 @@ FIRE_SIMD void forward_step(fire_dtype_t t, int lanes, const pass_t *s, const vo
     else
         ave_block(t, lanes, s->shape, x, y);
 }
-FIRE_SIMD_KERNEL(forward_block, forward_step, s->in->dtype, s->in->block,
+FIRE_SIMD_KERNEL(forward_block, forward_block_any, forward_block_bf16, forward_step,
+                 s->in->dtype, s->in->block,
                  (const pass_t *s, const void *x, void *y, uint8_t *place), s, x, y,
                  place)
 
@@ -369,7 +370,8 @@ FIRE_SIMD void backward_step(fire_dtype_t t, int lanes, const pass_t *s, const v
         back_block(false, FIRE_F32, t, lanes, s->shape, share, NULL, dx);
     }
 }
-FIRE_SIMD_KERNEL(backward_block, backward_step, s->in->dtype, s->in->block,
+FIRE_SIMD_KERNEL(backward_block, backward_block_any, backward_block_bf16, backward_step,
+                 s->in->dtype, s->in->block,
                  (const pass_t *s, const void *dy, const uint8_t *place, float *share,
                   void *dx),
                  s, dy, place, share, dx)

@@ -205,8 +205,8 @@ FIRE_SIMD void forward_step(fire_dtype_t t, int lanes, const job_t *j, const map
         for (int64_t r = 0; r < y.n; r++)
             forward_row(t, lanes, 2, j, r, &x, &y, w);
 }
-FIRE_SIMD_KERNEL(forward_map, forward_step, j->in->dtype, j->in->block,
-                 (const job_t *j, const map_t *m), j, m)
+FIRE_SIMD_KERNEL(forward_map, forward_map_any, forward_map_bf16, forward_step,
+                 j->in->dtype, j->in->block, (const job_t *j, const map_t *m), j, m)
 
 /* ---- backward ---- */
 
@@ -314,8 +314,8 @@ FIRE_SIMD void backward_step(fire_dtype_t t, int lanes, const job_t *j, const ma
     if (j->db != NULL) sum_rows(t, lanes, &dy, m->sums + WINDOW * lanes);
     if (j->past) fire_vf_fence();
 }
-FIRE_SIMD_KERNEL(backward_map, backward_step, j->in->dtype, j->in->block,
-                 (const job_t *j, const map_t *m), j, m)
+FIRE_SIMD_KERNEL(backward_map, backward_map_any, backward_map_bf16, backward_step,
+                 j->in->dtype, j->in->block, (const job_t *j, const map_t *m), j, m)
 
 /* ---- all blocks ---- */
 

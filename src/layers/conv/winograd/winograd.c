@@ -140,8 +140,8 @@ FIRE_SIMD void input_step(fire_dtype_t type, int lanes, const fire_way_t *w, int
     (void)lanes;
     read_channels(type, w, INPUTS, t, x, row, rows, panel);
 }
-FIRE_SIMD_KERNEL(read_inputs, input_step, w->dtype, FIRE_LANES, TILE_PARAMS, w, t, x,
-                 row, rows, panel)
+FIRE_SIMD_KERNEL(read_inputs, read_inputs_any, read_inputs_bf16, input_step, w->dtype,
+                 FIRE_LANES, TILE_PARAMS, w, t, x, row, rows, panel)
 
 FIRE_SIMD void gradient_step(fire_dtype_t type, int lanes, const fire_way_t *w,
                              int64_t t, const void *x, int64_t row, int64_t rows,
@@ -150,8 +150,8 @@ FIRE_SIMD void gradient_step(fire_dtype_t type, int lanes, const fire_way_t *w,
     (void)lanes;
     read_channels(type, w, GRADIENTS, t, x, row, rows, panel);
 }
-FIRE_SIMD_KERNEL(read_gradients, gradient_step, w->dtype, FIRE_LANES, TILE_PARAMS, w, t,
-                 x, row, rows, panel)
+FIRE_SIMD_KERNEL(read_gradients, read_gradients_any, read_gradients_bf16, gradient_step,
+                 w->dtype, FIRE_LANES, TILE_PARAMS, w, t, x, row, rows, panel)
 
 /* A block of channels of tile t. */
 FIRE_SIMD void output_step(fire_dtype_t type, int lanes, const fire_way_t *w, int64_t t,
@@ -174,7 +174,8 @@ FIRE_SIMD void output_step(fire_dtype_t type, int lanes, const fire_way_t *w, in
                           (p.corner + i * p.width + j) * FIRE_LANES, v);
         }
 }
-FIRE_SIMD_KERNEL(write_output, output_step, w->dtype, FIRE_LANES,
+FIRE_SIMD_KERNEL(write_output, write_output_any, write_output_bf16, output_step,
+                 w->dtype, FIRE_LANES,
                  (const fire_way_t *w, int64_t t, int64_t block, const void *src,
                   const float *bias, float slope, void *y),
                  w, t, block, src, bias, slope, y)
