@@ -5,7 +5,7 @@
 #include "device/cuda/cublas.h"
 #include "layers/epilogue.h"
 #include "layers/kernels.h"
-#include "layers/common/thin.h"
+#include "layers/common/few_outputs.h"
 
 /* Vectors are rows of the plain layout. */
 static fire_format_t format_of(const fire_layer_t *l)
@@ -20,15 +20,15 @@ static fire_gpu_view_t rows_of(const fire_inner_product_t *s)
 
 static bool is_thin(const fire_inner_product_t *s)
 {
-    return !s->transpose && fire_gpu_thin_fits(s->rows, s->inputs, s->outputs);
+    return !s->transpose && fire_gpu_few_outputs_fits(s->rows, s->inputs, s->outputs);
 }
 
-static fire_gpu_thin_t thin_of(const fire_layer_t *l)
+static fire_gpu_few_outputs_t thin_of(const fire_layer_t *l)
 {
     const fire_inner_product_t *s = FIRE_STATE(l, fire_inner_product_t);
 
-    return (fire_gpu_thin_t){(int)s->rows, (int)s->inputs, (int)s->outputs,
-                             l->ctx->precision};
+    return (fire_gpu_few_outputs_t){(int)s->rows, (int)s->inputs, (int)s->outputs,
+                                    l->ctx->precision};
 }
 
 fire_status_t fire_inner_product_cuda_forward(fire_layer_t *l)
@@ -43,7 +43,7 @@ fire_status_t fire_inner_product_cuda_forward(fire_layer_t *l)
                                         .c_type      = f.dtype,
                                         .tf32        = l->ctx->tf32,
                                         .alpha       = 1};
-    fire_gpu_thin_t             t    = thin_of(l);
+    fire_gpu_few_outputs_t      t    = thin_of(l);
     const float                *bias = NULL;
     void                       *x, *weights, *y;
 
@@ -53,8 +53,8 @@ fire_status_t fire_inner_product_cuda_forward(fire_layer_t *l)
     if (s->rows == 0) return FIRE_OK;
     if (s->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
     if (is_thin(s))
-        return fire_gpu_thin_forward(l->ctx->stream, &t, x, weights, bias,
-                                     l->nfollower > 0, y);
+        return fire_gpu_few_outputs_forward(l->ctx->stream, &t, x, weights, bias,
+                                            l->nfollower > 0, y);
     FIRE_TRY(fire_cuda_gemm_run(l->ctx->stream, &g, x, weights, y));
     return fire_gpu_epilogue_forward(l, rows_of(s), f.dtype, bias, y);
 }
@@ -65,7 +65,7 @@ static fire_status_t weight_gradient(fire_layer_t *l, const void *dy, bool side_
 {
     const fire_inner_product_t *s     = FIRE_STATE(l, fire_inner_product_t);
     fire_format_t               f     = format_of(l);
-    fire_gpu_thin_t             t     = thin_of(l);
+    fire_gpu_few_outputs_t      t     = thin_of(l);
     fire_cuda_gemm_t            g     = {.transpose_a = true,
                                          .m     = s->transpose ? s->inputs : s->outputs,
                                          .n     = s->transpose ? s->outputs : s->inputs,
@@ -83,7 +83,7 @@ static fire_status_t weight_gradient(fire_layer_t *l, const void *dy, bool side_
     FIRE_TRY(fire_gpu_gradient(l->blob[0], &add, &diff));
     g.beta = add ? 1 : 0;
     if (side_queue) FIRE_TRY(fire_cuda_side_queue_begin(queue));
-    st = is_thin(s)     ? fire_gpu_thin_weights(queue, &t, dy, x, add, diff)
+    st = is_thin(s) ? fire_gpu_few_outputs_backward_weights(queue, &t, dy, x, add, diff)
          : s->transpose ? fire_cuda_gemm_run(queue, &g, x, dy, diff)
                         : fire_cuda_gemm_run(queue, &g, dy, x, diff);
     return side_queue ? fire_cuda_side_queue_end(queue, st) : st;
@@ -107,7 +107,7 @@ fire_status_t fire_inner_product_cuda_backward(fire_layer_t *l)
                                      .c_type      = f.dtype,
                                      .tf32        = l->ctx->tf32,
                                      .alpha       = 1};
-    fire_gpu_thin_t             t = thin_of(l);
+    fire_gpu_few_outputs_t      t = thin_of(l);
     bool  side_queue = l->param_gradient[0] && l->propagate_down[0] && is_small(s);
     void *dy, *weights, *dx;
 
@@ -117,7 +117,8 @@ fire_status_t fire_inner_product_cuda_backward(fire_layer_t *l)
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN_AS(l->blob[0], FIRE_DATA, &f, &weights);
     FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &f, &dx);
-    FIRE_TRY(is_thin(s) ? fire_gpu_thin_input(l->ctx->stream, &t, dy, weights, dx)
+    FIRE_TRY(is_thin(s) ? fire_gpu_few_outputs_backward_data(l->ctx->stream, &t, dy,
+                                                             weights, dx)
                         : fire_cuda_gemm_run(l->ctx->stream, &g, dy, weights, dx));
     return side_queue ? fire_cuda_side_queue_meet(l->ctx->stream) : FIRE_OK;
 }

@@ -12,19 +12,19 @@ typedef struct fire_conv_side {
 } fire_conv_side_t;
 
 /* Weights and bias of a convolution together with layers behind it. */
-typedef struct fire_conv_fold {
+typedef struct fire_conv_folded {
     fire_blob_t *weights, *bias;
     uint64_t     made_of; /* versions of what they were made of */
-} fire_conv_fold_t;
+} fire_conv_folded_t;
 
 typedef struct fire_conv {
-    fire_window_t    window;
-    bool             reverse, bias; /* reverse: Deconvolution */
-    int              axis;          /* of the channels */
-    int64_t          group, images;
-    int64_t          kernel_dim; /* inputs to one element of the map */
-    fire_conv_side_t image, map;
-    fire_conv_fold_t fold;
+    fire_window_t      window;
+    bool               reverse, bias; /* reverse: Deconvolution */
+    int                axis;          /* of the channels */
+    int64_t            group, images;
+    int64_t            kernel_dim; /* inputs to one element of the map */
+    fire_conv_side_t   image, map;
+    fire_conv_folded_t folded;
 } fire_conv_t;
 
 /* Parameters: weights (map channels, image channels / group, kernel...), then the bias
@@ -55,7 +55,7 @@ fire_status_t fire_conv_ref_forward(fire_layer_t *l);
 fire_status_t fire_conv_ref_backward(fire_layer_t *l);
 void          fire_conv_ref_release(fire_layer_t *l);
 
-FIRE_KERNEL_DECLARE(conv_channels_simd);
+FIRE_KERNEL_DECLARE(depthwise_simd);
 FIRE_KERNEL_DECLARE(conv_winograd);
 FIRE_KERNEL_DECLARE(conv_onednn);
 FIRE_KERNEL_DECLARE(conv_cuda);
@@ -72,20 +72,20 @@ fire_status_t fire_conv_relu_backward(fire_layer_t *l);
 /* Weights in this format, and the bias, NULL where there is none. In inference, BatchNorm
  * and Scale are part of them, made again when parameters have changed or another format
  * is asked for. */
-bool          fire_conv_folds(const fire_layer_t *l, const fire_layer_t *next);
-bool          fire_conv_is_folded(const fire_layer_t *l);
+bool          fire_conv_folds_norm(const fire_layer_t *l, const fire_layer_t *next);
+bool          fire_conv_has_folded_norm(const fire_layer_t *l);
 fire_status_t fire_conv_weights(fire_layer_t *l, const fire_format_t *format,
                                 const void **weights_p, const float **bias_p);
 
 /* Convolution where every group has one input channel, without columns. */
-const char   *fire_conv_direct_declines(const fire_layer_t *l);
-fire_status_t fire_conv_direct_forward(fire_layer_t *l);
-fire_status_t fire_conv_direct_backward(fire_layer_t *l);
+const char   *fire_depthwise_declines(const fire_layer_t *l);
+fire_status_t fire_depthwise_forward(fire_layer_t *l);
+fire_status_t fire_depthwise_backward(fire_layer_t *l);
 
 /* The same on a GPU. */
-const char   *fire_conv_depthwise_declines(const fire_layer_t *l);
-fire_status_t fire_conv_depthwise_forward(fire_layer_t *l);
-fire_status_t fire_conv_depthwise_backward(fire_layer_t *l);
+const char   *fire_depthwise_cuda_declines(const fire_layer_t *l);
+fire_status_t fire_depthwise_cuda_forward(fire_layer_t *l);
+fire_status_t fire_depthwise_cuda_backward(fire_layer_t *l);
 /* Small images in float32, on a GPU. */
 const char   *fire_conv_small_declines(const fire_layer_t *l);
 bool          fire_conv_small_absorbs(const fire_layer_t *l, const fire_layer_t *next);
@@ -95,9 +95,9 @@ fire_status_t fire_conv_small_backward(fire_layer_t *l);
 #    define FIRE_CUDA_DIRECT                        \
         {.name     = "direct",                      \
          .where    = FIRE_GPU,                      \
-         .declines = fire_conv_depthwise_declines,  \
-         .forward  = fire_conv_depthwise_forward,   \
-         .backward = fire_conv_depthwise_backward}, \
+         .declines = fire_depthwise_cuda_declines,  \
+         .forward  = fire_depthwise_cuda_forward,   \
+         .backward = fire_depthwise_cuda_backward}, \
             {.name     = "small",                   \
              .where    = FIRE_GPU,                  \
              .declines = fire_conv_small_declines,  \

@@ -3,7 +3,7 @@
  * for what is too small for it. */
 #include "device/cuda/cublas.h"
 #include "device/cuda/kernel/channel_sum.h"
-#include "layers/conv/columns.h"
+#include "layers/conv/im2col.h"
 #include "layers/epilogue.h"
 #include "layers/layer_cuda.h"
 #include "layers/conv/conv.h"
@@ -53,10 +53,10 @@ fire_status_t fire_conv_cuda_prepare(fire_layer_t *l)
     return fire_gpu_memory_fit(&s->columns, (size_t)s->images * one);
 }
 
-static fire_gpu_columns_t geometry(const fire_conv_t *c, int64_t images)
+static fire_gpu_im2col_t geometry(const fire_conv_t *c, int64_t images)
 {
-    return fire_gpu_columns(&c->window, images, c->image.channels, c->image.dim,
-                            c->map.dim);
+    return fire_gpu_im2col_shape(&c->window, images, c->image.channels, c->image.dim,
+                                 c->map.dim);
 }
 
 static fire_status_t columns_of(fire_layer_t *l, int64_t images, const float *image,
@@ -64,7 +64,7 @@ static fire_status_t columns_of(fire_layer_t *l, int64_t images, const float *im
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
     conv_cuda_t       *s = l->kernel_state;
-    fire_gpu_columns_t g = geometry(c, images);
+    fire_gpu_im2col_t  g = geometry(c, images);
 
     *columns_p = image;
     if (fire_window_is_pointwise(&c->window)) return FIRE_OK;
@@ -117,7 +117,7 @@ static fire_status_t to_image(fire_layer_t *l, int64_t images, const float *map,
     bool               direct  = fire_window_is_pointwise(&c->window);
     float             *columns = direct ? image : s->columns.ptr;
     part_t             p       = part_of(c);
-    fire_gpu_columns_t where   = geometry(c, images);
+    fire_gpu_im2col_t  where   = geometry(c, images);
     fire_cuda_gemm_t   g       = {.transpose_a = true,
                                   .m           = c->kernel_dim,
                                   .n           = c->map.plane,

@@ -6,19 +6,19 @@
 #include <string.h>
 
 #include "layers/epilogue.h"
-#include "layers/conv/fold.h"
-#include "layers/conv/weights.h"
+#include "layers/conv/space_to_depth.h"
+#include "layers/conv/weight_layout.h"
 #include "layers/conv/conv.h"
 
 /* Images have three channels, tensor cores like eight and more: where nobody asks for
  * the input's gradient, input and weights are folded (fold.h). */
 typedef struct conv_cudnn {
-    const fire_cudnn_op_t *op[FIRE_CUDNN_PASSES];
-    bool                   thin[FIRE_CUDNN_PASSES]; /* what they were made for */
-    bool                   folded;
-    fire_gpu_fold_t        image, filter;
-    fire_blob_t           *x; /* folded, as long as it is needed */
-    fire_gpu_memory_t      w; /* folded */
+    const fire_cudnn_op_t    *op[FIRE_CUDNN_PASSES];
+    bool                      thin[FIRE_CUDNN_PASSES]; /* what they were made for */
+    bool                      folded;
+    fire_gpu_space_to_depth_t image, filter;
+    fire_blob_t              *x; /* folded, as long as it is needed */
+    fire_gpu_memory_t         w; /* folded */
 } conv_cudnn_t;
 
 /* Without tensor cores cuDNN's kernels take longer to start than this takes. */
@@ -124,10 +124,10 @@ static void plan_fold(fire_layer_t *l)
     s->folded = f.layout == FIRE_NHWC && c->group == 1 && c->image.channels < many &&
                 !l->propagate_down[0] && l->nbottom == 1;
     if (!s->folded) return;
-    s->filter       = (fire_gpu_fold_t){.rows     = c->map.channels,
-                                        .channels = (int)c->image.channels,
-                                        .factor   = by,
-                                        .pitch    = (int)c->image.channels * by * by};
+    s->filter       = (fire_gpu_space_to_depth_t){.rows     = c->map.channels,
+                                                  .channels = (int)c->image.channels,
+                                                  .factor   = by,
+                                                  .pitch = (int)c->image.channels * by * by};
     s->filter.pitch = (s->filter.pitch + many - 1) / many * many;
     s->image        = s->filter;
     s->image.rows   = c->images;
@@ -239,7 +239,7 @@ static fire_status_t run(fire_layer_t *l, const fire_cudnn_op_t *op,
 
 /* ---- forward ---- */
 
-static int64_t folded_count(const fire_gpu_fold_t *f)
+static int64_t folded_count(const fire_gpu_space_to_depth_t *f)
 {
     return f->rows * f->out[0] * f->out[1] * f->pitch;
 }
@@ -253,7 +253,7 @@ static fire_status_t fold_weights(fire_layer_t *l, fire_dtype_t dtype, void **pt
                                             fire_dtype_size(dtype)));
     FIRE_IN(l, l->blob[0], FIRE_DATA, &src);
     *ptr_p = s->w.ptr;
-    return fire_gpu_fold(l->ctx->stream, dtype, &s->filter, src, s->w.ptr);
+    return fire_gpu_space_to_depth(l->ctx->stream, dtype, &s->filter, src, s->w.ptr);
 }
 
 /* Where memory is short, it is made again for backward, in one pass over the input. */
@@ -272,7 +272,7 @@ static fire_status_t fold_image(fire_layer_t *l, fire_dtype_t dtype, bool again,
     FIRE_TRY(fire_blob_reshape(s->x, 1, &n));
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &src);
     FIRE_OUT_AS(s->x, FIRE_DATA, &f, ptr_p);
-    return fire_gpu_fold(l->ctx->stream, dtype, &s->image, src, *ptr_p);
+    return fire_gpu_space_to_depth(l->ctx->stream, dtype, &s->image, src, *ptr_p);
 }
 
 static void leave_image(fire_layer_t *l)
@@ -357,11 +357,11 @@ static fire_status_t backward_weights(fire_layer_t *l, bool thin,
     }
     FIRE_TRY(run(l, op, args));
     if (s->folded)
-        return fire_gpu_unfold(l->ctx->stream, op->weights, &s->filter, args.w, !first,
-                               diff);
-    return fire_gpu_weights_gather(l->ctx->stream, op->weights, b->dim[0],
-                                   b->count / b->dim[0] / taps, taps, args.w, !first,
-                                   diff);
+        return fire_gpu_depth_to_space(l->ctx->stream, op->weights, &s->filter, args.w,
+                                       !first, diff);
+    return fire_gpu_weights_from_nhwc(l->ctx->stream, op->weights, b->dim[0],
+                                      b->count / b->dim[0] / taps, taps, args.w, !first,
+                                      diff);
 }
 
 static fire_status_t backward_pair(fire_layer_t *l, int k)

@@ -66,7 +66,8 @@ static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
                             .in           = c->image.dim,
                             .out          = c->map.dim,
                             .dtype        = l->ctx->precision,
-                            .bias  = (c->bias && !c->reverse) || fire_conv_is_folded(l),
+                            .bias         = (c->bias && !c->reverse) ||
+                                    fire_conv_has_folded_norm(l),
                             .exact = l->ctx->exact};
 
     if (op->primitive != NULL) return FIRE_OK;

@@ -8,7 +8,7 @@ bool fire_conv_absorbs(const fire_layer_t *l, const fire_layer_t *next)
     if (FIRE_STATE(l, fire_conv_t)->reverse || l->ntop != 1 ||
         fire_layer_follower(l, "ReLU") != NULL)
         return false;
-    return fire_is_sign_relu(next) || fire_conv_folds(l, next);
+    return fire_is_sign_relu(next) || fire_conv_folds_norm(l, next);
 }
 
 unsigned fire_conv_relu_needs(const fire_layer_t *l)

@@ -10,12 +10,12 @@ static fire_status_t convolution_setup(fire_layer_t *l)
 const fire_kernel_t fire_convolution_kernels[] = {
     FIRE_CUDA_DIRECT /* where they are built in */
         FIRE_CUDNN_KERNEL(conv) FIRE_CUDA_KERNEL_6(conv)
-            FIRE_KERNEL("simd", conv_channels_simd),
+            FIRE_KERNEL("simd", depthwise_simd),
     FIRE_KERNEL("winograd", conv_winograd),
     FIRE_ONEDNN_KERNEL(conv){.name     = "direct",
-                             .declines = fire_conv_direct_declines,
-                             .forward  = fire_conv_direct_forward,
-                             .backward = fire_conv_direct_backward},
+                             .declines = fire_depthwise_declines,
+                             .forward  = fire_depthwise_forward,
+                             .backward = fire_depthwise_backward},
     {.name     = "ref",
      .prepare  = fire_conv_ref_prepare,
      .forward  = fire_conv_ref_forward,

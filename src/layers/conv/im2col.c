@@ -1,6 +1,6 @@
 /* im2col.c - every patch under a sliding kernel as one column: channels x kernel
  * becomes the channel axis. The first half of Convolution. */
-#include "layers/conv/columns.h"
+#include "layers/conv/im2col.h"
 #include "layers/conv/window.h"
 
 typedef struct im2col {
@@ -50,9 +50,9 @@ static fire_status_t im2col_reshape(fire_layer_t *l)
     return fire_blob_reshape(l->top[0], x->ndim, dim);
 }
 
-static fire_gpu_columns_t gpu_view(const im2col_t *s)
+static fire_gpu_im2col_t gpu_view(const im2col_t *s)
 {
-    return fire_gpu_columns(&s->window, s->images, s->channels, s->in, s->out);
+    return fire_gpu_im2col_shape(&s->window, s->images, s->channels, s->in, s->out);
 }
 
 static fire_status_t im2col_forward(fire_layer_t *l)
@@ -60,9 +60,9 @@ static fire_status_t im2col_forward(fire_layer_t *l)
     const im2col_t *s = FIRE_STATE(l, im2col_t);
     int64_t in_dim  = fire_blob_count_range(l->bottom[0], s->axis, l->bottom[0]->ndim);
     int64_t out_dim = fire_blob_count_range(l->top[0], s->axis, l->top[0]->ndim);
-    fire_gpu_columns_t columns = gpu_view(s);
-    const float       *x;
-    float             *y;
+    fire_gpu_im2col_t columns = gpu_view(s);
+    const float      *x;
+    float            *y;
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
@@ -78,9 +78,9 @@ static fire_status_t im2col_backward(fire_layer_t *l)
     const im2col_t *s = FIRE_STATE(l, im2col_t);
     int64_t in_dim  = fire_blob_count_range(l->bottom[0], s->axis, l->bottom[0]->ndim);
     int64_t out_dim = fire_blob_count_range(l->top[0], s->axis, l->top[0]->ndim);
-    fire_gpu_columns_t columns = gpu_view(s);
-    const float       *dy;
-    float             *dx;
+    fire_gpu_im2col_t columns = gpu_view(s);
+    const float      *dy;
+    float            *dx;
 
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);

@@ -1,4 +1,4 @@
-#include "layers/conv/small/tile.h"
+#include "layers/conv/small/small_tile.h"
 
 enum { THREADS = 256, SHARED = FIRE_SMALL_SHARED };
 

@@ -1,14 +1,14 @@
 #include "layers/conv/winograd/bf16.h"
 
 #include "device/cpu/parallel.h"
-#include "layers/conv/winograd/dots.h"
-#include "layers/conv/winograd/small.h"
+#include "layers/conv/winograd/multiply_bf16.h"
+#include "layers/conv/winograd/transform4.h"
 
 enum {
-    TILE  = FIRE_SMALL_TILE,
-    SPOTS = FIRE_SMALL_SPOTS,
-    SIDE  = FIRE_SMALL_SIDE,
-    ROWS  = 12, /* sums, as many as registers hold beside factors */
+    TILE   = FIRE_WINO_SMALL,
+    POINTS = FIRE_WINO_SMALL_POINTS,
+    TAPS   = FIRE_WINO_SMALL_EDGE,
+    ROWS   = 12, /* sums, as many as registers hold beside factors */
 };
 
 bool fire_winograd_works_bf16(void)
@@ -18,45 +18,45 @@ bool fire_winograd_works_bf16(void)
 
 static size_t panel_bytes(int64_t blocks, int64_t rows, size_t element)
 {
-    return (size_t)(SPOTS * fire_dot_step(blocks, rows)) * element;
+    return (size_t)(POINTS * fire_wino_pair_step(blocks, rows)) * element;
 }
 
 /* ---- transforms ---- */
 
-FIRE_SIMD bool is_inside(const fire_tile_part_t *p, int n)
+FIRE_SIMD bool is_inside(const fire_wino_tile_t *p, int n)
 {
     return p->y0 == 0 && p->x0 == 0 && p->y1 == n && p->x1 == n;
 }
 
 /* Tiles `first` ... first + many - 1 into rows of a panel: channels outermost, so that
  * few places are written at a time. */
-FIRE_AVX512_BF16 static void read_tiles(const fire_way_t *w, int64_t first,
+FIRE_AVX512_BF16 static void read_tiles(const fire_wino_pass_t *w, int64_t first,
                                         int64_t many, const uint16_t *x,
                                         uint16_t *panel)
 {
-    int64_t   step = fire_dot_step(w->in_blocks, w->chunk);
-    fire_vf_t spot[SPOTS];
+    int64_t   step = fire_wino_pair_step(w->in_blocks, w->chunk);
+    fire_vf_t point[POINTS];
 
     for (int64_t b = 0; b < w->in_blocks; b++) {
         const uint16_t *src = x + b * w->in[0] * w->in[1] * FIRE_LANES;
         uint16_t       *dst = panel + b * w->chunk * FIRE_LANES;
-        fire_tile_at_t  at  = fire_way_tile(w, first);
+        fire_wino_at_t  at  = fire_wino_at(w, first);
 
-        for (int64_t t = 0; t < many; t++, at = fire_way_next(w, at)) {
-            fire_tile_part_t p = fire_way_input_at(w, at);
+        for (int64_t t = 0; t < many; t++, at = fire_wino_next(w, at)) {
+            fire_wino_tile_t p = fire_wino_input_tile_at(w, at);
 
             if (is_inside(&p, TILE))
-                fire_small_from_input(FIRE_BF16_CPU, true, &p, src, spot);
+                fire_wino4_input(FIRE_BF16_CPU, true, &p, src, point);
             else
-                fire_small_from_input(FIRE_BF16_CPU, false, &p, src, spot);
-            for (int i = 0; i < SPOTS; i++)
-                fire_vf_write_cpu(dst + t * FIRE_LANES + i * step, spot[i]);
+                fire_wino4_input(FIRE_BF16_CPU, false, &p, src, point);
+            for (int i = 0; i < POINTS; i++)
+                fire_vf_write_cpu(dst + t * FIRE_LANES + i * step, point[i]);
         }
     }
 }
 
-FIRE_SIMD void write_tile(int rows, int columns, const fire_tile_part_t *p,
-                          fire_vf_t (*out)[FIRE_SIDE], fire_vf_t bias, float slope,
+FIRE_SIMD void write_tile(int rows, int columns, const fire_wino_tile_t *p,
+                          fire_vf_t (*out)[FIRE_WINO_EDGE], fire_vf_t bias, float slope,
                           uint16_t *y)
 {
     for (int i = 0; i < rows; i++)
@@ -69,20 +69,20 @@ FIRE_SIMD void write_tile(int rows, int columns, const fire_tile_part_t *p,
 }
 
 /* A block of channels of `many` tiles from `first` on. */
-FIRE_AVX512_BF16 static void write_tiles(const fire_way_t *w, int64_t first,
+FIRE_AVX512_BF16 static void write_tiles(const fire_wino_pass_t *w, int64_t first,
                                          int64_t many, int64_t block, const float *src,
                                          const float *bias, float slope, uint16_t *y)
 {
-    int64_t        step = fire_dot_step(1, w->chunk);
-    fire_tile_at_t at   = fire_way_tile(w, first);
-    fire_vf_t      more, out[FIRE_SIDE][FIRE_SIDE];
+    int64_t        step = fire_wino_pair_step(1, w->chunk);
+    fire_wino_at_t at   = fire_wino_at(w, first);
+    fire_vf_t      more, out[FIRE_WINO_EDGE][FIRE_WINO_EDGE];
 
     memcpy(&more, bias + block * FIRE_LANES, sizeof(more));
     y += block * w->out[0] * w->out[1] * FIRE_LANES;
-    for (int64_t t = 0; t < many; t++, src += FIRE_LANES, at = fire_way_next(w, at)) {
-        fire_tile_part_t p = fire_way_output_at(w, at);
+    for (int64_t t = 0; t < many; t++, src += FIRE_LANES, at = fire_wino_next(w, at)) {
+        fire_wino_tile_t p = fire_wino_output_tile_at(w, at);
 
-        fire_small_to_output(2, src, step, out);
+        fire_wino4_output(2, src, step, out);
         if (is_inside(&p, 2))
             write_tile(2, 2, &p, out, more, slope, y);
         else
@@ -92,29 +92,30 @@ FIRE_AVX512_BF16 static void write_tiles(const fire_way_t *w, int64_t first,
 
 /* ---- weights ---- */
 
-/* Panel (spot, block of outputs, pair of channels of the group, 16, 2). */
-FIRE_AVX512_BF16 static void read_taps(const fire_way_t *w, bool back,
+/* Panel (point, block of outputs, pair of channels of the group, 16, 2). */
+FIRE_AVX512_BF16 static void read_taps(const fire_wino_pass_t *w, bool back,
                                        const float *weights, int64_t block, int64_t k,
                                        uint16_t *panel)
 {
     int64_t          depth = w->in_step * FIRE_LANES;
-    fire_tile_part_t all   = {.width = SIDE, .y1 = SIDE, .x1 = SIDE};
-    float            taps[SIDE * SIDE * FIRE_LANES];
-    fire_vf_t        spot[2][SPOTS];
+    fire_wino_tile_t all   = {.width = TAPS, .y1 = TAPS, .x1 = TAPS};
+    float            taps[TAPS * TAPS * FIRE_LANES];
+    fire_vf_t        point[2][POINTS];
 
     for (int i = 0; i < 2; i++) {
-        fire_way_taps(SIDE, w, back, weights, block, k + i, taps);
-        fire_small_from_taps(FIRE_F32, SIDE, &all, taps, spot[i]);
+        fire_wino_gather_taps(TAPS, w, back, weights, block, k + i, taps);
+        fire_wino4_taps(FIRE_F32, TAPS, &all, taps, point[i]);
     }
     panel += (block * depth + k) * FIRE_LANES;
-    for (int i = 0; i < SPOTS; i++, panel += fire_dot_step(w->out_blocks, depth)) {
-        fire_vu_t pairs = fire_dot_pairs(spot[0][i], spot[1][i]);
+    for (int i = 0; i < POINTS;
+         i++, panel += fire_wino_pair_step(w->out_blocks, depth)) {
+        fire_vu_t pairs = fire_wino_make_pairs(point[0][i], point[1][i]);
 
         memcpy(panel, &pairs, sizeof(pairs));
     }
 }
 
-static void read_weights(const fire_way_t *w, bool back, const float *weights,
+static void read_weights(const fire_wino_pass_t *w, bool back, const float *weights,
                          uint16_t *panel)
 {
     int64_t pairs = w->in_step * FIRE_LANES / 2;
@@ -134,11 +135,11 @@ FIRE_SIMD void dot_rows(int n, int64_t blocks, const uint16_t *a, int64_t a_bloc
     for (int64_t k = 0; k < blocks; k++, a += a_block)
 #pragma GCC unroll 8
         for (int j = 0; j < FIRE_LANES; j += 2, b += FIRE_PAIR) {
-            fire_vu_t v = fire_dot_load(b);
+            fire_vu_t v = fire_wino_load_pairs(b);
 
 #pragma GCC unroll 12
             for (int i = 0; i < n; i++)
-                sum[i] = fire_dot(sum[i], v, a + i * FIRE_LANES + j);
+                sum[i] = fire_wino_dot(sum[i], v, a + i * FIRE_LANES + j);
         }
     for (int i = 0; i < n; i++)
         memcpy(c + i * FIRE_LANES, &sum[i], sizeof(sum[i]));
@@ -174,19 +175,19 @@ FIRE_AVX512_BF16 static void dot_panel(int64_t rows, int64_t blocks, const uint1
 }
 
 typedef struct job {
-    fire_way_t      way;
-    const uint16_t *x, *weights; /* weights: panel */
-    uint16_t       *y;
-    const float    *bias; /* filled up to whole blocks */
-    float           slope;
+    fire_wino_pass_t pass;
+    const uint16_t  *x, *weights; /* weights: panel */
+    uint16_t        *y;
+    const float     *bias; /* filled up to whole blocks */
+    float            slope;
 } job_t;
 
 /* A chunk's inputs should stay in a core's cache, but rows should be many enough to make
  * reading the weights worth it; and threads should have about the same number. */
-static int64_t chunk_of_tiles(const fire_way_t *w)
+static int64_t chunk_of_tiles(const fire_wino_pass_t *w)
 {
     enum { CACHE = 1 << 19, LEAST = 4 * ROWS };
-    int64_t row   = SPOTS * FIRE_LANES * (w->in_blocks * 2 + 4);
+    int64_t row   = POINTS * FIRE_LANES * (w->in_blocks * 2 + 4);
     int64_t most  = CACHE / row > LEAST ? CACHE / row : LEAST;
     int64_t turns = fire_ceil_div(w->tiles, most * fire_threads()) * fire_threads();
 
@@ -195,21 +196,22 @@ static int64_t chunk_of_tiles(const fire_way_t *w)
 
 static void run_chunk(const job_t *job, int64_t first, uint16_t *in, float *out)
 {
-    const fire_way_t *w    = &job->way;
-    int64_t           many = fire_within(w->tiles - first, w->chunk);
+    const fire_wino_pass_t *w    = &job->pass;
+    int64_t                 many = fire_wino_clamp(w->tiles - first, w->chunk);
     int64_t wide = w->in_step * FIRE_LANES * FIRE_LANES, tall = w->chunk * FIRE_LANES;
 
     read_tiles(w, first, many, job->x, in);
     for (int64_t k = 0; k < w->out_blocks; k++) {
-        for (int64_t s = 0; s < SPOTS; s++)
-            dot_panel(many, w->in_step,
-                      in + s * fire_dot_step(w->in_blocks, w->chunk) +
-                          k / w->out_step * w->in_step * tall,
-                      tall,
-                      job->weights +
-                          s * fire_dot_step(w->out_blocks, w->in_step * FIRE_LANES) +
-                          k * wide,
-                      out + s * fire_dot_step(1, w->chunk));
+        for (int64_t s = 0; s < POINTS; s++)
+            dot_panel(
+                many, w->in_step,
+                in + s * fire_wino_pair_step(w->in_blocks, w->chunk) +
+                    k / w->out_step * w->in_step * tall,
+                tall,
+                job->weights +
+                    s * fire_wino_pair_step(w->out_blocks, w->in_step * FIRE_LANES) +
+                    k * wide,
+                out + s * fire_wino_pair_step(1, w->chunk));
         write_tiles(w, first, many, k, out, job->bias, job->slope, job->y);
     }
 }
@@ -218,7 +220,7 @@ static void run_chunk(const job_t *job, int64_t first, uint16_t *in, float *out)
 static void run_chunks(const job_t *job, int64_t threads, size_t inputs, size_t each,
                        char *scratch)
 {
-    const fire_way_t *w = &job->way;
+    const fire_wino_pass_t *w = &job->pass;
 
     FIRE_PARALLEL(i, threads, true)
     for (int64_t t = i * w->chunk; t < w->tiles; t += threads * w->chunk)
@@ -230,13 +232,13 @@ fire_status_t fire_winograd_bf16_run(const fire_winograd_t *c, bool back, const 
                                      const float *weights, const float *bias,
                                      float slope, void *y, fire_pool_t *pool)
 {
-    job_t       job     = {.way = fire_way_make(c, back, TILE), .slope = slope};
-    fire_way_t *w       = &job.way;
-    int64_t     threads = fire_threads();
-    size_t      fixed   = panel_bytes(w->out_blocks, w->in_step * FIRE_LANES, 2);
-    size_t      ends    = (size_t)(w->out_blocks * FIRE_LANES) * sizeof(float);
-    size_t      in, each;
-    char       *panel;
+    job_t job           = {.pass = fire_wino_pass_make(c, back, TILE), .slope = slope};
+    fire_wino_pass_t *w = &job.pass;
+    int64_t           threads = fire_threads();
+    size_t            fixed   = panel_bytes(w->out_blocks, w->in_step * FIRE_LANES, 2);
+    size_t            ends    = (size_t)(w->out_blocks * FIRE_LANES) * sizeof(float);
+    size_t            in, each;
+    char             *panel;
 
     w->chunk = chunk_of_tiles(w);
     in       = panel_bytes(w->in_blocks, w->chunk, sizeof(uint16_t));

@@ -1,7 +1,7 @@
-/* weights.cu - gradients of the weights and the bias of a small convolution. A
+/* small_weights.cu - gradients of the weights and the bias of a small convolution. A
  * thread has a row of two windows, for output channels that are neighbours; blocks add up
  * some images, and what they leave is added up in the end. */
-#include "layers/conv/small/tile.h"
+#include "layers/conv/small/small_tile.h"
 
 enum { THREADS = 512, SHARED = FIRE_SMALL_SHARED, BLOCKS = 128 /* worth having */ };
 

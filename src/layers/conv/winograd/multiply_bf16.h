@@ -1,21 +1,21 @@
-/* dots.h - products of bfloat16 between Winograd's transforms: factors come in
+/* multiply_bf16.h - products of bfloat16 between Winograd's transforms: factors come in
  * pairs, whose products are added to one float32. Each sum is one chain in order, so that
  * bits do not depend on how rows are cut. */
-#ifndef FIRE_LAYERS_CONV_WINOGRAD_DOTS_H
-#define FIRE_LAYERS_CONV_WINOGRAD_DOTS_H
+#ifndef FIRE_LAYERS_CONV_WINOGRAD_MULTIPLY_BF16_H
+#define FIRE_LAYERS_CONV_WINOGRAD_MULTIPLY_BF16_H
 #include "device/cpu/simd.h"
 
 enum { FIRE_PAIR = 2 * FIRE_LANES }; /* 16 pairs fill a vector */
 
-/* From spot to spot of a panel (spot, block of 16 channels, row, 16): one vector more
- * than it needs, else spots would compete for the same lines of the cache. */
-static inline int64_t fire_dot_step(int64_t blocks, int64_t rows)
+/* From point to point of a panel (point, block of 16 channels, row, 16): one vector more
+ * than it needs, else points would compete for the same lines of the cache. */
+static inline int64_t fire_wino_pair_step(int64_t blocks, int64_t rows)
 {
     return (blocks * rows + 2) * FIRE_LANES;
 }
 
 /* Two vectors of numbers as one of pairs. */
-FIRE_SIMD fire_vu_t fire_dot_pairs(fire_vf_t even, fire_vf_t odd)
+FIRE_SIMD fire_vu_t fire_wino_make_pairs(fire_vf_t even, fire_vf_t odd)
 {
     typedef uint16_t words_t __attribute__((vector_size(64)));
     words_t          apart = {0};
@@ -32,7 +32,7 @@ FIRE_SIMD fire_vu_t fire_dot_pairs(fire_vf_t even, fire_vf_t odd)
     return (fire_vu_t)apart;
 }
 
-FIRE_SIMD fire_vu_t fire_dot_load(const uint16_t *pairs)
+FIRE_SIMD fire_vu_t fire_wino_load_pairs(const uint16_t *pairs)
 {
     fire_vu_t v;
 
@@ -41,7 +41,7 @@ FIRE_SIMD fire_vu_t fire_dot_load(const uint16_t *pairs)
 }
 
 /* 16 sums + 16 pairs times one pair */
-FIRE_SIMD fire_vf_t fire_dot(fire_vf_t sum, fire_vu_t pairs, const uint16_t *pair)
+FIRE_SIMD fire_vf_t fire_wino_dot(fire_vf_t sum, fire_vu_t pairs, const uint16_t *pair)
 {
 #if FIRE_CPU_ROUNDS
     __asm__("vdpbf16ps %2%{1to16%}, %1, %0"

@@ -1,7 +1,7 @@
-/* tile.h - what kernels of small convolutions share: how work is cut, and planes in
+/* small_tile.h - what kernels of small convolutions share: how work is cut, and planes in
  * shared memory. Index arithmetic is kept short: it is most of the work here. */
-#ifndef FIRE_LAYERS_CONV_SMALL_TILE_H
-#define FIRE_LAYERS_CONV_SMALL_TILE_H
+#ifndef FIRE_LAYERS_CONV_SMALL_SMALL_TILE_H
+#define FIRE_LAYERS_CONV_SMALL_SMALL_TILE_H
 #include "device/cuda/kernel/divide.h"
 #include "device/cuda/kernel/lanes.h"
 #include "layers/conv/small/small.h"

@@ -1,10 +1,10 @@
-#include "layers/common/thin.h"
+#include "layers/common/few_outputs.h"
 
 #include "device/cuda/kernel/block.h"
 
 enum { WARP = 32, SHARE = 4, MOST_OUTPUTS = 32, MOST_ROWS = 512, MOST_WORK = 4 << 20 };
 
-bool fire_gpu_thin_fits(int64_t rows, int64_t inputs, int64_t outputs)
+bool fire_gpu_few_outputs_fits(int64_t rows, int64_t inputs, int64_t outputs)
 {
     return outputs <= MOST_OUTPUTS && rows <= MOST_ROWS &&
            rows * inputs * outputs <= MOST_WORK;
@@ -12,7 +12,7 @@ bool fire_gpu_thin_fits(int64_t rows, int64_t inputs, int64_t outputs)
 
 /* A warp for each number of y. */
 template <typename T>
-__global__ static void forward(const fire_gpu_thin_t t, const T *x, const T *weights,
+__global__ static void forward(const fire_gpu_few_outputs_t t, const T *x, const T *weights,
                                const float *bias, bool relu, T *y)
 {
     int      i = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP), o, me;
@@ -34,7 +34,7 @@ __global__ static void forward(const fire_gpu_thin_t t, const T *x, const T *wei
 }
 
 template <typename T>
-__global__ static void input(const fire_gpu_thin_t t, const T *dy, const T *weights,
+__global__ static void input(const fire_gpu_few_outputs_t t, const T *dy, const T *weights,
                              T *dx)
 {
     FIRE_GRID_STRIDE (i, (int64_t)t.rows * t.inputs) {
@@ -51,7 +51,7 @@ __global__ static void input(const fire_gpu_thin_t t, const T *dy, const T *weig
 
 /* SHARE neighbours share the rows of a number. */
 template <typename T>
-__global__ static void gradients(const fire_gpu_thin_t t, const T *dy, const T *x,
+__global__ static void gradients(const fire_gpu_few_outputs_t t, const T *dy, const T *x,
                                  bool add, float *diff)
 {
     int   i = (int)((blockIdx.x * blockDim.x + threadIdx.x) / SHARE);
@@ -65,7 +65,7 @@ __global__ static void gradients(const fire_gpu_thin_t t, const T *dy, const T *
     if (o < t.outputs && me == 0) diff[i] = add ? diff[i] + sum : sum;
 }
 
-fire_status_t fire_gpu_thin_forward(fire_stream_t *s, const fire_gpu_thin_t *t,
+fire_status_t fire_gpu_few_outputs_forward(fire_stream_t *s, const fire_gpu_few_outputs_t *t,
                                     const void *x, const void *weights,
                                     const float *bias, bool relu, void *y)
 {
@@ -79,7 +79,7 @@ fire_status_t fire_gpu_thin_forward(fire_stream_t *s, const fire_gpu_thin_t *t,
     return FIRE_OK;
 }
 
-fire_status_t fire_gpu_thin_input(fire_stream_t *s, const fire_gpu_thin_t *t,
+fire_status_t fire_gpu_few_outputs_backward_data(fire_stream_t *s, const fire_gpu_few_outputs_t *t,
                                   const void *dy, const void *weights, void *dx)
 {
     int64_t n = (int64_t)t->rows * t->inputs;
@@ -90,7 +90,7 @@ fire_status_t fire_gpu_thin_input(fire_stream_t *s, const fire_gpu_thin_t *t,
     return FIRE_OK;
 }
 
-fire_status_t fire_gpu_thin_weights(fire_stream_t *s, const fire_gpu_thin_t *t,
+fire_status_t fire_gpu_few_outputs_backward_weights(fire_stream_t *s, const fire_gpu_few_outputs_t *t,
                                     const void *dy, const void *x, bool add,
                                     float *diff)
 {

@@ -1,4 +1,4 @@
-#include "layers/conv/weights.h"
+#include "layers/conv/weight_layout.h"
 
 #include "device/cuda/launch.h"
 
@@ -18,7 +18,7 @@ __global__ static void gather(int64_t n, unsigned channels, unsigned taps, const
     }
 }
 
-fire_status_t fire_gpu_weights_gather(fire_stream_t *s, fire_dtype_t dtype,
+fire_status_t fire_gpu_weights_from_nhwc(fire_stream_t *s, fire_dtype_t dtype,
                                       int64_t rows, int64_t channels, int64_t taps,
                                       const void *src, bool add, float *dst)
 {

@@ -1,4 +1,4 @@
-/* conv_channels_simd.c - depthwise convolution of 3x3 windows on channels in blocks: one
+/* depthwise_simd.c - depthwise convolution of 3x3 windows on channels in blocks: one
  * vector holds a place of 16 channels. Backward makes both gradients in one pass, which
  * reads x and dy once and writes dx once. */
 #include "device/cpu/blocked.h"
@@ -37,7 +37,7 @@ typedef struct map {
     float       *buffer;  /* three rows */
 } map_t;
 
-const char *fire_conv_channels_simd_declines(const fire_layer_t *l)
+const char *fire_depthwise_simd_declines(const fire_layer_t *l)
 {
     const fire_conv_t   *c = FIRE_STATE(l, fire_conv_t);
     const fire_window_t *w = &c->window;
@@ -52,23 +52,23 @@ const char *fire_conv_channels_simd_declines(const fire_layer_t *l)
     return c->images == 0 ? "the input is empty" : NULL;
 }
 
-fire_status_t fire_conv_channels_simd_prepare(fire_layer_t *l)
+fire_status_t fire_depthwise_simd_prepare(fire_layer_t *l)
 {
     (void)l;
     return FIRE_OK;
 }
 
-void fire_conv_channels_simd_release(fire_layer_t *l)
+void fire_depthwise_simd_release(fire_layer_t *l)
 {
     (void)l;
 }
 
-bool fire_conv_channels_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+bool fire_depthwise_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
     return fire_conv_absorbs(l, next);
 }
 
-unsigned fire_conv_channels_simd_needs(const fire_layer_t *l)
+unsigned fire_depthwise_simd_needs(const fire_layer_t *l)
 {
     return fire_conv_relu_needs(l);
 }
@@ -462,7 +462,7 @@ static fire_status_t run(fire_layer_t *l, job_t *j, map_kernel_t *kernel, bool b
     return FIRE_OK;
 }
 
-fire_status_t fire_conv_channels_simd_forward(fire_layer_t *l)
+fire_status_t fire_depthwise_simd_forward(fire_layer_t *l)
 {
     fire_format_t in, out;
     job_t         j;
@@ -485,7 +485,7 @@ static bool writes_past(const job_t *j)
            (uintptr_t)j->dx % 64 == 0;
 }
 
-fire_status_t fire_conv_channels_simd_backward(fire_layer_t *l)
+fire_status_t fire_depthwise_simd_backward(fire_layer_t *l)
 {
     fire_format_t in, out;
     job_t         j;

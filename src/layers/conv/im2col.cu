@@ -1,4 +1,4 @@
-#include "layers/conv/columns.h"
+#include "layers/conv/im2col.h"
 
 #include "device/cuda/kernel/divide.h"
 
@@ -13,7 +13,7 @@ __device__ static void unravel(int64_t i, int axes, const int64_t *dim, int64_t 
 
 /* One element of the columns per turn. */
 __global__ static void im2col(int64_t n, int64_t places, int64_t taps, int64_t plane,
-                              const fire_gpu_columns_t c, const float *image,
+                              const fire_gpu_im2col_t c, const float *image,
                               float *columns)
 {
     FIRE_GRID_STRIDE (i, n) {
@@ -35,7 +35,7 @@ __global__ static void im2col(int64_t n, int64_t places, int64_t taps, int64_t p
 
 /* One element of the images per turn: all taps that have seen it, in their order. */
 __global__ static void col2im(int64_t n, int64_t places, int64_t taps, int64_t plane,
-                              const fire_gpu_columns_t c, const float *columns,
+                              const fire_gpu_im2col_t c, const float *columns,
                               float *image)
 {
     FIRE_GRID_STRIDE (i, n) {
@@ -125,7 +125,7 @@ __global__ static void col2im_flat(unsigned n, const flat_t c, const float *colu
     }
 }
 
-static flat_t flat_of(const fire_gpu_columns_t *c)
+static flat_t flat_of(const fire_gpu_im2col_t *c)
 {
     flat_t f;
 
@@ -144,7 +144,7 @@ static flat_t flat_of(const fire_gpu_columns_t *c)
     return f;
 }
 
-static bool is_flat(const fire_gpu_columns_t *c, int64_t columns, int64_t image)
+static bool is_flat(const fire_gpu_im2col_t *c, int64_t columns, int64_t image)
 {
     return c->window.axes == 2 && columns <= INT32_MAX && image <= INT32_MAX;
 }
@@ -158,7 +158,7 @@ static int64_t product(int n, const int64_t *dim)
     return p;
 }
 
-fire_status_t fire_gpu_im2col(fire_stream_t *s, const fire_gpu_columns_t *c,
+fire_status_t fire_gpu_im2col(fire_stream_t *s, const fire_gpu_im2col_t *c,
                               const float *image, float *columns)
 {
     int64_t places = product(c->window.axes, c->out),
@@ -171,7 +171,7 @@ fire_status_t fire_gpu_im2col(fire_stream_t *s, const fire_gpu_columns_t *c,
     return FIRE_LAUNCH(s, n, im2col, n, places, taps, plane, *c, image, columns);
 }
 
-fire_status_t fire_gpu_col2im(fire_stream_t *s, const fire_gpu_columns_t *c,
+fire_status_t fire_gpu_col2im(fire_stream_t *s, const fire_gpu_im2col_t *c,
                               const float *columns, float *image)
 {
     int64_t plane = product(c->window.axes, c->in), n = c->images * c->channels * plane;

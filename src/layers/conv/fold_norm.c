@@ -1,4 +1,4 @@
-/* conv_fold.c - BatchNorm and Scale behind a convolution, in inference: with constant
+/* fold_norm.c - BatchNorm and Scale behind a convolution, in inference: with constant
  * statistics both are y = factor * x + shift per channel, which weights and bias can do
  * as well. */
 #include <math.h>
@@ -15,7 +15,7 @@ static bool is_channel_scale(const fire_layer_t *l)
            FIRE_STATE(l, fire_scale_t)->axis == 1 && l->blob[0]->ndim == 1;
 }
 
-bool fire_conv_folds(const fire_layer_t *l, const fire_layer_t *next)
+bool fire_conv_folds_norm(const fire_layer_t *l, const fire_layer_t *next)
 {
     if (!l->ctx->inference || FIRE_STATE(l, fire_conv_t)->axis != 1) return false;
     if (strcmp(next->ops->type, "BatchNorm") == 0)
@@ -23,7 +23,7 @@ bool fire_conv_folds(const fire_layer_t *l, const fire_layer_t *next)
     return fire_layer_follower(l, "Scale") == NULL && is_channel_scale(next);
 }
 
-bool fire_conv_is_folded(const fire_layer_t *l)
+bool fire_conv_has_folded_norm(const fire_layer_t *l)
 {
     return fire_layer_follower(l, "BatchNorm") != NULL ||
            fire_layer_follower(l, "Scale") != NULL;
@@ -31,7 +31,7 @@ bool fire_conv_is_folded(const fire_layer_t *l)
 
 void fire_conv_teardown(fire_layer_t *l)
 {
-    fire_conv_fold_t *f = &FIRE_STATE(l, fire_conv_t)->fold;
+    fire_conv_folded_t *f = &FIRE_STATE(l, fire_conv_t)->folded;
 
     fire_blob_destroy(f->weights);
     fire_blob_destroy(f->bias);
@@ -121,7 +121,7 @@ static fire_status_t fold(fire_layer_t *l, int64_t n, float *scratch, float *w,
     return FIRE_OK;
 }
 
-static fire_status_t fit(fire_layer_t *l, fire_conv_fold_t *f)
+static fire_status_t fit(fire_layer_t *l, fire_conv_folded_t *f)
 {
     if (f->weights == NULL) FIRE_TRY(fire_blob_create(&f->weights));
     if (f->bias == NULL) FIRE_TRY(fire_blob_create(&f->bias));
@@ -134,8 +134,8 @@ static fire_status_t fit(fire_layer_t *l, fire_conv_fold_t *f)
 static fire_status_t fold_as(fire_layer_t *l, const fire_format_t *format,
                              float *scratch)
 {
-    fire_blob_t  *to    = FIRE_STATE(l, fire_conv_t)->fold.weights;
-    fire_blob_t  *bias  = FIRE_STATE(l, fire_conv_t)->fold.bias;
+    fire_blob_t  *to    = FIRE_STATE(l, fire_conv_t)->folded.weights;
+    fire_blob_t  *bias  = FIRE_STATE(l, fire_conv_t)->folded.bias;
     fire_format_t plain = FIRE_FORMAT_PLAIN(FIRE_CPU);
     int64_t       n     = fire_blob_count(bias);
     float        *shift;
@@ -160,11 +160,11 @@ static uint64_t version_of_all(const fire_layer_t *l)
 
 static fire_status_t make_folded(fire_layer_t *l, const fire_format_t *format)
 {
-    fire_conv_fold_t *f   = &FIRE_STATE(l, fire_conv_t)->fold;
-    uint64_t          now = version_of_all(l);
-    size_t            floats;
-    void             *scratch;
-    fire_status_t     st;
+    fire_conv_folded_t *f   = &FIRE_STATE(l, fire_conv_t)->folded;
+    uint64_t            now = version_of_all(l);
+    size_t              floats;
+    void               *scratch;
+    fire_status_t       st;
 
     if (f->weights != NULL && f->made_of == now &&
         fire_storage_has(f->weights->part[FIRE_DATA], format))
@@ -183,10 +183,10 @@ fire_status_t fire_conv_weights(fire_layer_t *l, const fire_format_t *format,
 {
     fire_blob_t *weights = l->blob[0], *bias = l->nblob > 1 ? l->blob[1] : NULL;
 
-    if (fire_conv_is_folded(l)) {
+    if (fire_conv_has_folded_norm(l)) {
         FIRE_TRY(make_folded(l, format));
-        weights = FIRE_STATE(l, fire_conv_t)->fold.weights;
-        bias    = FIRE_STATE(l, fire_conv_t)->fold.bias;
+        weights = FIRE_STATE(l, fire_conv_t)->folded.weights;
+        bias    = FIRE_STATE(l, fire_conv_t)->folded.bias;
     }
     *bias_p = NULL;
     if (bias != NULL) FIRE_IN(l, bias, FIRE_DATA, bias_p);

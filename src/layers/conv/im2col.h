@@ -1,0 +1,39 @@
+/* im2col.h - patches of images as columns, and back, on the GPU; float32. */
+#ifndef FIRE_LAYERS_CONV_IM2COL_H
+#define FIRE_LAYERS_CONV_IM2COL_H
+#include <string.h>
+
+#include "device/gpu.h"
+#include "device/window.h"
+
+/* images x channels x in[] <-> images x channels x kernel[] x out[] */
+typedef struct fire_gpu_im2col_shape {
+    fire_window_t window;
+    int64_t       images, channels;
+    int64_t       in[FIRE_MAX_SPATIAL], out[FIRE_MAX_SPATIAL];
+} fire_gpu_im2col_t;
+
+static inline fire_gpu_im2col_t fire_gpu_im2col_shape(const fire_window_t *w,
+                                                      int64_t images, int64_t channels,
+                                                      const int64_t *in,
+                                                      const int64_t *out)
+{
+    size_t            bytes = (size_t)w->axes * sizeof(*in);
+    fire_gpu_im2col_t c;
+
+    c.window   = *w;
+    c.images   = images;
+    c.channels = channels;
+    memcpy(c.in, in, bytes);
+    memcpy(c.out, out, bytes);
+    return c;
+}
+
+FIRE_BEGIN_C
+fire_status_t fire_gpu_im2col(fire_stream_t *s, const fire_gpu_im2col_t *c,
+                              const float *image, float *columns);
+/* Adds up what im2col() spread; overwrites the images. */
+fire_status_t fire_gpu_col2im(fire_stream_t *s, const fire_gpu_im2col_t *c,
+                              const float *columns, float *image);
+FIRE_END_C
+#endif
