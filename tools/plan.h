@@ -22,7 +22,7 @@ typedef struct plan_row {
     int               batch, workers;
     const char       *comm; /* as asked for */
     fire_mode_t       mode;
-    fire_tariff_t     tariff;
+    fire_cost_curve_t curve;
     fire_step_times_t t;
     double            speedup;
 } plan_row_t;
@@ -50,7 +50,7 @@ fire_status_t plan_measure(const worker_t *worker, const char *path);
 
 /* The step of a row with other settings than the plan's. */
 fire_status_t plan_replay(const plan_t *p, const plan_row_t *row,
-                          const fire_tariff_t *tariff, double bucket, bool overlap,
+                          const fire_cost_curve_t *curve, double bucket, bool overlap,
                           fire_step_times_t *t);
 
 /* The fastest row for so many workers and that batch; NULL: none. */

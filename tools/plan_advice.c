@@ -15,11 +15,11 @@ const plan_row_t *plan_best(const plan_t *p, int batch, int workers)
 }
 
 fire_status_t plan_replay(const plan_t *p, const plan_row_t *row,
-                          const fire_tariff_t *tariff, double bucket, bool overlap,
+                          const fire_cost_curve_t *curve, double bucket, bool overlap,
                           fire_step_times_t *t)
 {
     fire_step_setup_t s = {.cluster    = &p->cluster,
-                           .tariff     = tariff,
+                           .curve      = curve,
                            .load       = plan_net_load(&p->net),
                            .workers    = row->workers,
                            .batch      = row->batch,
@@ -95,25 +95,25 @@ static fire_status_t say_settings(const plan_t *p, const plan_row_t *r, fire_str
     double              best = r->t.total, best_mb = p->bucket / 1e6;
 
     for (size_t i = 0; i < sizeof(mb) / sizeof(mb[0]); i++) {
-        FIRE_TRY(plan_replay(p, r, &r->tariff, 1e6 * mb[i], true, &t));
+        FIRE_TRY(plan_replay(p, r, &r->curve, 1e6 * mb[i], true, &t));
         if (t.total > 0.98 * best) continue;
         best    = t.total;
         best_mb = mb[i];
     }
-    FIRE_TRY(plan_replay(p, r, &r->tariff, 0, false, &blocking));
+    FIRE_TRY(plan_replay(p, r, &r->curve, 0, false, &blocking));
     FIRE_TRY(fire_str_printf(out,
                              "Buckets of %.3g MB with overlap: %.4g ms a step; one "
                              "blocking exchange: %.4g ms.\n",
                              best_mb, 1e3 * best, 1e3 * blocking.total));
     if (r->mode.codec != NULL || r->workers == 1) return FIRE_OK;
     {
-        fire_mode_t   half = r->mode;
-        fire_tariff_t tariff;
-        float         arg;
+        fire_mode_t       half = r->mode;
+        fire_cost_curve_t curve;
+        float             arg;
 
         FIRE_TRY(fire_codec_find("fp16", &half.codec, &arg));
-        FIRE_TRY(fire_tariff_make(&p->cluster, &half, r->workers, &tariff));
-        FIRE_TRY(plan_replay(p, r, &tariff, 1e6 * best_mb, true, &t));
+        FIRE_TRY(fire_cost_curve_make(&p->cluster, &half, r->workers, &curve));
+        FIRE_TRY(plan_replay(p, r, &curve, 1e6 * best_mb, true, &t));
     }
     return fire_str_printf(
         out, "16-bit gradients (--compress fp16): %.4g ms, %s.\n", 1e3 * t.total,

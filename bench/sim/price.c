@@ -3,7 +3,7 @@
  *     bench_price MACHINE.json ALGORITHM WORKERS BYTES [PIECE_BYTES] */
 #include <stdio.h>
 #include <stdlib.h>
-#include "sim/tariff.h"
+#include "sim/cost_curve.h"
 
 static fire_status_t run(char **argv)
 {

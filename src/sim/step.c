@@ -82,7 +82,7 @@ double fire_step_compute(const fire_cluster_t *c, const fire_load_t *load, int b
 
 static void add_bucket(replay_t *r, int first, int last, double bytes)
 {
-    fire_price_t price = fire_tariff_price(r->s->tariff, bytes);
+    fire_price_t price = fire_cost_curve_price(r->s->curve, bytes);
 
     r->bucket[r->nbucket++] =
         (bucket_t){.first   = first,

@@ -2,7 +2,7 @@
  * gradients summed over workers in buckets as they become final, update. */
 #ifndef FIRE_SIM_STEP_H
 #define FIRE_SIM_STEP_H
-#include "sim/tariff.h"
+#include "sim/cost_curve.h"
 
 /* What one sample costs in a layer, in order of forward. Backward is twice that. */
 typedef struct fire_work {
@@ -28,12 +28,12 @@ typedef struct fire_load {
 } fire_load_t;
 
 typedef struct fire_step_setup {
-    const fire_cluster_t *cluster;
-    const fire_tariff_t  *tariff; /* for so many workers */
-    fire_load_t           load;
-    int                   workers, batch; /* the global batch */
-    double                bucket;         /* bytes; 0: all in one */
-    bool                  overlap, compressed;
+    const fire_cluster_t    *cluster;
+    const fire_cost_curve_t *curve; /* for so many workers */
+    fire_load_t              load;
+    int                      workers, batch; /* the global batch */
+    double                   bucket;         /* bytes; 0: all in one */
+    bool                     overlap, compressed;
 } fire_step_setup_t;
 
 typedef struct fire_step_times {

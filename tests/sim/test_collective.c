@@ -4,7 +4,7 @@
 #include "sim/collective.h"
 
 #include "sim/flow.h"
-#include "sim/tariff.h"
+#include "sim/cost_curve.h"
 #include "test.h"
 
 static const fire_cluster_t star = {

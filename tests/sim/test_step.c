@@ -8,20 +8,20 @@ static fire_cluster_t machine = {
     .compute    = {.flops = 1, .bandwidth = 1, .update = 1e9}};
 static fire_work_t work[2] = {{.flops = 1, .weights = 8}, {.flops = 1, .weights = 8}};
 
-static fire_tariff_t constant(double wire)
+static fire_cost_curve_t constant(double wire)
 {
-    fire_tariff_t t = {.bytes = {1, 2, 3, 4}};
+    fire_cost_curve_t t = {.bytes = {1, 2, 3, 4}};
 
-    for (int i = 0; i < FIRE_TARIFF_POINTS; i++)
+    for (int i = 0; i < FIRE_COST_CURVE_POINTS; i++)
         t.price[i] = (fire_price_t){wire, 100, 1};
     return t;
 }
 
 static fire_step_times_t replay(double wire, double bucket, bool overlap)
 {
-    fire_tariff_t     t = constant(wire);
+    fire_cost_curve_t t = constant(wire);
     fire_step_setup_t s = {.cluster = &machine,
-                           .tariff  = &t,
+                           .curve   = &t,
                            .load    = {.work = work, .nlayer = 2},
                            .workers = 2,
                            .batch   = 2,
@@ -80,9 +80,9 @@ TEST(a_small_batch_runs_below_the_full_rate)
 
 TEST(more_workers_than_samples_are_refused)
 {
-    fire_tariff_t     t = constant(1);
+    fire_cost_curve_t t = constant(1);
     fire_step_setup_t s = {.cluster = &machine,
-                           .tariff  = &t,
+                           .curve   = &t,
                            .load    = {.work = work, .nlayer = 2},
                            .workers = 4,
                            .batch   = 2};
@@ -111,9 +111,9 @@ TEST(workers_that_wait_for_the_slowest_take_longer_than_one_alone)
 {
     static const double one[] = {1, 1}, two[] = {2, 2};
     fire_timing_t       timing = {.batch = 1, one, two, .meeting = 0.5};
-    fire_tariff_t       t      = constant(1);
+    fire_cost_curve_t   t      = constant(1);
     fire_step_setup_t   s      = {.cluster = &machine,
-                                  .tariff  = &t,
+                                  .curve   = &t,
                                   .load    = {work, 2, &timing, 1},
                                   .workers = 2,
                                   .batch   = 2};

@@ -10,7 +10,7 @@
 #include "comm/select.h"
 #include "flags/lists.h"
 #include "results.h"
-#include "sim/tariff.h"
+#include "sim/cost_curve.h"
 #include "flags/workers.h"
 
 enum { MOST_REPEATS = 1000000 };

@@ -94,9 +94,9 @@ static fire_status_t all_algorithms(const plan_t *p, fire_str_t *out)
 static fire_status_t find_baseline(const plan_t *p, const plan_row_t *row,
                                    double *rate_p)
 {
-    const fire_tariff_t none = {.bytes = {1, 2, 3, 4}};
-    plan_row_t          one  = *row;
-    fire_step_times_t   alone;
+    const fire_cost_curve_t none = {.bytes = {1, 2, 3, 4}};
+    plan_row_t              one  = *row;
+    fire_step_times_t       alone;
 
     *rate_p = p->baseline;
     if (p->baseline > 0) return FIRE_OK;
@@ -116,7 +116,7 @@ static fire_status_t add_row(plan_t *p, const plan_row_t *wanted)
                  r.workers);
         return FIRE_OK;
     }
-    FIRE_TRY(plan_replay(p, &r, &r.tariff, p->bucket, p->overlap, &r.t));
+    FIRE_TRY(plan_replay(p, &r, &r.curve, p->bucket, p->overlap, &r.t));
     FIRE_TRY(find_baseline(p, &r, &baseline));
     r.speedup = r.batch / r.t.total / baseline;
     FIRE_TRY(fire_grow(&p->row, &p->cap, p->nrow + 1, sizeof(*p->row)));
@@ -161,12 +161,12 @@ static fire_status_t price(const fire_cluster_t *c, plan_row_t *mode, int n)
     {
         plan_row_t *m = &mode[n - 1 - i];
 
-        (void)fire_tariff_make(c, &m->mode, m->workers, &m->tariff);
+        (void)fire_cost_curve_make(c, &m->mode, m->workers, &m->curve);
     }
     for (int i = 0; i < n; i++) /* what a thread said of a failure is lost with it */
-        if (mode[i].tariff.card == 0)
-            FIRE_TRY(
-                fire_tariff_make(c, &mode[i].mode, mode[i].workers, &mode[i].tariff));
+        if (mode[i].curve.card == 0)
+            FIRE_TRY(fire_cost_curve_make(c, &mode[i].mode, mode[i].workers,
+                                          &mode[i].curve));
     return FIRE_OK;
 }
 

@@ -1,4 +1,4 @@
-#include "sim/tariff.h"
+#include "sim/cost_curve.h"
 
 #include <math.h>
 #include <string.h>
@@ -178,32 +178,34 @@ static int depth_of(const fire_mode_t *mode, int workers)
 
 /* At which numbers of pieces to simulate: few have to do where each takes long. */
 static void choose_points(const fire_mode_t *mode, int workers,
-                          double point[FIRE_TARIFF_POINTS])
+                          double point[FIRE_COST_CURVE_POINTS])
 {
-    static const double piped[FIRE_TARIFF_POINTS] = {1 / 16.0, 1, 2, 16, 64};
-    static const double whole[FIRE_TARIFF_POINTS] = {1 / 16.0, 1 / 4.0, 1, 2, 3};
-    bool                is_whole                  = mode->algo->parts != NULL;
+    static const double piped[FIRE_COST_CURVE_POINTS] = {1 / 16.0, 1, 2, 16, 64};
+    static const double whole[FIRE_COST_CURVE_POINTS] = {1 / 16.0, 1 / 4.0, 1, 2, 3};
+    bool                is_whole                      = mode->algo->parts != NULL;
 
     memcpy(point, is_whole ? whole : piped, sizeof(piped));
     if (is_whole || workers <= MANY) return;
-    point[FIRE_TARIFF_POINTS - 2] = depth_of(mode, workers);
-    point[FIRE_TARIFF_POINTS - 1] = 2 * depth_of(mode, workers);
+    point[FIRE_COST_CURVE_POINTS - 2] = depth_of(mode, workers);
+    point[FIRE_COST_CURVE_POINTS - 1] = 2 * depth_of(mode, workers);
 }
 
-fire_status_t fire_tariff_make(const fire_cluster_t *cluster, const fire_mode_t *mode,
-                               int workers, fire_tariff_t *tariff_p)
+fire_status_t fire_cost_curve_make(const fire_cluster_t *cluster,
+                                   const fire_mode_t *mode, int workers,
+                                   fire_cost_curve_t *curve_p)
 {
-    fire_tariff_t t = {.card = max2(cluster->net.bandwidth, cluster->node.bandwidth)};
-    double        least, point[FIRE_TARIFF_POINTS];
+    fire_cost_curve_t t = {.card =
+                               max2(cluster->net.bandwidth, cluster->node.bandwidth)};
+    double            least, point[FIRE_COST_CURVE_POINTS];
 
     FIRE_TRY(least_piece(cluster, mode, workers, &least));
     choose_points(mode, workers, point);
-    for (int i = 0; i < FIRE_TARIFF_POINTS; i++) {
+    for (int i = 0; i < FIRE_COST_CURVE_POINTS; i++) {
         t.bytes[i] = least * parts_of(mode, workers) * colors_of(mode) * point[i];
         if (workers > 1)
             FIRE_TRY(price_at(cluster, mode, workers, t.bytes[i], least, &t.price[i]));
     }
-    *tariff_p = t;
+    *curve_p = t;
     return FIRE_OK;
 }
 
@@ -212,14 +214,14 @@ static double on_line(double a, double b, double share)
     return max2(a + (b - a) * share, 0);
 }
 
-fire_price_t fire_tariff_price(const fire_tariff_t *t, double bytes)
+fire_price_t fire_cost_curve_price(const fire_cost_curve_t *t, double bytes)
 {
     const fire_price_t *a, *b;
     fire_price_t        p;
     double              share;
     int                 i = 1;
 
-    while (i < FIRE_TARIFF_POINTS - 1 && bytes > t->bytes[i])
+    while (i < FIRE_COST_CURVE_POINTS - 1 && bytes > t->bytes[i])
         i++;
     share = (bytes - t->bytes[i - 1]) / (t->bytes[i] - t->bytes[i - 1]);
     a     = &t->price[i - 1];

@@ -1,4 +1,4 @@
-#include "sim/tariff.h"
+#include "sim/cost_curve.h"
 #include "test.h"
 
 static const fire_cluster_t star = {
@@ -11,14 +11,14 @@ static const fire_cluster_t star = {
 static void compare(const fire_cluster_t *m, const char *name, int workers,
                     double bytes, double within)
 {
-    fire_mode_t   mode = {0};
-    fire_tariff_t t;
-    fire_price_t  got, want;
+    fire_mode_t       mode = {0};
+    fire_cost_curve_t t;
+    fire_price_t      got, want;
 
     CHECK_OK(fire_algo_find(name, &mode.algo));
-    CHECK_OK(fire_tariff_make(m, &mode, workers, &t));
+    CHECK_OK(fire_cost_curve_make(m, &mode, workers, &t));
     CHECK_OK(fire_mode_simulate(m, &mode, workers, bytes, &want));
-    got = fire_tariff_price(&t, bytes);
+    got = fire_cost_curve_price(&t, bytes);
     if (fabs(got.seconds / want.seconds - 1) > within)
         test_fail(__FILE__, __LINE__, "%s of %g bytes on %d: %g s, simulated %g s",
                   name, bytes, workers, got.seconds, want.seconds);
@@ -27,7 +27,7 @@ static void compare(const fire_cluster_t *m, const char *name, int workers,
                   name, bytes, workers, got.bytes, want.bytes);
 }
 
-TEST(a_tariff_gives_what_a_whole_simulation_gives)
+TEST(a_cost_curve_gives_what_a_whole_simulation_gives)
 {
     static const double sizes[] = {400e3, 4e6, 30e6};
     static const char  *names[] = {"ps", "tree", "multicolor", "ring", "rhd"};
@@ -42,7 +42,7 @@ TEST(a_tariff_gives_what_a_whole_simulation_gives)
 }
 
 /* Lanes of an all-to-all exchange meet at the receivers, by chance as it were. */
-TEST(a_tariff_comes_near_several_lanes_of_an_all_to_all_exchange)
+TEST(a_cost_curve_comes_near_several_chains_of_an_all_to_all_exchange)
 {
     compare(&star, "direct", 8, 30e6, 0.16);
     compare(&star, "direct", 24, 30e6, 0.16);
@@ -60,26 +60,27 @@ TEST(formulas_of_many_workers_are_exact_where_one_lane_does)
 
 TEST(nothing_is_sent_by_one_worker_alone)
 {
-    fire_mode_t   mode = {0};
-    fire_tariff_t t;
+    fire_mode_t       mode = {0};
+    fire_cost_curve_t t;
 
     CHECK_OK(fire_algo_find("tree", &mode.algo));
-    CHECK_OK(fire_tariff_make(&star, &mode, 1, &t));
-    CHECK_NEAR(fire_tariff_price(&t, 1e9).seconds, 0, 0);
+    CHECK_OK(fire_cost_curve_make(&star, &mode, 1, &t));
+    CHECK_NEAR(fire_cost_curve_price(&t, 1e9).seconds, 0, 0);
 }
 
 /* A node's card is shared by its workers: hier spares it. */
 TEST(hier_pays_on_nodes_of_several_workers)
 {
-    fire_cluster_t nodes = star;
-    fire_mode_t    hier = {0}, direct = {0};
-    fire_tariff_t  a, b;
+    fire_cluster_t    nodes = star;
+    fire_mode_t       hier = {0}, direct = {0};
+    fire_cost_curve_t a, b;
 
     nodes.per_node       = 8;
     nodes.node.bandwidth = 100e9;
     CHECK_OK(fire_algo_find("hier", &hier.algo));
     CHECK_OK(fire_algo_find("direct", &direct.algo));
-    CHECK_OK(fire_tariff_make(&nodes, &hier, 32, &a));
-    CHECK_OK(fire_tariff_make(&nodes, &direct, 32, &b));
-    CHECK(fire_tariff_price(&a, 100e6).seconds < fire_tariff_price(&b, 100e6).seconds);
+    CHECK_OK(fire_cost_curve_make(&nodes, &hier, 32, &a));
+    CHECK_OK(fire_cost_curve_make(&nodes, &direct, 32, &b));
+    CHECK(fire_cost_curve_price(&a, 100e6).seconds <
+          fire_cost_curve_price(&b, 100e6).seconds);
 }
