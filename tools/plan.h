@@ -8,11 +8,11 @@
 
 /* A net, for one sample; |W| and |D| as in the FireCaffe paper. */
 typedef struct plan_net {
-    fire_work_t *work; /* [nlayer] */
-    const char **name; /* of the layers; the net's */
-    double      *w, *d;
-    int          nlayer;
-    double       w_bytes, d_bytes, flops, moved, weights;
+    fire_layer_cost_t *work; /* [nlayer] */
+    const char       **name; /* of the layers; the net's */
+    double            *w, *d;
+    int                nlayer;
+    double             w_bytes, d_bytes, flops, moved, weights;
 
     fire_timing_t *timing; /* measured, by batch, ascending */
     int            ntiming;

@@ -14,9 +14,9 @@ static bool does_work(const fire_layer_t *l)
     return l->nbottom > 0 && strcmp(l->ops->type, "Split") != 0;
 }
 
-static fire_work_t work_of(const fire_layer_t *l)
+static fire_layer_cost_t work_of(const fire_layer_t *l)
 {
-    fire_work_t w = {0};
+    fire_layer_cost_t w = {0};
 
     if (!does_work(l)) return w;
     w.flops = l->ops->macs != NULL ? 2 * l->ops->macs(l) : 0;

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "comm/exec_state.h"
-#include "sim/events.h"
+#include "sim/event_queue.h"
 #include "sim/flow.h"
 #include "sim/traffic.h"
 
@@ -24,14 +24,14 @@ typedef struct route {
 } route_t;
 
 typedef struct sim {
-    fire_traffic_t t;
-    fire_flows_t   flows; /* a stream a pipe */
-    route_t       *route; /* likewise */
-    fire_events_t  events;
-    bool           mingle;
-    double        *busy;  /* [rank] until when it handles and adds messages */
-    double         crowd; /* times as long as on cores of its own */
-    double         now, event_time;
+    fire_traffic_t     t;
+    fire_flows_t       flows; /* a flow a pipe */
+    route_t           *route; /* likewise */
+    fire_event_queue_t events;
+    bool               mingle;
+    double            *busy;  /* [rank] until when it handles and adds messages */
+    double             crowd; /* times as long as on cores of its own */
+    double             now, event_time;
 } sim_t;
 
 static fire_sim_step_t *end_of(sim_t *s, int64_t message, bool out)
@@ -70,10 +70,10 @@ static fire_status_t depart_if_ready(sim_t *s, int64_t message)
     const fire_sim_message_t *m = &s->t.message[message];
 
     if (!m->sent || !m->wanted) return FIRE_OK;
-    return fire_events_push(&s->events,
-                            (m->leaves > s->now ? m->leaves : s->now) +
-                                s->route[m->pipe].wire->latency,
-                            READY, message);
+    return fire_event_queue_push(&s->events,
+                                 (m->leaves > s->now ? m->leaves : s->now) +
+                                     s->route[m->pipe].wire->latency,
+                                 READY, message);
 }
 
 static fire_status_t post_out(sim_t *s, fire_sim_pipe_t *p)
@@ -114,8 +114,8 @@ static fire_status_t take(sim_t *s, fire_sim_pipe_t *p)
         if (st->kind == FIRE_RECV_ADD) cost += st->bytes / route->wire->reduce;
         if (st->kind == FIRE_RECV && route->lent)
             cost += st->bytes / route->wire->bandwidth;
-        FIRE_TRY(fire_events_push(&s->events, work(s, st->rank, cost), TAKEN,
-                                  p->in_taken++));
+        FIRE_TRY(fire_event_queue_push(&s->events, work(s, st->rank, cost), TAKEN,
+                                       p->in_taken++));
     }
     return FIRE_OK;
 }
@@ -226,7 +226,7 @@ static fire_status_t begin(sim_t *s, fire_sim_pipe_t *p)
             FIRE_TRY(arrive(s, p->begun - 1));
             continue;
         }
-        m->until = fire_flows_given(&s->flows.stream[pipe], s->now) + bytes;
+        m->until = fire_flows_given(&s->flows.flow[pipe], s->now) + bytes;
         fire_flows_join(&s->flows, pipe);
     }
     return FIRE_OK;
@@ -240,7 +240,7 @@ static fire_status_t on_ready(sim_t *s, int64_t message)
     return begin(s, p);
 }
 
-/* What a pipe's stream will have given when the next message is through. */
+/* What a pipe's flow will have given when the next message is through. */
 static double next_until(const sim_t *s, const fire_sim_pipe_t *p)
 {
     double next = DBL_MAX;
@@ -253,15 +253,15 @@ static double next_until(const sim_t *s, const fire_sim_pipe_t *p)
 
 static fire_status_t foresee(sim_t *s, int64_t pipe)
 {
-    const fire_stream_t *st = &s->flows.stream[pipe];
-    fire_sim_pipe_t     *p  = &s->t.pipe[pipe];
-    double               due;
+    const fire_flow_t *st = &s->flows.flow[pipe];
+    fire_sim_pipe_t   *p  = &s->t.pipe[pipe];
+    double             due;
 
-    if (st->flowing == 0) return FIRE_OK;
+    if (st->active == 0) return FIRE_OK;
     due = s->now + (next_until(s, p) - st->given) / st->rate;
     if (fabs(due - p->due) <= SAME * due) return FIRE_OK;
     p->due = due;
-    return fire_events_push(&s->events, due, THROUGH, pipe);
+    return fire_event_queue_push(&s->events, due, THROUGH, pipe);
 }
 
 static fire_status_t on_through(sim_t *s, int64_t pipe)
@@ -296,7 +296,7 @@ static fire_status_t on_taken(sim_t *s, int64_t message)
         n++;
     cost = (double)n * s->t.step[ln->sum].bytes /
            s->route[s->t.message[message].pipe].wire->reduce;
-    return fire_events_push(&s->events, work(s, st->rank, cost), SUMMED, ln->sum);
+    return fire_event_queue_push(&s->events, work(s, st->rank, cost), SUMMED, ln->sum);
 }
 
 /* What was borrowed is given back: the lender's step ends now. */
@@ -323,7 +323,7 @@ static fire_status_t run_moment(sim_t *s, fire_event_t *e)
     do {
         s->event_time = e->time;
         FIRE_TRY(handle[e->kind](s, e->what));
-    } while (fire_events_pop(&s->events, s->now * (1 + SAME), e));
+    } while (fire_event_queue_pop(&s->events, s->now * (1 + SAME), e));
     fire_flows_settle(&s->flows, s->now);
     for (int i = 0; i < s->flows.nmember; i++)
         FIRE_TRY(foresee(s, s->flows.member[i]));
@@ -339,7 +339,7 @@ static fire_status_t run(sim_t *s)
         FIRE_TRY(post_in(s, &s->t.pipe[i]));
     for (int64_t i = 0; i < s->t.nlane; i++)
         FIRE_TRY(advance(s, &s->t.lane[i]));
-    while (fire_events_pop(&s->events, DBL_MAX, &e))
+    while (fire_event_queue_pop(&s->events, DBL_MAX, &e))
         FIRE_TRY(run_moment(s, &e));
     for (int64_t i = 0; i < s->t.npipe; i++)
         if (s->t.pipe[i].in_done < s->t.pipe[i].end)
@@ -366,8 +366,8 @@ static fire_price_t account(const sim_t *s)
     return price;
 }
 
-/* A stream for each pipe. */
-static fire_status_t lay_streams(sim_t *s, const fire_network_t *net)
+/* A flow for each pipe. */
+static fire_status_t add_flows(sim_t *s, const fire_network_t *net)
 {
     fire_path_t path;
     int64_t     nhop = 0;
@@ -405,12 +405,12 @@ fire_status_t fire_simulate(const fire_cluster_t *cluster, const fire_algo_t *al
     st = fire_traffic_plan(algo, c, codec, cluster->mingle, &s.t);
     if (st >= 0) st = FIRE_NEW(&s.busy, c->size);
     if (st >= 0) st = FIRE_NEW(&s.route, s.t.npipe);
-    if (st >= 0) st = lay_streams(&s, &net);
+    if (st >= 0) st = add_flows(&s, &net);
     if (st >= 0) st = run(&s);
     if (st >= 0) *price_p = account(&s);
     fire_free(s.busy);
     fire_free(s.route);
-    fire_events_fini(&s.events);
+    fire_event_queue_fini(&s.events);
     fire_flows_fini(&s.flows);
     fire_traffic_fini(&s.t);
     fire_network_fini(&net);

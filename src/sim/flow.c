@@ -10,16 +10,16 @@ enum { NONE = -1 };
 /* Shares that differ by less are the same: changes die away. */
 static const double SAME = 1e-3;
 
-fire_status_t fire_flows_init(fire_flows_t *f, const fire_network_t *net,
-                              int64_t nstream, int64_t nhop)
+fire_status_t fire_flows_init(fire_flows_t *f, const fire_network_t *net, int64_t nflow,
+                              int64_t nhop)
 {
     *f = (fire_flows_t){0};
-    FIRE_TRY(FIRE_NEW(&f->stream, nstream));
-    FIRE_TRY(FIRE_NEW(&f->member, nstream));
+    FIRE_TRY(FIRE_NEW(&f->flow, nflow));
+    FIRE_TRY(FIRE_NEW(&f->member, nflow));
     FIRE_TRY(FIRE_NEW(&f->hop, nhop));
     FIRE_TRY(FIRE_NEW(&f->port, net->nport));
     FIRE_TRY(FIRE_NEW(&f->queue, net->nport));
-    FIRE_TRY(FIRE_NEW(&f->limit, nstream));
+    FIRE_TRY(FIRE_NEW(&f->limit, nflow));
     f->nport = net->nport;
     for (int i = 0; i < net->nport; i++)
         f->port[i] =
@@ -29,7 +29,7 @@ fire_status_t fire_flows_init(fire_flows_t *f, const fire_network_t *net,
 
 void fire_flows_fini(fire_flows_t *f)
 {
-    fire_free(f->stream);
+    fire_free(f->flow);
     fire_free(f->member);
     fire_free(f->hop);
     fire_free(f->port);
@@ -39,18 +39,18 @@ void fire_flows_fini(fire_flows_t *f)
 
 void fire_flows_add(fire_flows_t *f, const fire_path_t *path)
 {
-    f->stream[f->nstream] = (fire_stream_t){.hop = f->nhop, .nhop = path->n};
+    f->flow[f->nflow] = (fire_flow_t){.hop = f->nhop, .nhop = path->n};
     for (int i = 0; i < path->n; i++)
         f->hop[f->nhop++] =
-            (fire_hop_t){f->nstream, path->port[i], .next = NONE, .before = NONE};
-    f->nstream++;
+            (fire_hop_t){f->nflow, path->port[i], .next = NONE, .before = NONE};
+    f->nflow++;
 }
 
-static void list_stream(fire_flows_t *f, int stream)
+static void list_flow(fire_flows_t *f, int flow)
 {
-    if (f->stream[stream].listed) return;
-    f->stream[stream].listed = true;
-    f->member[f->nmember++]  = stream;
+    if (f->flow[flow].listed) return;
+    f->flow[flow].listed    = true;
+    f->member[f->nmember++] = flow;
 }
 
 static void enter_port(fire_flows_t *f, int hop)
@@ -72,22 +72,22 @@ static void quit_port(fire_flows_t *f, int hop)
     *(h->before != NONE ? &f->hop[h->before].next : &f->port[h->port].first) = h->next;
 }
 
-void fire_flows_join(fire_flows_t *f, int stream)
+void fire_flows_join(fire_flows_t *f, int flow)
 {
-    const fire_stream_t *s = &f->stream[stream];
+    const fire_flow_t *s = &f->flow[flow];
 
-    list_stream(f, stream);
-    if (f->stream[stream].flowing++ > 0) return;
+    list_flow(f, flow);
+    if (f->flow[flow].active++ > 0) return;
     for (int i = 0; i < s->nhop; i++)
         enter_port(f, s->hop + i);
 }
 
-void fire_flows_leave(fire_flows_t *f, int stream)
+void fire_flows_leave(fire_flows_t *f, int flow)
 {
-    const fire_stream_t *s = &f->stream[stream];
+    const fire_flow_t *s = &f->flow[flow];
 
-    list_stream(f, stream);
-    if (--f->stream[stream].flowing > 0) return;
+    list_flow(f, flow);
+    if (--f->flow[flow].active > 0) return;
     for (int i = 0; i < s->nhop; i++)
         quit_port(f, s->hop + i);
 }
@@ -99,8 +99,8 @@ static void ask_anew(fire_flows_t *f, int port)
     f->queue[(f->front + f->nqueue++) % f->nport] = port;
 }
 
-/* What the ports on its way leave to each message of a stream, but for one hop. */
-static double least_share(const fire_flows_t *f, const fire_stream_t *s, int but)
+/* What the ports on its way leave to each message of a flow, but for one hop. */
+static double least_share(const fire_flows_t *f, const fire_flow_t *s, int but)
 {
     double least = DBL_MAX;
 
@@ -118,10 +118,10 @@ static double even_share(fire_flows_t *f, const fire_passage_t *p)
     int    wanting = 0, n = 0, before;
 
     for (int h = p->first; h != NONE; h = f->hop[h].next) {
-        const fire_stream_t *s = &f->stream[f->hop[h].stream];
+        const fire_flow_t *s = &f->flow[f->hop[h].flow];
 
-        f->limit[n++] = (fire_limit_t){least_share(f, s, h), s->flowing};
-        wanting += s->flowing;
+        f->limit[n++] = (fire_limit_t){least_share(f, s, h), s->active};
+        wanting += s->active;
     }
     do {
         int kept = 0;
@@ -133,8 +133,8 @@ static double even_share(fire_flows_t *f, const fire_passage_t *p)
                 f->limit[kept++] = f->limit[i];
                 continue;
             }
-            left -= f->limit[i].share * f->limit[i].flowing;
-            wanting -= f->limit[i].flowing;
+            left -= f->limit[i].share * f->limit[i].active;
+            wanting -= f->limit[i].active;
         }
         n = kept;
     } while (n > 0 && n < before);
@@ -145,9 +145,9 @@ static double even_share(fire_flows_t *f, const fire_passage_t *p)
 static void spread(fire_flows_t *f, int port)
 {
     for (int h = f->port[port].first; h != NONE; h = f->hop[h].next) {
-        const fire_stream_t *s = &f->stream[f->hop[h].stream];
+        const fire_flow_t *s = &f->flow[f->hop[h].flow];
 
-        list_stream(f, f->hop[h].stream);
+        list_flow(f, f->hop[h].flow);
         for (int i = s->hop; i < s->hop + s->nhop; i++)
             if (f->hop[i].port != port) ask_anew(f, f->hop[i].port);
     }
@@ -170,13 +170,13 @@ static void relax(fire_flows_t *f)
     }
 }
 
-/* A stream whose next message took the place of its last one has not changed. */
+/* A flow whose next message took the place of its last one has not changed. */
 static void ask_changed(fire_flows_t *f)
 {
     for (int i = 0; i < f->nmember; i++) {
-        const fire_stream_t *s = &f->stream[f->member[i]];
+        const fire_flow_t *s = &f->flow[f->member[i]];
 
-        for (int k = s->hop; s->flowing != s->settled && k < s->hop + s->nhop; k++)
+        for (int k = s->hop; s->active != s->settled && k < s->hop + s->nhop; k++)
             ask_anew(f, f->hop[k].port);
     }
 }
@@ -186,18 +186,18 @@ void fire_flows_settle(fire_flows_t *f, double now)
     ask_changed(f);
     relax(f);
     for (int i = 0; i < f->nmember; i++) {
-        fire_stream_t *s = &f->stream[f->member[i]];
+        fire_flow_t *s = &f->flow[f->member[i]];
 
         s->given   = fire_flows_given(s, now);
         s->since   = now;
-        s->settled = s->flowing;
-        s->rate    = s->flowing > 0 ? least_share(f, s, NONE) : 0;
+        s->settled = s->active;
+        s->rate    = s->active > 0 ? least_share(f, s, NONE) : 0;
     }
 }
 
 void fire_flows_forget(fire_flows_t *f)
 {
     for (int i = 0; i < f->nmember; i++)
-        f->stream[f->member[i]].listed = false;
+        f->flow[f->member[i]].listed = false;
     f->nmember = 0;
 }

@@ -50,7 +50,7 @@ static double measured(const fire_load_t *l, bool backward, int layer, int batch
 double fire_step_layer(const fire_cluster_t *c, const fire_load_t *l, bool backward,
                        int layer, int batch)
 {
-    const fire_work_t *w = &l->work[layer];
+    const fire_layer_cost_t *w = &l->work[layer];
 
     if (l->ntiming > 0) return measured(l, backward, layer, batch);
     return (backward ? 2 : 1) *
@@ -95,9 +95,9 @@ static void add_bucket(replay_t *r, int first, int last, double bytes)
 /* From the last layer down, as the trainer cuts them (train/exchange/exchange.c). */
 static void cut_buckets(replay_t *r)
 {
-    const fire_work_t *w     = r->s->load.work;
-    int                last  = r->s->load.nlayer - 1;
-    double             bytes = 0;
+    const fire_layer_cost_t *w     = r->s->load.work;
+    int                      last  = r->s->load.nlayer - 1;
+    double                   bytes = 0;
 
     for (int i = last; i >= 0; i--) {
         if (bytes > 0 && w[i].weights > 0 && r->s->bucket > 0 &&

@@ -5,11 +5,11 @@
 #include "sim/cost_curve.h"
 
 /* What one sample costs in a layer, in order of forward. Backward is twice that. */
-typedef struct fire_work {
+typedef struct fire_layer_cost {
     double flops, bytes; /* arithmetic, and what is read and written */
     double kept;         /* bytes of outputs */
     double weights;      /* bytes of parameters whose gradients it finishes */
-} fire_work_t;
+} fire_layer_cost_t;
 
 /* Measured seconds of every layer with a batch of so many. */
 typedef struct fire_timing {
@@ -21,10 +21,10 @@ typedef struct fire_timing {
 
 /* A net as a worker computes it. */
 typedef struct fire_load {
-    const fire_work_t   *work;
-    int                  nlayer;
-    const fire_timing_t *timing;  /* by batch, ascending */
-    int                  ntiming; /* 0: none; arithmetic and rates tell the time */
+    const fire_layer_cost_t *work;
+    int                      nlayer;
+    const fire_timing_t     *timing;  /* by batch, ascending */
+    int                      ntiming; /* 0: none; arithmetic and rates tell the time */
 } fire_load_t;
 
 typedef struct fire_step_setup {

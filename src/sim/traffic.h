@@ -18,7 +18,7 @@ typedef struct fire_sim_message {
     int64_t pipe;
     bool    sent, wanted, arrived;
     double  leaves; /* not before: the sender is busy until then */
-    double  until;  /* it is through when its stream has given so much */
+    double  until;  /* it is through when its flow has given so much */
 } fire_sim_message_t;
 
 /* Messages first ... end-1 go from one rank to one other under one color, in order.

@@ -6,7 +6,8 @@ static fire_cluster_t machine = {
     .per_node   = 1,
     .cores_each = 1,
     .compute    = {.flops = 1, .bandwidth = 1, .update = 1e9}};
-static fire_work_t work[2] = {{.flops = 1, .weights = 8}, {.flops = 1, .weights = 8}};
+static fire_layer_cost_t work[2] = {{.flops = 1, .weights = 8},
+                                    {.flops = 1, .weights = 8}};
 
 static fire_cost_curve_t constant(double wire)
 {

@@ -1,4 +1,4 @@
-#include "sim/events.h"
+#include "sim/event_queue.h"
 
 #include "base/alloc.h"
 
@@ -7,7 +7,8 @@ static bool before(const fire_event_t *a, const fire_event_t *b)
     return a->time != b->time ? a->time < b->time : a->number < b->number;
 }
 
-fire_status_t fire_events_push(fire_events_t *e, double time, int kind, int64_t what)
+fire_status_t fire_event_queue_push(fire_event_queue_t *e, double time, int kind,
+                                    int64_t what)
 {
     fire_event_t event = {time, e->pushed++, kind, what};
     int64_t      i     = e->n;
@@ -20,7 +21,7 @@ fire_status_t fire_events_push(fire_events_t *e, double time, int kind, int64_t 
     return FIRE_OK;
 }
 
-bool fire_events_pop(fire_events_t *e, double until, fire_event_t *event_p)
+bool fire_event_queue_pop(fire_event_queue_t *e, double until, fire_event_t *event_p)
 {
     fire_event_t last;
     int64_t      i = 0;
@@ -38,8 +39,8 @@ bool fire_events_pop(fire_events_t *e, double until, fire_event_t *event_p)
     return true;
 }
 
-void fire_events_fini(fire_events_t *e)
+void fire_event_queue_fini(fire_event_queue_t *e)
 {
     fire_free(e->heap);
-    *e = (fire_events_t){0};
+    *e = (fire_event_queue_t){0};
 }
