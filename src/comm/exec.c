@@ -62,52 +62,52 @@ static void run_final(fire_exec_t *x, const fire_step_t *st)
 
 static bool is_front_done(const fire_exec_t *x, int color)
 {
-    const fire_lane_t *front = &x->lane[x->front[color]];
+    const fire_chain_t *front = &x->chain[x->front[color]];
 
-    return x->front[color] < x->nlane && front->color == color && front->left == 0 &&
+    return x->front[color] < x->nchain && front->color == color && front->left == 0 &&
            front->next == front->end;
 }
 
-/* May the lane of this step begin? See fire_sched_block(). */
+/* May the chain of this step begin? See fire_sched_block(). */
 static bool is_open(const fire_exec_t *x, int64_t i)
 {
-    const fire_lane_t *ln = &x->lane[x->lane_of[i]];
+    const fire_chain_t *chain = &x->chain[x->chain_of[i]];
 
-    return ln->block <= x->lane[x->front[ln->color]].block + 1;
+    return chain->block <= x->chain[x->front[chain->color]].block + 1;
 }
 
 /* Enter rounds until one has something to wait for. */
-static void enter_rounds(fire_exec_t *x, fire_lane_t *ln)
+static void enter_rounds(fire_exec_t *x, fire_chain_t *chain)
 {
-    while (ln->left == 0 && ln->next < ln->end) {
-        ln->round = fire_exec_step(x, ln->next)->round;
-        for (; ln->next < ln->end; ln->next++) {
-            const fire_step_t *st = fire_exec_step(x, ln->next);
+    while (chain->left == 0 && chain->next < chain->end) {
+        chain->round = fire_exec_step(x, chain->next)->round;
+        for (; chain->next < chain->end; chain->next++) {
+            const fire_step_t *st = fire_exec_step(x, chain->next);
 
-            if (st->round != ln->round) break;
-            if (!fire_step_is_local(st->kind)) ln->left++;
+            if (st->round != chain->round) break;
+            if (!fire_step_is_local(st->kind)) chain->left++;
             if (st->kind == FIRE_FINAL) run_final(x, st);
             if (st->kind == FIRE_SUM) {
-                ln->sum   = ln->next;
-                ln->holds = fire_exec_holds(x, ln->next);
+                chain->sum   = chain->next;
+                chain->holds = fire_exec_holds(x, chain->next);
             }
         }
     }
-    if (ln->left > 0) return;
+    if (chain->left > 0) return;
     x->live--;
-    while (is_front_done(x, ln->color))
-        x->front[ln->color]++;
+    while (is_front_done(x, chain->color))
+        x->front[chain->color]++;
 }
 
-static void finish(fire_exec_t *x, fire_lane_t *ln, int nstep)
+static void finish(fire_exec_t *x, fire_chain_t *chain, int nstep)
 {
-    ln->left -= nstep;
-    if (ln->left == 0) enter_rounds(x, ln);
+    chain->left -= nstep;
+    if (chain->left == 0) enter_rounds(x, chain);
 }
 
 static bool is_its_round(const fire_exec_t *x, int64_t i)
 {
-    return x->lane[x->lane_of[i]].round == fire_exec_step(x, i)->round;
+    return x->chain[x->chain_of[i]].round == fire_exec_step(x, i)->round;
 }
 
 /* Does the message go somewhere else than straight into the buffer? */
@@ -214,17 +214,17 @@ static fire_status_t apply(fire_exec_t *x, const fire_channel_t *ch, int64_t i,
 static fire_status_t take(fire_exec_t *x, fire_channel_t *ch, int64_t i,
                           const fire_arrival_t *got)
 {
-    fire_lane_t *ln = &x->lane[x->lane_of[i]];
+    fire_chain_t *chain = &x->chain[x->chain_of[i]];
 
     if (!ch->out) FIRE_TRY(apply(x, ch, i, got));
     ch->seen++;
     x->moved = true;
     if (!fire_step_is_held(fire_exec_step(x, i)->kind)) {
         release_oldest(x, ch);
-        finish(x, ln, 1);
-    } else if (--ln->holds == 0) {
-        run_sum(x, ln->sum);
-        finish(x, ln, fire_exec_holds(x, ln->sum));
+        finish(x, chain, 1);
+    } else if (--chain->holds == 0) {
+        run_sum(x, chain->sum);
+        finish(x, chain, fire_exec_holds(x, chain->sum));
     }
     return FIRE_OK;
 }
@@ -255,19 +255,19 @@ static fire_status_t call_library(fire_exec_t *x)
 
 fire_status_t fire_exec_start(fire_exec_t *x)
 {
-    x->live = x->nlane;
+    x->live = x->nchain;
     for (int64_t k = 0; k < x->nchannel; k++) {
         fire_channel_t *ch = &x->channel[k];
 
         ch->tail = ch->seen = ch->head = ch->first;
     }
-    for (int64_t k = x->nlane - 1; k >= 0; k--) {
-        x->lane[k].next            = x->lane[k].first;
-        x->lane[k].left            = 0;
-        x->front[x->lane[k].color] = k;
+    for (int64_t k = x->nchain - 1; k >= 0; k--) {
+        x->chain[k].next            = x->chain[k].first;
+        x->chain[k].left            = 0;
+        x->front[x->chain[k].color] = k;
     }
-    for (int64_t k = 0; k < x->nlane; k++)
-        enter_rounds(x, &x->lane[k]);
+    for (int64_t k = 0; k < x->nchain; k++)
+        enter_rounds(x, &x->chain[k]);
     x->last_move = fire_clock_now();
     return call_library(x);
 }

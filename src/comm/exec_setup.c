@@ -1,4 +1,4 @@
-/* exec_setup.c - finds the lanes and channels of a schedule and takes all memory
+/* exec_setup.c - finds the chains and channels of a schedule and takes all memory
  * that running it needs. */
 #include <stdlib.h>
 
@@ -85,27 +85,27 @@ static fire_status_t find_channels(fire_exec_t *x)
     return FIRE_OK;
 }
 
-static bool same_lane(const fire_step_t *a, const fire_step_t *b)
+static bool same_chain(const fire_step_t *a, const fire_step_t *b)
 {
     return a->color == b->color && a->chunk == b->chunk;
 }
 
-static fire_status_t find_lanes(fire_exec_t *x)
+static fire_status_t find_chains(fire_exec_t *x)
 {
     const fire_step_t *st    = x->s.sched->step;
     int64_t            count = 0, n = x->s.sched->n;
 
     for (int64_t i = 0; i < n; i++)
-        count += i == 0 || !same_lane(&st[i - 1], &st[i]);
-    FIRE_TRY(FIRE_NEW(&x->lane, count));
+        count += i == 0 || !same_chain(&st[i - 1], &st[i]);
+    FIRE_TRY(FIRE_NEW(&x->chain, count));
     for (int64_t i = 0; i < n; i++) {
-        if (i == 0 || !same_lane(&st[i - 1], &st[i]))
-            x->lane[x->nlane++] =
-                (fire_lane_t){.first = i,
-                              .color = st[i].color,
-                              .block = fire_sched_block(x->s.sched, st[i].chunk)};
-        x->lane[x->nlane - 1].end = i + 1;
-        x->lane_of[i]             = (int)(x->nlane - 1);
+        if (i == 0 || !same_chain(&st[i - 1], &st[i]))
+            x->chain[x->nchain++] =
+                (fire_chain_t){.first = i,
+                               .color = st[i].color,
+                               .block = fire_sched_block(x->s.sched, st[i].chunk)};
+        x->chain[x->nchain - 1].end = i + 1;
+        x->chain_of[i]              = (int)(x->nchain - 1);
         if (st[i].color >= x->ncolor) x->ncolor = st[i].color + 1;
     }
     return FIRE_NEW(&x->front, x->ncolor);
@@ -218,12 +218,12 @@ static fire_status_t build(fire_exec_t *x)
     int64_t n = x->s.sched->n, most = x->s.tp->size;
 
     FIRE_TRY(FIRE_NEW(&x->order, n));
-    FIRE_TRY(FIRE_NEW(&x->lane_of, n));
+    FIRE_TRY(FIRE_NEW(&x->chain_of, n));
     FIRE_TRY(FIRE_NEW(&x->channel_of, n));
     FIRE_TRY(FIRE_NEW(&x->held, n));
     FIRE_TRY(FIRE_NEW(&x->src, most));
     FIRE_TRY(FIRE_NEW(&x->dst, most));
-    FIRE_TRY(find_lanes(x));
+    FIRE_TRY(find_chains(x));
     FIRE_TRY(find_channels(x));
     FIRE_TRY(take_memory(x));
     FIRE_TRY(check_steps(x));
@@ -256,12 +256,12 @@ void fire_exec_destroy(fire_exec_t *x)
             x->s.tp->ops->release(x->s.tp, ch->req[ch->tail % ch->window]);
     if (x->reserved > 0) x->s.tp->ops->reserve(x->s.tp, -x->reserved);
     fire_free(x->order);
-    fire_free(x->lane_of);
+    fire_free(x->chain_of);
     fire_free(x->channel_of);
     fire_free(x->held);
     fire_free(x->src);
     fire_free(x->dst);
-    fire_free(x->lane);
+    fire_free(x->chain);
     fire_free(x->front);
     fire_free(x->channel);
     fire_free(x->memory);

@@ -1,7 +1,7 @@
 /* exec_state.h - what the executor keeps: made by exec_setup.c, run by exec.c.
  *
  * A channel is what this rank sends to, or gets from, one peer under one color;
- * its messages stay in order and a few of them are under way at a time. A lane is
+ * its messages stay in order and a few of them are under way at a time. A chain is
  * one chunk of one color; it goes through its rounds. */
 #ifndef FIRE_COMM_EXEC_STATE_H
 #define FIRE_COMM_EXEC_STATE_H
@@ -11,13 +11,13 @@
  * network needs; the least of those that are not pipelines; and the most. */
 enum { FIRE_WINDOW = 2, FIRE_WINDOW_WIDE = 4, FIRE_WINDOW_MOST = 8 };
 
-typedef struct fire_lane {
+typedef struct fire_chain {
     int64_t first, end, next; /* its steps; the first one of the next round */
     int64_t sum;              /* the round's SUM, and how many it waits for */
     int     holds;
     int     round, left; /* where it is, and what is unfinished there */
     int     color, block;
-} fire_lane_t;
+} fire_chain_t;
 
 typedef struct fire_channel {
     int        peer, color;
@@ -33,15 +33,15 @@ typedef struct fire_channel {
 
 struct fire_exec {
     fire_exec_setup_t s;
-    fire_lane_t      *lane;
+    fire_chain_t     *chain;
     fire_channel_t   *channel;
-    int64_t           nlane, nchannel, live; /* live: lanes not yet done */
-    int64_t          *front;                 /* by color: its first live lane */
+    int64_t           nchain, nchannel, live; /* live: chains not yet done */
+    int64_t          *front;                  /* by color: its first live chain */
     int               ncolor;
-    int64_t          *order;                /* steps, channel by channel */
-    int              *lane_of, *channel_of; /* by step */
-    void            **held;                 /* by step: what a HOLD got */
-    const float     **src;                  /* of the SUM being made */
+    int64_t          *order;                 /* steps, channel by channel */
+    int              *chain_of, *channel_of; /* by step */
+    void            **held;                  /* by step: what a HOLD got */
+    const float     **src;                   /* of the SUM being made */
     float           **dst;
     char             *memory;
     int               requests, reserved; /* it needs, it has */
@@ -92,7 +92,7 @@ static inline int fire_window_of(int wish, size_t longest_bytes)
 /* How many HOLDs and BORROWs the SUM at i adds. */
 static inline int fire_exec_holds(const fire_exec_t *x, int64_t i)
 {
-    int64_t first = x->lane[x->lane_of[i]].first, h = i;
+    int64_t first = x->chain[x->chain_of[i]].first, h = i;
 
     while (h > first && fire_step_is_held(fire_exec_step(x, h - 1)->kind) &&
            fire_exec_step(x, h - 1)->round == fire_exec_step(x, i)->round)

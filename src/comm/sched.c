@@ -34,10 +34,10 @@ static int64_t chunk_count(const fire_algo_t *algo, const fire_coll_t *c, size_t
     return (int64_t)((len + most - 1) / most);
 }
 
-/* How many lanes are begun together: enough to fill a pipeline, and to make up for
+/* How many chains are begun together: enough to fill a pipeline, and to make up for
  * ranks that lose their core now and then. What is begun may wait before the port of a
  * rank that several send to, and what does not fit there is lost: see `begun`. */
-static int lanes_per_block(const fire_algo_t *algo, const fire_coll_t *c)
+static int chains_per_block(const fire_algo_t *algo, const fire_coll_t *c)
 {
     int levels = fire_log2_up(c->size);
 
@@ -56,21 +56,21 @@ fire_status_t fire_sched_plan(fire_sched_t *s, const fire_algo_t *algo,
                          "algorithm %s cannot do collective operation %d", algo->name,
                          (int)c->op);
     s->n         = 0;
-    s->per_block = lanes_per_block(algo, c);
+    s->per_block = chains_per_block(algo, c);
     if (ncolor > c->size) ncolor = c->size;
     for (int color = 0; color < ncolor; color++) {
         fire_span_t all    = fire_span_part(c->span, color, ncolor, c->grain);
         int64_t     nchunk = chunk_count(algo, c, all.len);
 
         for (int64_t k = 0; k < nchunk; k++) {
-            fire_coll_t lane = *c;
+            fire_coll_t chain = *c;
 
-            lane.ncolor = ncolor;
-            lane.color  = color;
-            lane.chunk  = (int)k;
-            lane.span   = fire_span_part(all, nchunk - 1 - k, nchunk, c->grain);
-            s->rounds   = lane.round;
-            FIRE_TRY(algo->plan(&lane, s));
+            chain.ncolor = ncolor;
+            chain.color  = color;
+            chain.chunk  = (int)k;
+            chain.span   = fire_span_part(all, nchunk - 1 - k, nchunk, c->grain);
+            s->rounds    = chain.round;
+            FIRE_TRY(algo->plan(&chain, s));
         }
     }
     return FIRE_OK;

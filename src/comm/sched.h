@@ -30,8 +30,8 @@ typedef enum fire_coll_op {
     FIRE_ALLGATHER,      /* each rank gives its own span, all end with all */
 } fire_coll_op_t;
 
-/* What is asked for. A plan sees one lane: one color and one chunk of the buffer.
- * Lanes touch disjoint spans and run side by side; that is all the pipelining
+/* What is asked for. A plan sees one chain: one color and one chunk of the buffer.
+ * Chains touch disjoint spans and run side by side; that is all the pipelining
  * there is. */
 typedef struct fire_coll {
     fire_coll_op_t          op;
@@ -60,7 +60,7 @@ typedef enum fire_step_kind {
     FIRE_NATIVE,   /* the transport's library does the whole collective */
 } fire_step_kind_t;
 
-/* Steps of a lane are listed round by round; a round starts when the one before
+/* Steps of a chain are listed round by round; a round starts when the one before
  * has finished, and steps of one round touch disjoint parts of the buffer. A SUM
  * comes right after the HOLDs and BORROWs of its round, which are in canonical
  * order; it runs when the last of them is there. */
@@ -74,8 +74,8 @@ typedef struct fire_step {
 typedef struct fire_sched {
     fire_step_t *step;
     int64_t      n, cap;
-    int          rounds;    /* of the lane being planned */
-    int          per_block; /* lanes; 0: all are in one block */
+    int          rounds;    /* of the chain being planned */
+    int          per_block; /* chains; 0: all are in one block */
     fire_span_t  own;       /* REDUCE_SCATTER, ALLGATHER: this rank's span */
 } fire_sched_t;
 
@@ -92,7 +92,7 @@ void          fire_sched_fini(fire_sched_t *s); /* {0} is a valid empty schedule
 fire_status_t fire_sched_add(fire_sched_t *s, const fire_coll_t *c, int round,
                              fire_step_kind_t kind, int peer, fire_span_t span);
 
-/* Lanes of a color are worked on in blocks, two at a time, so that no peer's messages
+/* Chains of a color are worked on in blocks, two at a time, so that no peer's messages
  * run far ahead of the others' that are needed with them. */
 static inline int fire_sched_block(const fire_sched_t *s, int chunk)
 {

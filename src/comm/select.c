@@ -25,7 +25,7 @@ size_t fire_piece_of(const fire_algo_t *algo, const fire_coll_t *d)
     bool   inside = fire_coll_on_one_node(d);
     size_t scale = inside ? 4 : 1, bytes = d->span.len * sizeof(float);
     size_t parts = algo->parts != NULL ? (size_t)algo->parts(d->size) : 1;
-    size_t piece = bytes / (size_t)algo->lanes / parts * scale;
+    size_t piece = bytes / (size_t)algo->chains / parts * scale;
     size_t least = (64 << 10) * scale, most = (1 << 20) * scale;
 
     piece = piece < least ? least : piece > most ? most : piece;

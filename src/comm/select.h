@@ -34,7 +34,7 @@ fire_status_t fire_choice_parse(const char *text, fire_choice_t *choice_p);
 bool fire_tuning_at(const fire_tuning_t *t, int ranks, size_t bytes, int i,
                     fire_choice_t *choice_p);
 
-/* A good length of messages in bytes: as many lanes as the algorithm wants; but short
+/* A good length of messages in bytes: as many chains as the algorithm wants; but short
  * messages cost too many waits. Inside a node, where nothing flows, they are four times
  * as long. */
 size_t fire_piece_of(const fire_algo_t *algo, const fire_coll_t *d);

@@ -43,16 +43,16 @@ static fire_sim_step_t *end_of(sim_t *s, int64_t message, bool out)
 
 static bool is_its_round(const sim_t *s, const fire_sim_step_t *st)
 {
-    return s->t.lane[st->lane].round == st->round;
+    return s->t.chain[st->chain].round == st->round;
 }
 
-/* Lanes open in blocks: the one that the first unfinished lane is in, and the next. */
+/* Chains open in blocks: the one that the first unfinished chain is in, and the next. */
 static bool is_open(const sim_t *s, const fire_sim_step_t *st)
 {
-    const fire_sim_lane_t  *ln = &s->t.lane[st->lane];
-    const fire_sim_group_t *g  = &s->t.group[ln->group];
+    const fire_sim_chain_t *chain = &s->t.chain[st->chain];
+    const fire_sim_group_t *g     = &s->t.group[chain->group];
 
-    return g->front == g->end || ln->block <= s->t.lane[g->front].block + 1;
+    return g->front == g->end || chain->block <= s->t.chain[g->front].block + 1;
 }
 
 /* Keep the rank busy for so long; returns until when. */
@@ -121,20 +121,20 @@ static fire_status_t take(sim_t *s, fire_sim_pipe_t *p)
 }
 
 /* Enter rounds until one has something to wait for. */
-static void enter_rounds(sim_t *s, fire_sim_lane_t *ln, int64_t *first_p)
+static void enter_rounds(sim_t *s, fire_sim_chain_t *chain, int64_t *first_p)
 {
-    *first_p = ln->next;
-    while (ln->left == 0 && ln->next < ln->end) {
-        *first_p  = ln->next;
-        ln->round = s->t.step[ln->next].round;
-        ln->holds = 0;
-        for (; ln->next < ln->end && s->t.step[ln->next].round == ln->round;
-             ln->next++) {
-            const fire_sim_step_t *st = &s->t.step[ln->next];
+    *first_p = chain->next;
+    while (chain->left == 0 && chain->next < chain->end) {
+        *first_p     = chain->next;
+        chain->round = s->t.step[chain->next].round;
+        chain->holds = 0;
+        for (; chain->next < chain->end && s->t.step[chain->next].round == chain->round;
+             chain->next++) {
+            const fire_sim_step_t *st = &s->t.step[chain->next];
 
-            ln->left += st->message >= 0;
-            ln->holds += fire_step_is_held(st->kind);
-            if (st->kind == FIRE_SUM) ln->sum = ln->next;
+            chain->left += st->message >= 0;
+            chain->holds += fire_step_is_held(st->kind);
+            if (st->kind == FIRE_SUM) chain->sum = chain->next;
         }
     }
 }
@@ -158,47 +158,47 @@ static fire_status_t post(sim_t *s, int64_t first, int64_t end)
     return FIRE_OK;
 }
 
-static bool is_done(const fire_sim_lane_t *ln)
+static bool is_done(const fire_sim_chain_t *chain)
 {
-    return ln->left == 0 && ln->next == ln->end;
+    return chain->left == 0 && chain->next == chain->end;
 }
 
-/* A lane is done: if it was the last of its block, another block opens. */
+/* A chain is done: if it was the last of its block, another block opens. */
 static fire_status_t open_block(sim_t *s, fire_sim_group_t *g)
 {
-    int before = s->t.lane[g->front].block;
+    int before = s->t.chain[g->front].block;
 
-    while (g->front < g->end && is_done(&s->t.lane[g->front]))
+    while (g->front < g->end && is_done(&s->t.chain[g->front]))
         g->front++;
-    if (g->front == g->end || s->t.lane[g->front].block == before) return FIRE_OK;
+    if (g->front == g->end || s->t.chain[g->front].block == before) return FIRE_OK;
     for (int64_t i = g->front; i < g->end; i++) {
-        if (s->t.lane[i].block > s->t.lane[g->front].block + 1) break;
-        FIRE_TRY(post(s, s->t.lane[i].first, s->t.lane[i].end));
+        if (s->t.chain[i].block > s->t.chain[g->front].block + 1) break;
+        FIRE_TRY(post(s, s->t.chain[i].first, s->t.chain[i].end));
     }
     return FIRE_OK;
 }
 
-static fire_status_t advance(sim_t *s, fire_sim_lane_t *ln)
+static fire_status_t advance(sim_t *s, fire_sim_chain_t *chain)
 {
-    fire_sim_group_t *g = &s->t.group[ln->group];
+    fire_sim_group_t *g = &s->t.group[chain->group];
     int64_t           first;
 
-    if (ln->left > 0) return FIRE_OK;
-    enter_rounds(s, ln, &first);
-    FIRE_TRY(post(s, first, ln->next));
-    return is_done(ln) && g->front < g->end ? open_block(s, g) : FIRE_OK;
+    if (chain->left > 0) return FIRE_OK;
+    enter_rounds(s, chain, &first);
+    FIRE_TRY(post(s, first, chain->next));
+    return is_done(chain) && g->front < g->end ? open_block(s, g) : FIRE_OK;
 }
 
 /* One end of a message is done with. */
 static fire_status_t finish(sim_t *s, int64_t message, bool out)
 {
-    fire_sim_step_t *st = end_of(s, message, out);
-    fire_sim_pipe_t *p  = &s->t.pipe[s->t.message[message].pipe];
-    fire_sim_lane_t *ln = &s->t.lane[st->lane];
+    fire_sim_step_t  *st    = end_of(s, message, out);
+    fire_sim_pipe_t  *p     = &s->t.pipe[s->t.message[message].pipe];
+    fire_sim_chain_t *chain = &s->t.chain[st->chain];
 
-    ln->left--;
+    chain->left--;
     ++*(out ? &p->out_done : &p->in_done);
-    FIRE_TRY(advance(s, ln));
+    FIRE_TRY(advance(s, chain));
     FIRE_TRY(out ? post_out(s, p) : post_in(s, p));
     return out ? FIRE_OK : take(s, p);
 }
@@ -285,25 +285,26 @@ static fire_status_t on_through(sim_t *s, int64_t pipe)
 /* Held messages wait for the last of their round, then are added in one pass. */
 static fire_status_t on_taken(sim_t *s, int64_t message)
 {
-    const fire_sim_step_t *st = end_of(s, message, false);
-    fire_sim_lane_t       *ln = &s->t.lane[st->lane];
+    const fire_sim_step_t *st    = end_of(s, message, false);
+    fire_sim_chain_t      *chain = &s->t.chain[st->chain];
     int64_t                n;
     double                 cost;
 
     if (!fire_step_is_held(st->kind)) return finish(s, message, false);
-    if (--ln->holds > 0) return FIRE_OK;
-    for (n = 0; fire_step_is_held(s->t.step[ln->sum - n - 1].kind);)
+    if (--chain->holds > 0) return FIRE_OK;
+    for (n = 0; fire_step_is_held(s->t.step[chain->sum - n - 1].kind);)
         n++;
-    cost = (double)n * s->t.step[ln->sum].bytes /
+    cost = (double)n * s->t.step[chain->sum].bytes /
            s->route[s->t.message[message].pipe].wire->reduce;
-    return fire_event_queue_push(&s->events, work(s, st->rank, cost), SUMMED, ln->sum);
+    return fire_event_queue_push(&s->events, work(s, st->rank, cost), SUMMED,
+                                 chain->sum);
 }
 
 /* What was borrowed is given back: the lender's step ends now. */
 static fire_status_t on_summed(sim_t *s, int64_t sum)
 {
     for (int64_t i = sum - 1; i >= 0 && fire_step_is_held(s->t.step[i].kind) &&
-                              s->t.step[i].lane == s->t.step[sum].lane;
+                              s->t.step[i].chain == s->t.step[sum].chain;
          i--) {
         int64_t message = s->t.step[i].message;
 
@@ -337,8 +338,8 @@ static fire_status_t run(sim_t *s)
 
     for (int64_t i = 0; i < s->t.npipe; i++)
         FIRE_TRY(post_in(s, &s->t.pipe[i]));
-    for (int64_t i = 0; i < s->t.nlane; i++)
-        FIRE_TRY(advance(s, &s->t.lane[i]));
+    for (int64_t i = 0; i < s->t.nchain; i++)
+        FIRE_TRY(advance(s, &s->t.chain[i]));
     while (fire_event_queue_pop(&s->events, DBL_MAX, &e))
         FIRE_TRY(run_moment(s, &e));
     for (int64_t i = 0; i < s->t.npipe; i++)

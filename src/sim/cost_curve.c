@@ -8,7 +8,7 @@
 
 enum { COLORS = 4, GRAIN = 16 };
 enum { MANY = 50 };         /* workers: short pipelines have to do */
-enum { FORMULA_FROM = 33 }; /* workers: a lane then has thousands of messages */
+enum { FORMULA_FROM = 33 }; /* workers: a chain then has thousands of messages */
 
 static double max2(double a, double b)
 {
@@ -94,17 +94,17 @@ static double crowding(const fire_cluster_t *c)
     return links > 0 ? max2(hops / links, 1) : 1;
 }
 
-/* What a message of a lane costs: x bytes, seconds on the wire, to handle, to add. */
+/* What a message of a chain costs: x bytes, seconds on the wire, to handle, to add. */
 typedef struct toll {
-    double lanes, x, pass, cpu, add;
+    double chains, x, pass, cpu, add;
 } toll_t;
 
 static toll_t toll_of(const fire_wire_t *w, const fire_mode_t *mode, double bytes,
                       double piece, double parts)
 {
-    toll_t t = {.lanes = max2(ceil(bytes / (piece * parts)), 1)};
+    toll_t t = {.chains = max2(ceil(bytes / (piece * parts)), 1)};
 
-    t.x = bytes / t.lanes / parts;
+    t.x = bytes / t.chains / parts;
     if (mode->codec != NULL) t.x = (double)mode->codec->bound((size_t)(t.x / 4));
     t.pass = t.x / w->bandwidth;
     t.cpu  = 2 * w->overhead;
@@ -115,33 +115,34 @@ static toll_t toll_of(const fire_wire_t *w, const fire_mode_t *mode, double byte
 /* Every worker sends workers-1 parts of x bytes twice: around the ring, each after
  * the one before has arrived; or all at once, through a card that its node shares.
  * What shares a card arrives together, and is then handled one by one. A server gets
- * and sends all there is, the next lane while it answers the last. */
+ * and sends all there is, the next chain while it answers the last. */
 static fire_price_t by_formula(const fire_cluster_t *c, const fire_mode_t *mode,
                                int workers, double bytes, double piece)
 {
     const fire_wire_t *w = c->net.bandwidth < c->node.bandwidth ? &c->net : &c->node;
     double             others = workers - 1;
     toll_t             t = toll_of(w, mode, bytes, piece, is(mode, "ps") ? 1 : workers);
-    fire_price_t       p = {0, 2 * others * t.x * t.lanes, 2 * others * t.lanes};
+    fire_price_t       p = {0, 2 * others * t.x * t.chains, 2 * others * t.chains};
 
     if (is(mode, "ps")) {
         double each = max2(t.pass, t.cpu + t.add);
 
-        return (fire_price_t){others * (t.lanes + 1) * each + 2 * w->latency,
+        return (fire_price_t){others * (t.chains + 1) * each + 2 * w->latency,
                               p.bytes / 2, p.messages / 2};
     }
-    if (is(mode, "ring")) { /* lanes hide each other's latency */
+    if (is(mode, "ring")) { /* chains hide each other's latency */
         double hop = t.pass + w->latency + t.cpu;
 
-        p.seconds = others * (max2(hop + t.add, t.lanes * max2(t.pass, t.cpu + t.add)) +
-                              max2(hop, t.lanes * max2(t.pass, t.cpu)));
+        p.seconds =
+            others * (max2(hop + t.add, t.chains * max2(t.pass, t.cpu + t.add)) +
+                      max2(hop, t.chains * max2(t.pass, t.cpu)));
         return p;
     }
     if (c->per_node > 1)
         t.pass *= (double)c->per_node * (workers - c->per_node) / others;
     t.pass *= crowding(c);
-    p.seconds = 2 * (t.lanes * others * max2(t.pass, t.cpu) + w->latency) +
-                others * (t.lanes * t.add + w->overhead);
+    p.seconds = 2 * (t.chains * others * max2(t.pass, t.cpu) + w->latency) +
+                others * (t.chains * t.add + w->overhead);
     return p;
 }
 

@@ -55,37 +55,37 @@ static double wire_bytes(const fire_codec_t *codec, const fire_step_t *s)
     return (double)codec->bound(s->span.len);
 }
 
-static fire_status_t add_lane(fire_traffic_t *t, int block, bool new_group)
+static fire_status_t add_chain(fire_traffic_t *t, int block, bool new_group)
 {
-    FIRE_TRY(fire_grow(&t->lane, &t->lane_cap, t->nlane + 1, sizeof(*t->lane)));
+    FIRE_TRY(fire_grow(&t->chain, &t->chain_cap, t->nchain + 1, sizeof(*t->chain)));
     if (new_group) {
         FIRE_TRY(fire_grow(&t->group, &t->group_cap, t->ngroup + 1, sizeof(*t->group)));
-        t->group[t->ngroup++].front = t->nlane;
+        t->group[t->ngroup++].front = t->nchain;
     }
-    t->lane[t->nlane++]         = (fire_sim_lane_t){.first = t->nstep,
-                                                    .next  = t->nstep,
-                                                    .end   = t->nstep,
-                                                    .round = -1,
-                                                    .block = block,
-                                                    .group = (int)(t->ngroup - 1)};
-    t->group[t->ngroup - 1].end = t->nlane;
+    t->chain[t->nchain++]       = (fire_sim_chain_t){.first = t->nstep,
+                                                     .next  = t->nstep,
+                                                     .end   = t->nstep,
+                                                     .round = -1,
+                                                     .block = block,
+                                                     .group = (int)(t->ngroup - 1)};
+    t->group[t->ngroup - 1].end = t->nchain;
     return FIRE_OK;
 }
 
 static fire_status_t add_step(fire_traffic_t *t, int rank, const fire_step_t *s,
                               const fire_codec_t *codec, ends_t *out, ends_t *in)
 {
-    const fire_sim_lane_t *ln = &t->lane[t->nlane - 1];
-    end_t end = {rank, s->peer, s->color, ln->block, s->round, s->chunk, t->nstep};
+    const fire_sim_chain_t *chain = &t->chain[t->nchain - 1];
+    end_t end = {rank, s->peer, s->color, chain->block, s->round, s->chunk, t->nstep};
 
     FIRE_TRY(fire_grow(&t->step, &t->step_cap, t->nstep + 1, sizeof(*t->step)));
     t->step[t->nstep++] = (fire_sim_step_t){.kind    = s->kind,
                                             .rank    = rank,
                                             .round   = s->round,
-                                            .lane    = (int)(t->nlane - 1),
+                                            .chain   = (int)(t->nchain - 1),
                                             .message = -1,
                                             .bytes   = wire_bytes(codec, s)};
-    t->lane[t->nlane - 1].end++;
+    t->chain[t->nchain - 1].end++;
     if (fire_step_is_out(s->kind)) return add_end(out, end);
     end.from = s->peer;
     end.to   = rank;
@@ -104,7 +104,7 @@ static fire_status_t plan_rank(const fire_algo_t *algo, const fire_coll_t *c,
         bool               new_color = i == 0 || s->color != b->color;
 
         if (new_color || s->chunk != b->chunk)
-            st = add_lane(t, fire_sched_block(&sched, s->chunk), new_color);
+            st = add_chain(t, fire_sched_block(&sched, s->chunk), new_color);
         if (st >= 0) st = add_step(t, c->rank, s, codec, out, in);
     }
     fire_sched_fini(&sched);
@@ -180,7 +180,7 @@ void fire_traffic_fini(fire_traffic_t *t)
     fire_free(t->step);
     fire_free(t->message);
     fire_free(t->pipe);
-    fire_free(t->lane);
+    fire_free(t->chain);
     fire_free(t->group);
     *t = (fire_traffic_t){0};
 }

@@ -7,7 +7,7 @@
 
 typedef struct fire_sim_step {
     fire_step_kind_t kind;
-    int              rank, round, lane;
+    int              rank, round, chain;
     int64_t          message; /* it sends or receives; -1: local */
     double           bytes;   /* on the wire; SUM, FINAL: of the span */
 } fire_sim_step_t;
@@ -31,14 +31,14 @@ typedef struct fire_sim_pipe {
     double  due;                  /* when the next one is through */
 } fire_sim_pipe_t;
 
-typedef struct fire_sim_lane {
+typedef struct fire_sim_chain {
     int64_t first, end, next; /* its steps */
     int64_t sum;
     int     holds, round, left;
     int     block, group;
-} fire_sim_lane_t;
+} fire_sim_chain_t;
 
-/* Lanes front ... end-1 of one rank and color are not done yet. */
+/* Chains front ... end-1 of one rank and color are not done yet. */
 typedef struct fire_sim_group {
     int64_t front, end;
 } fire_sim_group_t;
@@ -47,9 +47,9 @@ typedef struct fire_traffic {
     fire_sim_step_t    *step;
     fire_sim_message_t *message;
     fire_sim_pipe_t    *pipe;
-    fire_sim_lane_t    *lane;
+    fire_sim_chain_t   *chain;
     fire_sim_group_t   *group;
-    int64_t nstep, step_cap, nmessage, npipe, nlane, lane_cap, ngroup, group_cap;
+    int64_t nstep, step_cap, nmessage, npipe, nchain, chain_cap, ngroup, group_cap;
 } fire_traffic_t;
 
 /* `shared`: messages of a pipe share the wire, so that few are better. */

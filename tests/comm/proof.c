@@ -14,11 +14,11 @@ typedef struct value {
 
 enum { MAX_VALUES = 1 << 14 };
 
-typedef struct lane {
+typedef struct chain {
     int64_t first, end, next;
     int     round, left, holds;
     int64_t sum;
-} lane_t;
+} chain_t;
 
 typedef struct message { /* one line of a channel: where it starts and ends */
     int     from, to, color, block, round, chunk;
@@ -34,10 +34,10 @@ typedef struct world {
     int                 ncut;
     int                *at[PROOF_RANKS]; /* [segment]: the value there */
     int       *held[PROOF_RANKS];        /* [step]: channel index of a HOLD's sender */
-    lane_t    *lane[PROOF_RANKS];
-    int       *lane_of[PROOF_RANKS];
-    int        nlane[PROOF_RANKS];
-    int        front[PROOF_RANKS][16]; /* by color: no lane before it lives */
+    chain_t   *chain[PROOF_RANKS];
+    int       *chain_of[PROOF_RANKS];
+    int        nchain[PROOF_RANKS];
+    int        front[PROOF_RANKS][16]; /* by color: no chain before it lives */
     message_t *out, *in;
     int64_t    nout, nin, done;
     bool      *moved;
@@ -155,16 +155,16 @@ static void make_lanes(world_t *w, int r)
 {
     const fire_sched_t *s = &w->sched[r];
 
-    w->lane[r]    = get((size_t)s->n, sizeof(lane_t));
-    w->lane_of[r] = get((size_t)s->n, sizeof(int));
-    w->held[r]    = get((size_t)s->n, sizeof(int));
+    w->chain[r]    = get((size_t)s->n, sizeof(chain_t));
+    w->chain_of[r] = get((size_t)s->n, sizeof(int));
+    w->held[r]     = get((size_t)s->n, sizeof(int));
     for (int64_t i = 0; i < s->n; i++) {
         const fire_step_t *st = &s->step[i], *before = st - 1;
 
         if (i == 0 || before->color != st->color || before->chunk != st->chunk)
-            w->lane[r][w->nlane[r]++] = (lane_t){.first = i, .next = i};
-        w->lane[r][w->nlane[r] - 1].end = i + 1;
-        w->lane_of[r][i]                = w->nlane[r] - 1;
+            w->chain[r][w->nchain[r]++] = (chain_t){.first = i, .next = i};
+        w->chain[r][w->nchain[r] - 1].end = i + 1;
+        w->chain_of[r][i]                 = w->nchain[r] - 1;
     }
 }
 
@@ -223,7 +223,7 @@ static bool touches(fire_step_kind_t kind)
     return !fire_step_is_held(kind);
 }
 
-/* Inside a round nothing is written that another step uses, and no two lanes
+/* Inside a round nothing is written that another step uses, and no two chains
  * share an element: then the timing of messages cannot change the result. */
 static const char *check_races(world_t *w, int r)
 {
@@ -236,16 +236,17 @@ static const char *check_races(world_t *w, int r)
 
         FOR_SEGMENTS(w, k, a->span)
         {
-            if (touches(a->kind) && owner[k] != 0 && owner[k] != w->lane_of[r][i] + 1)
-                why = wrong(w, "rank %d: two lanes use element %zu", r, w->cut[k]);
-            owner[k] = w->lane_of[r][i] + 1;
+            if (touches(a->kind) && owner[k] != 0 && owner[k] != w->chain_of[r][i] + 1)
+                why = wrong(w, "rank %d: two chains use element %zu", r, w->cut[k]);
+            owner[k] = w->chain_of[r][i] + 1;
         }
-        if (i > 0 && w->lane_of[r][i - 1] == w->lane_of[r][i] && a[-1].round > a->round)
+        if (i > 0 && w->chain_of[r][i - 1] == w->chain_of[r][i] &&
+            a[-1].round > a->round)
             why = wrong(w, "rank %d: step %d goes back a round", r, (int)i);
         for (int64_t j = i + 1; j < s->n; j++) {
             const fire_step_t *b = &s->step[j];
 
-            if (w->lane_of[r][i] != w->lane_of[r][j] || b->round != a->round) break;
+            if (w->chain_of[r][i] != w->chain_of[r][j] || b->round != a->round) break;
             if (!touches(a->kind) || !touches(b->kind)) continue;
             if (!writes(a->kind) && !writes(b->kind)) continue;
             if (a->span.off < b->span.off + b->span.len &&
@@ -281,30 +282,30 @@ static const char *check_matching(world_t *w)
 
 /* ---- running ---- */
 
-static void enter_rounds(world_t *w, int r, lane_t *ln)
+static void enter_rounds(world_t *w, int r, chain_t *chain)
 {
     const fire_sched_t *s = &w->sched[r];
 
-    while (ln->left == 0 && ln->next < ln->end) {
-        int64_t i = ln->next;
+    while (chain->left == 0 && chain->next < chain->end) {
+        int64_t i = chain->next;
 
-        ln->round = s->step[i].round;
-        ln->holds = 0;
-        for (; i < ln->end && s->step[i].round == ln->round; i++) {
-            ln->left += !fire_step_is_local(s->step[i].kind);
-            ln->holds += fire_step_is_held(s->step[i].kind);
-            if (s->step[i].kind == FIRE_SUM) ln->sum = i;
+        chain->round = s->step[i].round;
+        chain->holds = 0;
+        for (; i < chain->end && s->step[i].round == chain->round; i++) {
+            chain->left += !fire_step_is_local(s->step[i].kind);
+            chain->holds += fire_step_is_held(s->step[i].kind);
+            if (s->step[i].kind == FIRE_SUM) chain->sum = i;
         }
-        ln->next = i;
+        chain->next = i;
     }
 }
 
 static void finish(world_t *w, int r, int64_t step)
 {
-    lane_t *ln = &w->lane[r][w->lane_of[r][step]];
+    chain_t *chain = &w->chain[r][w->chain_of[r][step]];
 
     w->done++;
-    if (--ln->left == 0) enter_rounds(w, r, ln);
+    if (--chain->left == 0) enter_rounds(w, r, chain);
 }
 
 static const char *store(world_t *w, int r, int k, int value)
@@ -316,14 +317,15 @@ static const char *store(world_t *w, int r, int k, int value)
     return NULL;
 }
 
-/* The SUM of rank r's lane: what was held is added and, if lent, returned. */
-static const char *run_sum(world_t *w, int r, lane_t *ln)
+/* The SUM of rank r's chain: what was held is added and, if lent, returned. */
+static const char *run_sum(world_t *w, int r, chain_t *chain)
 {
-    const fire_step_t *st    = &w->sched[r].step[ln->sum];
+    const fire_step_t *st    = &w->sched[r].step[chain->sum];
     int                n     = 0, part[PROOF_RANKS];
-    int64_t            first = ln->sum;
+    int64_t            first = chain->sum;
 
-    while (first > ln->first && fire_step_is_held(w->sched[r].step[first - 1].kind) &&
+    while (first > chain->first &&
+           fire_step_is_held(w->sched[r].step[first - 1].kind) &&
            w->sched[r].step[first - 1].round == st->round)
         first--;
     FOR_SEGMENTS(w, k, st->span)
@@ -331,17 +333,17 @@ static const char *run_sum(world_t *w, int r, lane_t *ln)
         int sum;
 
         n = 0;
-        for (int64_t h = first; h <= ln->sum; h++) {
+        for (int64_t h = first; h <= chain->sum; h++) {
             if (n == st->peer) part[n++] = w->at[r][k];
-            if (h < ln->sum) part[n++] = w->at[w->out[w->held[r][h]].from][k];
+            if (h < chain->sum) part[n++] = w->at[w->out[w->held[r][h]].from][k];
         }
         sum = canonical(w, part, n);
         if (store(w, r, k, sum) != NULL) return w->why;
-        for (int64_t h = first; h < ln->sum; h++)
+        for (int64_t h = first; h < chain->sum; h++)
             if (w->sched[r].step[h].kind == FIRE_BORROW)
                 w->at[w->out[w->held[r][h]].from][k] = sum;
     }
-    for (int64_t h = first; h < ln->sum; h++) {
+    for (int64_t h = first; h < chain->sum; h++) {
         const message_t *m = &w->out[w->held[r][h]];
 
         finish(w, m->from, m->step);
@@ -353,13 +355,13 @@ static const char *run_sum(world_t *w, int r, lane_t *ln)
 static const char *move(world_t *w, int64_t m)
 {
     const message_t   *a = &w->out[m], *b = &w->in[m];
-    const fire_step_t *d  = &w->sched[a->to].step[b->step];
-    lane_t            *ln = &w->lane[a->to][w->lane_of[a->to][b->step]];
+    const fire_step_t *d     = &w->sched[a->to].step[b->step];
+    chain_t           *chain = &w->chain[a->to][w->chain_of[a->to][b->step]];
 
     w->moved[m] = true;
     if (fire_step_is_held(d->kind)) {
         w->held[a->to][b->step] = (int)m;
-        return --ln->holds == 0 ? run_sum(w, a->to, ln) : NULL;
+        return --chain->holds == 0 ? run_sum(w, a->to, chain) : NULL;
     }
     FOR_SEGMENTS(w, k, d->span)
     {
@@ -373,17 +375,17 @@ static const char *move(world_t *w, int64_t m)
     return NULL;
 }
 
-/* A lane begins when all lanes two blocks before have ended. */
+/* A chain begins when all chains two blocks before have ended. */
 static bool is_open(world_t *w, int r, const message_t *m)
 {
     int *front = &w->front[r][m->color];
 
-    for (; *front < w->nlane[r]; (*front)++) {
-        const lane_t      *ln = &w->lane[r][*front];
-        const fire_step_t *st = &w->sched[r].step[ln->first];
+    for (; *front < w->nchain[r]; (*front)++) {
+        const chain_t     *chain = &w->chain[r][*front];
+        const fire_step_t *st    = &w->sched[r].step[chain->first];
 
         if (st->color > m->color) break;
-        if (st->color == m->color && (ln->left > 0 || ln->next < ln->end))
+        if (st->color == m->color && (chain->left > 0 || chain->next < chain->end))
             return block_of(w, st) >= m->block - 1;
     }
     return true;
@@ -397,8 +399,8 @@ static bool is_ready(world_t *w, int64_t m)
     if (m > 0 && before->from == a->from && before->to == a->to &&
         before->color == a->color && !w->moved[m - 1])
         return false;
-    return w->lane[a->from][w->lane_of[a->from][a->step]].round == a->round &&
-           w->lane[a->to][w->lane_of[a->to][b->step]].round == b->round &&
+    return w->chain[a->from][w->chain_of[a->from][a->step]].round == a->round &&
+           w->chain[a->to][w->chain_of[a->to][b->step]].round == b->round &&
            is_open(w, a->from, a) && is_open(w, a->to, b);
 }
 
@@ -407,8 +409,8 @@ static const char *run(world_t *w)
     bool going = true;
 
     for (int r = 0; r < w->c->size; r++)
-        for (int l = 0; l < w->nlane[r]; l++)
-            enter_rounds(w, r, &w->lane[r][l]);
+        for (int l = 0; l < w->nchain[r]; l++)
+            enter_rounds(w, r, &w->chain[r][l]);
     while (going) {
         going = false;
         for (int64_t m = 0; m < w->nout; m++) {
@@ -517,8 +519,8 @@ const char *prove(const fire_sched_t *sched, const fire_coll_t *c,
     for (int r = 0; r < c->size; r++) {
         free(w->at[r]);
         free(w->held[r]);
-        free(w->lane[r]);
-        free(w->lane_of[r]);
+        free(w->chain[r]);
+        free(w->chain_of[r]);
     }
     free(w->cut);
     free(w->out);

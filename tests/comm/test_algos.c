@@ -90,7 +90,7 @@ TEST(long_pipelines_do_not_block_themselves)
         for (int k = 0; k < 5; k++) {
             fire_coll_t c = coll(FIRE_ALLREDUCE, sizes[k], 1000);
 
-            c.piece  = 8; /* dozens of lanes */
+            c.piece  = 8; /* dozens of chains */
             c.ncolor = 3;
             if (!(fire_algo_at(a)->flags & FIRE_ALGO_NATIVE))
                 must_hold(fire_algo_at(a), &c);
@@ -195,14 +195,14 @@ static int lanes_begun(const char *name, const int *node)
     const fire_algo_t *algo;
     fire_sched_t       s = {0};
     fire_coll_t        c = coll(FIRE_ALLREDUCE, 8, 60);
-    int                lanes;
+    int                chains;
 
     CHECK_OK(fire_algo_find(name, &algo));
     c.node = node;
     CHECK_OK(fire_sched_plan(&s, algo, &c));
-    lanes = s.per_block;
+    chains = s.per_block;
     fire_sched_fini(&s);
-    return lanes;
+    return chains;
 }
 
 TEST(fewer_lanes_are_begun_where_several_hosts_send_to_one)

@@ -25,17 +25,17 @@ typedef struct fire_algo {
     const char *name;
     unsigned    flags;
     unsigned    ops; /* bits 1 << FIRE_ALLREDUCE ... */
-    /* How many lanes a long buffer is best cut into over a network: many where they
+    /* How many chains a long buffer is best cut into over a network: many where they
      * make a pipeline, few where all links are busy anyway. */
-    int lanes;
-    /* (optional) Into how many messages, roughly, does it cut a lane? Else one. */
+    int chains;
+    /* (optional) Into how many messages, roughly, does it cut a chain? Else one. */
     int (*parts)(int size);
     /* (optional) How many ranks send to the busiest one at a time? Else one. */
     int (*fan)(int size);
-    /* (optional) How many lanes are begun together between hosts? Fewer than usual
+    /* (optional) How many chains are begun together between hosts? Fewer than usual
      * where several send to one. */
     int (*begun)(int size);
-    /* One rank's steps for one lane. */
+    /* One rank's steps for one chain. */
     fire_status_t (*plan)(const fire_coll_t *c, fire_sched_t *out);
     /* Predicted seconds of an allreduce of c->span in messages of c->piece. */
     double (*cost)(const fire_coll_t *c, const fire_machine_t *m);
@@ -44,7 +44,7 @@ typedef struct fire_algo {
 /* In a pipeline, messages that run ahead only stand in the way of others. */
 static inline bool fire_algo_is_pipeline(const fire_algo_t *algo)
 {
-    return algo->lanes > 16;
+    return algo->chains > 16;
 }
 
 const fire_algo_t *fire_algo_at(int i); /* NULL past the end */

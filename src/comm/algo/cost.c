@@ -18,12 +18,12 @@ fire_cost_t fire_cost_of(const fire_coll_t *c, const fire_machine_t *m, int part
 {
     const fire_link_t *link  = fire_coll_on_one_node(c) ? &m->node : &m->net;
     double             bytes = (double)c->span.len * sizeof(float);
-    double             lane  = (double)c->piece * sizeof(float) * parts;
-    fire_cost_t        k     = {.lanes = 1};
+    double             chain = (double)c->piece * sizeof(float) * parts;
+    fire_cost_t        k     = {.chains = 1};
 
-    while (lane > 0 && k.lanes * lane < bytes)
-        k.lanes++;
-    k.message = link->alpha + link->beta * bytes / k.lanes / parts;
-    k.add     = link->gamma * bytes / k.lanes / parts;
+    while (chain > 0 && k.chains * chain < bytes)
+        k.chains++;
+    k.message = link->alpha + link->beta * bytes / k.chains / parts;
+    k.add     = link->gamma * bytes / k.chains / parts;
     return k;
 }

@@ -4,11 +4,11 @@
 #include "comm/algo/algo.h"
 
 typedef struct fire_cost {
-    double lanes;        /* that follow each other through the pipeline */
-    double message, add; /* seconds for one message of a lane */
+    double chains;       /* that follow each other through the pipeline */
+    double message, add; /* seconds for one message of a chain */
 } fire_cost_t;
 
-/* A lane is cut into `parts` messages. */
+/* A chain is cut into `parts` messages. */
 fire_cost_t fire_cost_of(const fire_coll_t *c, const fire_machine_t *m, int parts);
 
 static inline int fire_log2_up(int n)

@@ -121,10 +121,10 @@ static double hier_cost(const fire_coll_t *c, const fire_machine_t *m)
 }
 
 const fire_algo_t fire_algo_hier = {
-    .name  = "hier",
-    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_BY_NODE,
-    .ops   = 1 << FIRE_ALLREDUCE,
-    .lanes = 40,
-    .plan  = hier_plan,
-    .cost  = hier_cost,
+    .name   = "hier",
+    .flags  = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_BY_NODE,
+    .ops    = 1 << FIRE_ALLREDUCE,
+    .chains = 40,
+    .plan   = hier_plan,
+    .cost   = hier_cost,
 };

@@ -1,6 +1,6 @@
 /* multicolor.c - the buffer is cut into k colors; each is summed up and sent down
  * a tree of its own, and the trees' interior ranks are disjoint (heap.h).
- *   messages per rank and lane about 2k   bytes sent per rank about 2n
+ *   messages per rank and chain about 2k   bytes sent per rank about 2n
  *   any P, any k   order fixed, not canonical                            */
 #include "comm/algo/cost.h"
 #include "comm/pattern/heap.h"
@@ -34,14 +34,14 @@ static double multicolor_cost(const fire_coll_t *c, const fire_machine_t *m)
     double      fill   = 2 * fire_heap_depth(&h) * h.arity * (k.message + k.add);
 
     /* A rank forwards one color and is a leaf of the others. */
-    return fill + (k.lanes - 1) * ((h.arity + ncolor) * k.message + h.arity * k.add);
+    return fill + (k.chains - 1) * ((h.arity + ncolor) * k.message + h.arity * k.add);
 }
 
 const fire_algo_t fire_algo_multicolor = {
-    .name  = "multicolor",
-    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_COLORS,
-    .ops   = 1 << FIRE_ALLREDUCE,
-    .lanes = 128,
-    .plan  = multicolor_plan,
-    .cost  = multicolor_cost,
+    .name   = "multicolor",
+    .flags  = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_COLORS,
+    .ops    = 1 << FIRE_ALLREDUCE,
+    .chains = 128,
+    .plan   = multicolor_plan,
+    .cost   = multicolor_cost,
 };

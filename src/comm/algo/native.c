@@ -13,14 +13,14 @@ static double native_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
     fire_cost_t k = fire_cost_of(c, m, c->size);
 
-    return k.lanes * (c->size - 1) * 4 * (k.message + k.add);
+    return k.chains * (c->size - 1) * 4 * (k.message + k.add);
 }
 
 const fire_algo_t fire_algo_native = {
-    .name  = "mpi",
-    .flags = FIRE_ALGO_NATIVE,
-    .ops   = 1 << FIRE_ALLREDUCE,
-    .lanes = 1,
-    .plan  = native_plan,
-    .cost  = native_cost,
+    .name   = "mpi",
+    .flags  = FIRE_ALGO_NATIVE,
+    .ops    = 1 << FIRE_ALLREDUCE,
+    .chains = 1,
+    .plan   = native_plan,
+    .cost   = native_cost,
 };

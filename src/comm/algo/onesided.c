@@ -27,16 +27,16 @@ static double onesided_cost(const fire_coll_t *c, const fire_machine_t *m)
     double      bytes = (double)c->span.len * sizeof(float);
 
     if (!all_reachable(c)) return INFINITY;
-    return k.lanes * 2 * (c->size - 1) * m->node.alpha +
+    return k.chains * 2 * (c->size - 1) * m->node.alpha +
            bytes * (m->node.gamma + m->node.beta / 2);
 }
 
 const fire_algo_t fire_algo_onesided = {
-    .name  = "onesided",
-    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_BY_NODE,
-    .ops   = 1 << FIRE_ALLREDUCE,
-    .lanes = 10,
-    .parts = fire_parts_all,
-    .plan  = onesided_plan,
-    .cost  = onesided_cost,
+    .name   = "onesided",
+    .flags  = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL | FIRE_ALGO_BY_NODE,
+    .ops    = 1 << FIRE_ALLREDUCE,
+    .chains = 10,
+    .parts  = fire_parts_all,
+    .plan   = onesided_plan,
+    .cost   = onesided_cost,
 };

@@ -42,16 +42,16 @@ static double ps_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
     fire_cost_t k = fire_cost_of(c, m, 1);
 
-    return (k.lanes + 1) * (c->size - 1) * (k.message + k.add);
+    return (k.chains + 1) * (c->size - 1) * (k.message + k.add);
 }
 
 const fire_algo_t fire_algo_ps = {
-    .name  = "ps",
-    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_ONE_HOP,
-    .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE,
-    .lanes = 128,
-    .fan   = others,
-    .begun = begun,
-    .plan  = ps_plan,
-    .cost  = ps_cost,
+    .name   = "ps",
+    .flags  = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_ONE_HOP,
+    .ops    = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE,
+    .chains = 128,
+    .fan    = others,
+    .begun  = begun,
+    .plan   = ps_plan,
+    .cost   = ps_cost,
 };

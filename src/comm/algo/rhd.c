@@ -91,7 +91,7 @@ static fire_status_t rhd_plan(const fire_coll_t *c, fire_sched_t *out)
     return gather(c, &p, round, out);
 }
 
-/* Messages are from a half to 1/P of a lane; the middle one has piece length. */
+/* Messages are from a half to 1/P of a chain; the middle one has piece length. */
 static int rhd_parts(int size)
 {
     return 1 << (fire_log2_up(size) + 1) / 2;
@@ -105,16 +105,16 @@ static double rhd_cost(const fire_coll_t *c, const fire_machine_t *m)
     double      fold  = c->size == 1 << bits ? 0 : 2 * k.message + k.add;
     double      bytes = 1.0 - 1.0 / (1 << bits); /* of the whole, each way */
 
-    return k.lanes * (2 * bits * fixed + fold) +
-           whole.lanes * bytes * (2 * (whole.message - fixed) + whole.add);
+    return k.chains * (2 * bits * fixed + fold) +
+           whole.chains * bytes * (2 * (whole.message - fixed) + whole.add);
 }
 
 const fire_algo_t fire_algo_rhd = {
-    .name  = "rhd",
-    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL,
-    .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE_SCATTER | 1 << FIRE_ALLGATHER,
-    .lanes = 40,
-    .parts = rhd_parts,
-    .plan  = rhd_plan,
-    .cost  = rhd_cost,
+    .name   = "rhd",
+    .flags  = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL,
+    .ops    = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE_SCATTER | 1 << FIRE_ALLGATHER,
+    .chains = 40,
+    .parts  = rhd_parts,
+    .plan   = rhd_plan,
+    .cost   = rhd_cost,
 };

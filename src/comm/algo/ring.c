@@ -43,15 +43,15 @@ static double ring_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
     fire_cost_t k = fire_cost_of(c, m, c->size);
 
-    return k.lanes * (c->size - 1) * (2 * k.message + k.add);
+    return k.chains * (c->size - 1) * (2 * k.message + k.add);
 }
 
 const fire_algo_t fire_algo_ring = {
-    .name  = "ring",
-    .flags = FIRE_ALGO_DETERMINISTIC,
-    .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE_SCATTER | 1 << FIRE_ALLGATHER,
-    .lanes = 10,
-    .parts = fire_parts_all,
-    .plan  = ring_plan,
-    .cost  = ring_cost,
+    .name   = "ring",
+    .flags  = FIRE_ALGO_DETERMINISTIC,
+    .ops    = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE_SCATTER | 1 << FIRE_ALLGATHER,
+    .chains = 10,
+    .parts  = fire_parts_all,
+    .plan   = ring_plan,
+    .cost   = ring_cost,
 };

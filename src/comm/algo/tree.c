@@ -65,16 +65,16 @@ static double tree_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
     fire_cost_t k = fire_cost_of(c, m, 1);
 
-    return (k.lanes + 1) * fire_log2_up(c->size) * (k.message + k.add);
+    return (k.chains + 1) * fire_log2_up(c->size) * (k.message + k.add);
 }
 
 const fire_algo_t fire_algo_tree = {
-    .name  = "tree",
-    .flags = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL,
-    .ops   = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE | 1 << FIRE_BROADCAST,
-    .lanes = 128,
-    .fan   = fire_log2_up,
-    .begun = begun,
-    .plan  = tree_plan,
-    .cost  = tree_cost,
+    .name   = "tree",
+    .flags  = FIRE_ALGO_DETERMINISTIC | FIRE_ALGO_CANONICAL,
+    .ops    = 1 << FIRE_ALLREDUCE | 1 << FIRE_REDUCE | 1 << FIRE_BROADCAST,
+    .chains = 128,
+    .fan    = fire_log2_up,
+    .begun  = begun,
+    .plan   = tree_plan,
+    .cost   = tree_cost,
 };
