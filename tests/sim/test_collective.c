@@ -254,7 +254,7 @@ TEST(a_codec_sends_fewer_bytes)
 
 /* 0 sends to 1 and 2, and 3 to 2: the receiver 2 halves its port, and what 0 cannot send
  * there is left for 1. With a second message to 1, these two share half of the card. */
-TEST(what_a_stream_cannot_use_is_left_to_others)
+TEST(what_a_flow_cannot_use_is_left_to_others)
 {
     static const int way[3][2] = {{0, 1}, {0, 2}, {3, 2}};
     fire_cluster_t   slow      = star;
@@ -272,18 +272,18 @@ TEST(what_a_stream_cannot_use_is_left_to_others)
     }
     fire_flows_settle(&f, 0);
     for (int i = 0; i < 3; i++)
-        CHECK_NEAR(f.stream[i].rate, 6, 1e-9);
+        CHECK_NEAR(f.flow[i].rate, 6, 1e-9);
     fire_flows_forget(&f);
     fire_flows_join(&f, 0);
     fire_flows_settle(&f, 1);
-    CHECK_NEAR(f.stream[0].rate, 4, 0.02);
-    CHECK_NEAR(f.stream[1].rate, 4, 0.02);
-    CHECK_NEAR(f.stream[2].rate, 8, 0.02);
-    CHECK_NEAR(f.stream[2].given, 6, 1e-9);
+    CHECK_NEAR(f.flow[0].rate, 4, 0.02);
+    CHECK_NEAR(f.flow[1].rate, 4, 0.02);
+    CHECK_NEAR(f.flow[2].rate, 8, 0.02);
+    CHECK_NEAR(f.flow[2].given, 6, 1e-9);
     fire_flows_leave(&f, 1);
     fire_flows_settle(&f, 2);
-    CHECK_NEAR(f.stream[0].rate, 6, 0.02);
-    CHECK_NEAR(f.stream[2].rate, 12, 0.02);
+    CHECK_NEAR(f.flow[0].rate, 6, 0.02);
+    CHECK_NEAR(f.flow[2].rate, 12, 0.02);
     fire_flows_fini(&f);
     fire_network_fini(&net);
 }

@@ -1,3 +1,7 @@
+/* edge_mpi.c - the edges of edge_mpi.h: rings, RTRs and credits in one MPI window.
+ *
+ * Every word in the window has one writer and only grows, so that a reader needs no
+ * lock: it compares the word with its own count of what it has read. */
 #include "comm/transport/edge_mpi.h"
 
 #include <stdatomic.h>
@@ -6,38 +10,45 @@
 #include "base/alloc.h"
 
 enum {
-    TICKETS    = 512,
+    RTRS       = 512, /* receives that a mailbox can announce at a time */
     RING_LEAST = 64 << 10,
     RING_MOST  = 1 << 20,
     RINGS_ALL  = 64 << 20 /* bytes of all rings of a rank, roughly */
 };
 
-/* In the window; written by the peer. */
-typedef struct edge {
-    _Atomic uint64_t tail;            /* bytes it has put into our ring */
-    _Atomic uint64_t credit;          /* bytes it has taken out of its ring */
-    _Atomic uint64_t ticket[TICKETS]; /* (number + 1) << 32 | tag */
+/* In this rank's window; written by the peer, read here. */
+typedef struct mailbox {
+    _Atomic uint64_t tail;      /* bytes that the peer has written into `ring` */
+    _Atomic uint64_t credit;    /* bytes that the peer has taken out of its own ring */
+    _Atomic uint64_t rtr[RTRS]; /* (number + 1) << 32 | tag; number k is in k % RTRS */
     char             ring[];
-} edge_t;
+} mailbox_t;
 
-typedef struct head { /* before each piece of a message in a ring */
-    uint64_t ticket, total, len;
+/* Precedes each piece of a message in a ring. */
+typedef struct head {
+    uint64_t rtr;   /* number of the RTR that the message answers */
+    uint64_t total; /* bytes of the whole message */
+    uint64_t len;   /* bytes of this piece */
 } head_t;
 
-struct fire_side { /* this rank's side of an edge */
-    edge_t        *edge;
-    fire_queue_t   waiting, sending; /* sends without and with a ticket */
-    fire_queue_t   unasked;          /* receives for which no ticket was left */
-    uint64_t       taken, written;   /* tickets read, bytes put */
-    uint64_t       asked, read;      /* tickets given, bytes taken */
-    uint64_t       open[TICKETS];    /* tickets that no send has met, in order */
-    int            nopen;
-    fire_parcel_t *asking[TICKETS]; /* receives by ticket */
+/* What this rank knows about one peer. */
+struct fire_edge {
+    mailbox_t           *mailbox;
+    fire_queue_t         unmatched_sends; /* sends that have no RTR yet */
+    fire_queue_t         sending;         /* sends that have one, in order */
+    fire_queue_t         unasked;         /* receives that wait for a free RTR */
+    uint64_t             rtrs_read;       /* RTRs of the peer taken from the mailbox */
+    uint64_t             written;         /* bytes put into the peer's ring */
+    uint64_t             asked;           /* RTRs written to the peer */
+    uint64_t             read;            /* bytes taken out of our ring */
+    uint64_t             open[RTRS];      /* RTRs that match no send yet, in order */
+    int                  nopen;
+    fire_edge_message_t *receive[RTRS]; /* receives under way, by RTR number % RTRS */
 };
 
 /* ---- writing to a peer ---- */
 
-/* Where something of our edge at the peer lies in its window. */
+/* Offset in the peer's window of a byte of our mailbox there. */
 static MPI_Aint at_peer(const fire_edges_t *t, size_t offset)
 {
     return (MPI_Aint)((size_t)t->rank * t->stride + offset);
@@ -50,7 +61,8 @@ static fire_status_t put(fire_edges_t *t, int peer, size_t offset, const void *d
                             MPI_BYTE, t->win));
 }
 
-/* One word, whole or not at all; then it is there. */
+/* Write one word atomically; on return the peer can see it, and all that was put before
+ * it and flushed. */
 static fire_status_t put_word(fire_edges_t *t, int peer, size_t offset, uint64_t word)
 {
     FIRE_TRY(FIRE_MPI(MPI_Accumulate(&word, 1, MPI_UINT64_T, peer, at_peer(t, offset),
@@ -58,21 +70,22 @@ static fire_status_t put_word(fire_edges_t *t, int peer, size_t offset, uint64_t
     return FIRE_MPI(MPI_Win_flush(peer, t->win));
 }
 
-/* Bytes into the peer's ring, around its end if need be. */
+/* Put n bytes at position `at` of the peer's ring, in two parts where the ring ends. */
 static fire_status_t put_ring(fire_edges_t *t, int peer, uint64_t at, const void *data,
                               size_t n)
 {
     size_t from = at % t->ring, first = n < t->ring - from ? n : t->ring - from;
 
-    FIRE_TRY(put(t, peer, offsetof(edge_t, ring) + from, data, first));
+    FIRE_TRY(put(t, peer, offsetof(mailbox_t, ring) + from, data, first));
     if (first == n) return FIRE_OK;
-    return put(t, peer, offsetof(edge_t, ring), (const char *)data + first, n - first);
+    return put(t, peer, offsetof(mailbox_t, ring), (const char *)data + first,
+               n - first);
 }
 
-/* Room in the ring for one more piece with at least a byte (or an empty one). */
-static size_t room(const fire_edges_t *t, const fire_side_t *side)
+/* Bytes of payload that one more piece may have; 0: the peer must read first. */
+static size_t room(const fire_edges_t *t, const fire_edge_t *edge)
 {
-    size_t used = side->written - atomic_load(&side->edge->credit);
+    size_t used = edge->written - atomic_load(&edge->mailbox->credit);
 
     return t->ring - used > sizeof(head_t) ? t->ring - used - sizeof(head_t) : 0;
 }
@@ -82,157 +95,161 @@ static uint64_t padded(uint64_t n)
     return (n + 7) / 8 * 8;
 }
 
-/* As many pieces as the credit allows, then one notification for all. */
+/* Write as many pieces as the credit allows, then one new tail that announces them all.
+ * The flush in between keeps the order: bytes first, tail second. */
 static fire_status_t push(fire_edges_t *t, int peer)
 {
-    fire_side_t *side  = &t->side[peer];
-    uint64_t     start = side->written;
+    fire_edge_t *edge  = &t->edge[peer];
+    uint64_t     start = edge->written;
 
-    while (side->sending.first != NULL && room(t, side) > 0) {
-        fire_parcel_t *s    = (fire_parcel_t *)side->sending.first;
-        size_t         left = s->len - s->moved, most = room(t, side) / 8 * 8;
-        head_t         head = {s->ticket, s->len, left < most ? left : most};
+    while (edge->sending.first != NULL && room(t, edge) > 0) {
+        fire_edge_message_t *s    = (fire_edge_message_t *)edge->sending.first;
+        size_t               left = s->len - s->moved, most = room(t, edge) / 8 * 8;
+        head_t               head = {s->rtr, s->len, left < most ? left : most};
 
-        FIRE_TRY(put_ring(t, peer, side->written, &head, sizeof(head)));
-        FIRE_TRY(put_ring(t, peer, side->written + sizeof(head), s->memory + s->moved,
+        FIRE_TRY(put_ring(t, peer, edge->written, &head, sizeof(head)));
+        FIRE_TRY(put_ring(t, peer, edge->written + sizeof(head), s->memory + s->moved,
                           head.len));
         FIRE_TRY(FIRE_MPI(MPI_Win_flush(peer, t->win)));
-        side->written += sizeof(head) + padded(head.len);
+        edge->written += sizeof(head) + padded(head.len);
         s->moved += head.len;
         if (s->moved < s->len) continue;
         s->done = true;
-        fire_queue_cut(&side->sending, &side->sending.first);
+        fire_queue_cut(&edge->sending, &edge->sending.first);
     }
-    if (side->written == start) return FIRE_OK;
-    return put_word(t, peer, offsetof(edge_t, tail), side->written);
+    if (edge->written == start) return FIRE_OK;
+    return put_word(t, peer, offsetof(mailbox_t, tail), edge->written);
 }
 
-/* ---- tickets ---- */
+/* ---- announcing and matching receives ---- */
 
-static int tag_of(uint64_t ticket)
+static int tag_of(uint64_t rtr)
 {
-    return (int)(uint32_t)ticket;
+    return (int)(uint32_t)rtr;
 }
 
-static uint64_t number_of(uint64_t ticket)
+static uint64_t number_of(uint64_t rtr)
 {
-    return (uint32_t)(ticket >> 32) - 1u;
+    return (uint32_t)(rtr >> 32) - 1u;
 }
 
-/* A send has met its ticket. */
-static void join(fire_side_t *side, fire_parcel_t *send, uint64_t ticket)
+/* The peer has announced the receive of this send: it may go out. */
+static void start_send(fire_edge_t *edge, fire_edge_message_t *send, uint64_t rtr)
 {
-    send->ticket = number_of(ticket);
-    fire_queue_add(&side->sending, send);
+    send->rtr = number_of(rtr);
+    fire_queue_add(&edge->sending, send);
 }
 
-static void take_tickets(fire_side_t *side)
+/* Read the peer's new RTRs and match them with sends. */
+static void take_rtrs(fire_edge_t *edge)
 {
     for (;;) {
-        uint64_t       ticket = atomic_load(&side->edge->ticket[side->taken % TICKETS]);
-        fire_parcel_t *send;
+        uint64_t rtr = atomic_load(&edge->mailbox->rtr[edge->rtrs_read % RTRS]);
+        fire_edge_message_t *send;
 
-        if ((uint32_t)(ticket >> 32) != (uint32_t)(side->taken + 1)) return;
-        side->taken++;
-        send = fire_queue_take(&side->waiting, tag_of(ticket));
+        if ((uint32_t)(rtr >> 32) != (uint32_t)(edge->rtrs_read + 1)) return;
+        edge->rtrs_read++;
+        send = fire_queue_take(&edge->unmatched_sends, tag_of(rtr));
         if (send != NULL)
-            join(side, send, ticket);
+            start_send(edge, send, rtr);
         else
-            side->open[side->nopen++] = ticket;
+            edge->open[edge->nopen++] = rtr;
     }
 }
 
-/* Give tickets to receives, as long as there are any. */
-static fire_status_t ask(fire_edges_t *t, int peer)
+/* Announce receives to the peer, as long as RTRs are free. */
+static fire_status_t announce(fire_edges_t *t, int peer)
 {
-    fire_side_t *side = &t->side[peer];
+    fire_edge_t *edge = &t->edge[peer];
 
-    while (side->unasked.first != NULL && side->asking[side->asked % TICKETS] == NULL) {
-        fire_parcel_t *receive = (fire_parcel_t *)side->unasked.first;
-        size_t         k       = side->asked % TICKETS;
-        uint64_t       ticket  = (side->asked + 1) << 32 | (uint32_t)receive->item.tag;
+    while (edge->unasked.first != NULL && edge->receive[edge->asked % RTRS] == NULL) {
+        fire_edge_message_t *receive = (fire_edge_message_t *)edge->unasked.first;
+        size_t               k       = edge->asked % RTRS;
+        uint64_t rtr = (edge->asked + 1) << 32 | (uint32_t)receive->item.tag;
 
-        fire_queue_cut(&side->unasked, &side->unasked.first);
-        side->asking[k] = receive;
-        receive->ticket = side->asked++;
-        FIRE_TRY(
-            put_word(t, peer, offsetof(edge_t, ticket) + k * sizeof(ticket), ticket));
+        fire_queue_cut(&edge->unasked, &edge->unasked.first);
+        edge->receive[k] = receive;
+        receive->rtr     = edge->asked++;
+        FIRE_TRY(put_word(t, peer, offsetof(mailbox_t, rtr) + k * sizeof(rtr), rtr));
     }
     return FIRE_OK;
 }
 
 /* ---- reading what peers wrote ---- */
 
-static void get_ring(const fire_edges_t *t, const fire_side_t *side, uint64_t at,
+/* Copy n bytes out of our ring from position `at`. */
+static void get_ring(const fire_edges_t *t, const fire_edge_t *edge, uint64_t at,
                      void *data, size_t n)
 {
     size_t from = at % t->ring, first = n < t->ring - from ? n : t->ring - from;
 
-    memcpy(data, side->edge->ring + from, first);
-    memcpy((char *)data + first, side->edge->ring, n - first);
+    memcpy(data, edge->mailbox->ring + from, first);
+    memcpy((char *)data + first, edge->mailbox->ring, n - first);
 }
 
-/* One piece. A receive that was given up has no length and swallows it. */
-static void get_piece(const fire_edges_t *t, fire_side_t *side, const head_t *head)
+/* Copy one piece to the receive that it answers. A receive that was dropped has length
+ * 0, so its bytes are skipped. */
+static void get_piece(const fire_edges_t *t, fire_edge_t *edge, const head_t *head)
 {
-    fire_parcel_t *s    = side->asking[head->ticket % TICKETS];
-    size_t         keep = s->moved < s->len ? s->len - s->moved : 0;
+    fire_edge_message_t *s    = edge->receive[head->rtr % RTRS];
+    size_t               keep = s->moved < s->len ? s->len - s->moved : 0;
 
     if (keep > head->len) keep = head->len;
-    get_ring(t, side, side->read + sizeof(*head), s->memory + s->moved, keep);
-    side->read += sizeof(*head) + padded(head->len);
+    get_ring(t, edge, edge->read + sizeof(*head), s->memory + s->moved, keep);
+    edge->read += sizeof(*head) + padded(head->len);
     s->moved += head->len;
     if (s->moved < head->total) return;
-    s->len                               = head->total;
-    s->done                              = true;
-    side->asking[head->ticket % TICKETS] = NULL;
+    s->len                          = head->total;
+    s->done                         = true;
+    edge->receive[head->rtr % RTRS] = NULL;
 }
 
+/* Take all pieces out of our ring, then give the peer its credit back. */
 static fire_status_t pull(fire_edges_t *t, int peer)
 {
-    fire_side_t *side  = &t->side[peer];
-    uint64_t     start = side->read, tail = atomic_load(&side->edge->tail);
+    fire_edge_t *edge  = &t->edge[peer];
+    uint64_t     start = edge->read, tail = atomic_load(&edge->mailbox->tail);
 
-    while (side->read < tail) {
+    while (edge->read < tail) {
         head_t head;
 
-        get_ring(t, side, side->read, &head, sizeof(head));
-        get_piece(t, side, &head);
+        get_ring(t, edge, edge->read, &head, sizeof(head));
+        get_piece(t, edge, &head);
     }
-    if (side->read == start) return FIRE_OK;
-    FIRE_TRY(ask(t, peer));
-    return put_word(t, peer, offsetof(edge_t, credit), side->read);
+    if (edge->read == start) return FIRE_OK;
+    FIRE_TRY(announce(t, peer));
+    return put_word(t, peer, offsetof(mailbox_t, credit), edge->read);
 }
 
 /* ---- for the transport ---- */
 
-fire_status_t fire_edges_send(fire_edges_t *e, fire_parcel_t *p)
+fire_status_t fire_edges_send(fire_edges_t *e, fire_edge_message_t *p)
 {
-    fire_side_t *side = &e->side[p->peer];
+    fire_edge_t *edge = &e->edge[p->peer];
 
-    for (int k = 0; k < side->nopen; k++)
-        if (tag_of(side->open[k]) == p->item.tag) {
-            join(side, p, side->open[k]);
-            memmove(&side->open[k], &side->open[k + 1],
-                    (size_t)(--side->nopen - k) * sizeof(side->open[0]));
+    for (int k = 0; k < edge->nopen; k++)
+        if (tag_of(edge->open[k]) == p->item.tag) {
+            start_send(edge, p, edge->open[k]);
+            memmove(&edge->open[k], &edge->open[k + 1],
+                    (size_t)(--edge->nopen - k) * sizeof(edge->open[0]));
             return FIRE_OK;
         }
-    fire_queue_add(&side->waiting, p);
+    fire_queue_add(&edge->unmatched_sends, p);
     return FIRE_OK;
 }
 
-fire_status_t fire_edges_recv(fire_edges_t *e, fire_parcel_t *p)
+fire_status_t fire_edges_recv(fire_edges_t *e, fire_edge_message_t *p)
 {
-    fire_queue_add(&e->side[p->peer].unasked, p);
-    return ask(e, p->peer);
+    fire_queue_add(&e->edge[p->peer].unasked, p);
+    return announce(e, p->peer);
 }
 
-void fire_edges_drop(fire_edges_t *e, fire_parcel_t *p)
+void fire_edges_drop(fire_edges_t *e, fire_edge_message_t *p)
 {
-    fire_queue_drop(&e->side[p->peer].waiting, p);
-    fire_queue_drop(&e->side[p->peer].sending, p);
-    fire_queue_drop(&e->side[p->peer].unasked, p);
-    p->len = 0; /* what still comes is swallowed */
+    fire_queue_drop(&e->edge[p->peer].unmatched_sends, p);
+    fire_queue_drop(&e->edge[p->peer].sending, p);
+    fire_queue_drop(&e->edge[p->peer].unasked, p);
+    p->len = 0; /* get_piece() throws away what still arrives */
 }
 
 fire_status_t fire_edges_poll(fire_edges_t *e)
@@ -240,7 +257,7 @@ fire_status_t fire_edges_poll(fire_edges_t *e)
     FIRE_TRY(FIRE_MPI(MPI_Win_sync(e->win)));
     for (int r = 0; r < e->size; r++) {
         if (r == e->rank) continue;
-        take_tickets(&e->side[r]);
+        take_rtrs(&e->edge[r]);
         FIRE_TRY(push(e, r));
         FIRE_TRY(pull(e, r));
     }
@@ -253,24 +270,24 @@ static fire_status_t open_window(MPI_Comm comm, fire_edges_t *e)
     char  *memory;
 
     e->ring   = each < RING_LEAST ? RING_LEAST : each > RING_MOST ? RING_MOST : each;
-    e->stride = offsetof(edge_t, ring) + e->ring;
-    FIRE_TRY(FIRE_NEW(&e->side, n));
+    e->stride = offsetof(mailbox_t, ring) + e->ring;
+    FIRE_TRY(FIRE_NEW(&e->edge, n));
     FIRE_TRY(FIRE_MPI(MPI_Win_allocate((MPI_Aint)(e->stride * n), 1, MPI_INFO_NULL,
                                        comm, &memory, &e->win)));
     memset(memory, 0, e->stride * n);
     for (size_t r = 0; r < n; r++) {
-        fire_side_t *side = &e->side[r];
+        fire_edge_t *edge = &e->edge[r];
 
-        side->edge = (edge_t *)(memory + r * e->stride);
-        fire_queue_init(&side->waiting);
-        fire_queue_init(&side->sending);
-        fire_queue_init(&side->unasked);
+        edge->mailbox = (mailbox_t *)(memory + r * e->stride);
+        fire_queue_init(&edge->unmatched_sends);
+        fire_queue_init(&edge->sending);
+        fire_queue_init(&edge->unasked);
     }
     return FIRE_MPI(MPI_Win_lock_all(0, e->win));
 }
 
-/* Nobody may write before everybody's window is clean; and all ranks get one, or
- * none does. */
+/* The Allreduce makes all ranks agree whether every window could be made; it is also the
+ * barrier that keeps a peer from writing before memory is zeroed. */
 fire_status_t fire_edges_open(MPI_Comm comm, fire_edges_t *e)
 {
     fire_status_t st;
@@ -286,7 +303,7 @@ fire_status_t fire_edges_open(MPI_Comm comm, fire_edges_t *e)
         return FIRE_OK;
     fire_edges_close(e, st < 0);
     if (st < 0) return st;
-    return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "another rank has none");
+    return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "another rank has no window");
 }
 
 void fire_edges_close(fire_edges_t *e, bool broken)
@@ -295,6 +312,6 @@ void fire_edges_close(fire_edges_t *e, bool broken)
         MPI_Win_unlock_all(e->win);
         MPI_Win_free(&e->win);
     }
-    fire_free(e->side);
-    e->side = NULL;
+    fire_free(e->edge);
+    e->edge = NULL;
 }

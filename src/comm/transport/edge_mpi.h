@@ -1,44 +1,55 @@
 /* edge_mpi.h - one-sided messages: write and notify, with credits (CaffeGPI's way).
  *
- * Each rank has a window with one edge per peer. For a message from A to B:
- *   B posts a receive     -> writes a ticket (its tag) into A's edge
- *   A has a matching send -> writes the bytes into the ring of B's edge, then the
- *                            edge's new tail: the notification is the pointer
- *   B takes the bytes out -> writes its new head into A's edge: A's credit
- * As nothing is written without a ticket, no message blocks another one's way, and
- * no memory beyond the rings is needed. */
+ * Each rank has an MPI window with one mailbox per peer, which only that peer writes.
+ * A message from A to B takes three kinds of writes:
+ *
+ *        A                                                     B
+ *        |  <----- RTR: "a receive with this tag is posted" -- |  recv()
+ *  send()|  -- bytes into the ring of A's mailbox at B ------> |
+ *        |  -- new tail of that ring: the notification ------> |  copies the bytes out
+ *        |  <----- credit: bytes that B has taken out -------- |
+ *
+ * RTR is "ready to receive", as in UCX's rendezvous protocol. A writes nothing before
+ * it has the RTR of a receive that matches, so no message can block the ring for
+ * another one, and no memory beyond the rings is needed. Long messages are cut into
+ * pieces that fit into the ring. One thread at a time uses the edges. */
 #ifndef FIRE_COMM_EDGE_MPI_H
 #define FIRE_COMM_EDGE_MPI_H
 #include "comm/transport/job_mpi.h"
 #include "comm/transport/queue.h"
 
-/* A message on its way; belongs to the edges until it is done or dropped. */
-typedef struct fire_parcel {
-    fire_item_t item; /* with the tag */
+/* A posted send or receive; the edges hold a pointer to it until it is done or
+ * dropped. */
+typedef struct fire_edge_message {
+    fire_item_t item; /* holds the tag */
     int         peer;
     bool        done;
     char       *memory;
-    size_t      len, moved; /* len: when a receive is done, what was sent */
-    uint64_t    ticket;
-} fire_parcel_t;
+    size_t      len;   /* bytes; of a finished receive: what the peer sent */
+    size_t      moved; /* bytes written to, or read from, the ring so far */
+    uint64_t    rtr;   /* number of the RTR that belongs to it */
+} fire_edge_message_t;
 
-typedef struct fire_side fire_side_t;
+typedef struct fire_edge fire_edge_t;
 
 typedef struct fire_edges {
     MPI_Win      win;
     int          rank, size;
-    size_t       ring, stride; /* bytes of a ring, of an edge */
-    fire_side_t *side;         /* by peer */
+    size_t       ring, stride; /* bytes of a ring, and of a mailbox with its ring */
+    fire_edge_t *edge;         /* [size], by peer */
 } fire_edges_t;
 
-/* All ranks of comm. On failure nothing is left to close. */
+/* All ranks of comm call it; all get windows or all fail. On failure there is nothing
+ * to close. */
 fire_status_t fire_edges_open(MPI_Comm comm, fire_edges_t *e);
-/* `broken`: peers may be gone; leave everything that would wait for them. */
+/* `broken`: peers may be gone, so skip every call that would wait for them. */
 void fire_edges_close(fire_edges_t *e, bool broken);
 
-fire_status_t fire_edges_send(fire_edges_t *e, fire_parcel_t *p);
-fire_status_t fire_edges_recv(fire_edges_t *e, fire_parcel_t *p);
-/* Forget one that is not done; its memory must stay until the edges are closed. */
-void          fire_edges_drop(fire_edges_t *e, fire_parcel_t *p);
+fire_status_t fire_edges_send(fire_edges_t *e, fire_edge_message_t *p);
+fire_status_t fire_edges_recv(fire_edges_t *e, fire_edge_message_t *p);
+/* Forget a message that is not done. The peer may still send to it, so the struct must
+ * stay until the edges are closed; what arrives is thrown away. */
+void fire_edges_drop(fire_edges_t *e, fire_edge_message_t *p);
+/* Move everything as far as credits allow. Never blocks. */
 fire_status_t fire_edges_poll(fire_edges_t *e);
 #endif

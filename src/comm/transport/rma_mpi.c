@@ -9,9 +9,9 @@
 enum { OWN_REQS = 1 << 24 }; /* request numbers from here on are ours */
 
 typedef struct slot {
-    fire_parcel_t parcel;
-    struct slot  *next_free;
-    int           index;
+    fire_edge_message_t message;
+    struct slot        *next_free;
+    int                 index;
 } slot_t;
 
 typedef struct rma {
@@ -47,44 +47,44 @@ static fire_status_t rma_reserve(fire_transport_t *tp, int more)
     return FIRE_OK;
 }
 
-static fire_status_t new_parcel(rma_t *t, const fire_parcel_t *parcel,
-                                fire_req_t *req_p, fire_parcel_t **parcel_p)
+static fire_status_t new_message(rma_t *t, const fire_edge_message_t *message,
+                                 fire_req_t *req_p, fire_edge_message_t **message_p)
 {
     slot_t *s = t->free;
 
     if (s == NULL)
         return FIRE_FAIL(FIRE_ERR_COMM, "rank %d has no message slot left",
                          t->base.rank);
-    t->free   = s->next_free;
-    s->parcel = *parcel;
-    *req_p    = OWN_REQS + s->index;
-    *parcel_p = &s->parcel;
+    t->free    = s->next_free;
+    s->message = *message;
+    *req_p     = OWN_REQS + s->index;
+    *message_p = &s->message;
     return FIRE_OK;
 }
 
 static fire_status_t rma_send(fire_transport_t *tp, int peer, int tag, void *memory,
                               size_t len, bool lent, fire_req_t *req_p)
 {
-    const fire_parcel_t what = {
+    const fire_edge_message_t what = {
         .item.tag = tag, .peer = peer, .memory = memory, .len = len};
-    rma_t         *t = rma_of(tp);
-    fire_parcel_t *p;
+    rma_t               *t = rma_of(tp);
+    fire_edge_message_t *p;
 
     if (lent) return t->p2p->ops->send(t->p2p, peer, tag, memory, len, lent, req_p);
-    FIRE_TRY(new_parcel(t, &what, req_p, &p));
+    FIRE_TRY(new_message(t, &what, req_p, &p));
     return fire_edges_send(&t->edges, p);
 }
 
 static fire_status_t rma_recv(fire_transport_t *tp, int peer, int tag, void *memory,
                               size_t len, fire_req_t *req_p)
 {
-    const fire_parcel_t what = {
+    const fire_edge_message_t what = {
         .item.tag = tag, .peer = peer, .memory = memory, .len = len};
-    rma_t         *t = rma_of(tp);
-    fire_parcel_t *p;
+    rma_t               *t = rma_of(tp);
+    fire_edge_message_t *p;
 
     if (memory == NULL) return t->p2p->ops->recv(t->p2p, peer, tag, memory, len, req_p);
-    FIRE_TRY(new_parcel(t, &what, req_p, &p));
+    FIRE_TRY(new_message(t, &what, req_p, &p));
     return fire_edges_recv(&t->edges, p);
 }
 
@@ -99,11 +99,11 @@ static fire_status_t rma_poll(fire_transport_t *tp)
 static fire_status_t rma_test(fire_transport_t *tp, fire_req_t req,
                               fire_arrival_t *arrival_p)
 {
-    rma_t         *t = rma_of(tp);
-    fire_parcel_t *p;
+    rma_t               *t = rma_of(tp);
+    fire_edge_message_t *p;
 
     if (req < OWN_REQS) return t->p2p->ops->test(t->p2p, req, arrival_p);
-    p = &t->slot[req - OWN_REQS]->parcel;
+    p = &t->slot[req - OWN_REQS]->message;
     if (!p->done) return FIRE_IN_PROGRESS;
     if (arrival_p != NULL) *arrival_p = (fire_arrival_t){p->memory, p->len};
     return FIRE_OK;
@@ -120,11 +120,11 @@ static void rma_release(fire_transport_t *tp, fire_req_t req)
         return;
     }
     s = t->slot[req - OWN_REQS];
-    if (s->parcel.done) {
+    if (s->message.done) {
         s->next_free = t->free;
         t->free      = s;
     } else {
-        fire_edges_drop(&t->edges, &s->parcel);
+        fire_edges_drop(&t->edges, &s->message);
     }
 }
 
