@@ -18,7 +18,7 @@ typedef struct place {
 
 static fire_span_t piece(const fire_coll_t *c, int v, int steps)
 {
-    return fire_piece(c->span, v, steps, c->grain);
+    return fire_block_piece(c->span, v, steps, c->grain);
 }
 
 /* Between a rank and the ranks of the next larger block that own parts of its

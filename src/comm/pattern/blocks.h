@@ -40,7 +40,8 @@ static inline fire_blocks_t fire_blocks(int rank, int size)
 }
 
 /* What position v holds after `steps` halvings. */
-static inline fire_span_t fire_piece(fire_span_t span, int v, int steps, size_t grain)
+static inline fire_span_t fire_block_piece(fire_span_t span, int v, int steps,
+                                           size_t grain)
 {
     for (int d = 0; d < steps; d++)
         span = fire_span_part(span, v >> d & 1, 2, grain);

@@ -1,5 +1,6 @@
-/* exchange.c - the small exchanges around the collectives: agreement, barrier,
- * bytes. They are schedules like all others. */
+/* blocking.c - calls that return when all ranks are done: allreduce, broadcast,
+ * allgather, barrier, agreement. Each is a small collective of its own; they are for
+ * set-up and for ends of iterations, not for gradients. */
 #include <stdio.h>
 #include <string.h>
 
