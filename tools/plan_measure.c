@@ -10,7 +10,7 @@
 #include "base/text/json.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "comm/probe.h"
+#include "comm/measure/probe.h"
 #include "device/cpu/blas.h"
 #include "device/cpu/parallel.h"
 #include "plan.h"

@@ -1,5 +1,5 @@
-/* no_sums.c - takes the place of src/comm/reduce.c in a simulation. */
-#include "comm/reduce.h"
+/* no_sums.c - takes the place of src/comm/exec/reduce.c in a simulation. */
+#include "comm/exec/reduce.h"
 
 void fire_sum_pair(float *dst, const float *a, const float *b, size_t n)
 {

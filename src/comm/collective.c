@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "comm/comm_state.h"
-#include "comm/select.h"
+#include "comm/select/select.h"
 
 enum { DEFAULT_COLORS = 4 };
 

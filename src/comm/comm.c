@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "comm/comm_state.h"
-#include "comm/select.h"
+#include "comm/select/select.h"
 
 enum {
     PATIENCE      = 20000, /* looks, a few milliseconds */

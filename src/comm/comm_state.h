@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "comm/comm.h"
-#include "comm/exec.h"
+#include "comm/exec/exec.h"
 
 enum {
     FIRE_MAX_COLORS = 16,

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "comm/exec_state.h"
+#include "comm/exec/exec_state.h"
 #include "sim/event_queue.h"
 #include "sim/flow.h"
 #include "sim/traffic.h"

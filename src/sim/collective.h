@@ -1,6 +1,6 @@
 /* collective.h - how long a collective takes on a cluster: the planner writes every
  * rank's schedule, and messages of all of them go through the network by the rules
- * of the executor (comm/exec.c): a round starts when the one before has ended, as many
+ * of the executor (comm/exec/exec.c): a round starts when the one before has ended, as many
  * messages are under way from one rank to another under one color as it allows, and
  * what is added is received ahead of its round. */
 #ifndef FIRE_SIM_COLLECTIVE_H

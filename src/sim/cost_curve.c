@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "comm/select.h"
+#include "comm/select/select.h"
 
 enum { COLORS = 4, GRAIN = 16 };
 enum { MANY = 50 };         /* workers: short pipelines have to do */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "comm/exec_state.h"
+#include "comm/exec/exec_state.h"
 
 /* One end of a message: sorted by pipe, then in the executor's order, the sending
  * ends and the receiving ends of all ranks match one to one. */

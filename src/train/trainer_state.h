@@ -3,7 +3,7 @@
 #ifndef FIRE_TRAIN_TRAINER_STATE_H
 #define FIRE_TRAIN_TRAINER_STATE_H
 #include "base/random/mt.h"
-#include "comm/nccl_sum.h"
+#include "comm/transport/nccl.h"
 #include "train/exchange/exchange.h"
 #include "train/exchange/grads.h"
 #include "train/recording.h"

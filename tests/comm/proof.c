@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "comm/exec_state.h"
+#include "comm/exec/exec_state.h"
 #include "test.h"
 
 /* A value is a leaf (rank r's contribution is number r) or a sum of two others. */

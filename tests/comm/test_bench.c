@@ -1,8 +1,8 @@
-#include "comm/bench.h"
+#include "comm/measure/bench.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "comm/select.h"
+#include "comm/select/select.h"
 #include "ranks.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-#include "comm/probe.h"
+#include "comm/measure/probe.h"
 
 #include "ranks.h"
 #include "test.h"

@@ -1,4 +1,4 @@
-#include "comm/select.h"
+#include "comm/select/select.h"
 
 #include "ranks.h"
 #include "test.h"

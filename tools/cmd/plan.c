@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "command.h"
-#include "comm/select.h"
+#include "comm/select/select.h"
 #include "device/cpu/parallel.h"
 #include "flags/lists.h"
 #include "plan.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "comm/nccl_sum.h"
+#include "comm/transport/nccl.h"
 #include "device/cuda/cuda.h"
 #include "device/cuda/libs.h"
 

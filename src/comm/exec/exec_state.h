@@ -5,7 +5,7 @@
  * one chunk of one color; it goes through its rounds. */
 #ifndef FIRE_COMM_EXEC_STATE_H
 #define FIRE_COMM_EXEC_STATE_H
-#include "comm/exec.h"
+#include "comm/exec/exec.h"
 
 /* Messages of a channel under way at a time: the least, which is all that an ideal
  * network needs; the least of those that are not pipelines; and the most. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "comm/exec_state.h"
+#include "comm/exec/exec_state.h"
 
 /* Sorts before the others of its channel what goes first. */
 typedef struct place {

@@ -1,4 +1,4 @@
-#include "comm/bench.h"
+#include "comm/measure/bench.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/text/text.h"
 #include "comm/comm_state.h"
-#include "comm/select.h"
+#include "comm/select/select.h"
 
 enum { WARM_UPS = 2 };
 

@@ -1,15 +1,15 @@
 /* exec.c - the executor's state machine. Messages that do not lie in the buffer
  * itself are received early and applied when their round comes, so that the order
  * of additions is the plan's, never the wire's. */
-#include "comm/exec.h"
+#include "comm/exec/exec.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "comm/exec_state.h"
-#include "comm/reduce.h"
+#include "comm/exec/exec_state.h"
+#include "comm/exec/reduce.h"
 
 static float *place_of(const fire_exec_t *x, const fire_step_t *st)
 {

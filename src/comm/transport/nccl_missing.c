@@ -1,5 +1,5 @@
-/* nccl_sum.c - stands in for transport/nccl.c in builds without NCCL's header. */
-#include "comm/nccl_sum.h"
+/* nccl_missing.c - what nccl.h declares, for builds without NCCL: it all fails. */
+#include "comm/transport/nccl.h"
 
 #ifndef FIRE_HAVE_NCCL
 static fire_status_t missing(void)

@@ -1,4 +1,4 @@
-#include "comm/reduce.h"
+#include "comm/exec/reduce.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "comm/select.h"
+#include "comm/select/select.h"
 
 typedef struct entry {
     int           ranks, line;

@@ -1,11 +1,11 @@
-#include "comm/probe.h"
+#include "comm/measure/probe.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "comm/comm_state.h"
-#include "comm/exec.h"
+#include "comm/exec/exec.h"
 
 enum { WARM_UPS = 1, REPEATS = 7 };
 

@@ -1,9 +1,9 @@
-/* nccl_sum.h - sums over workers that have a GPU each, by NCCL, from GPU to GPU and beside
+/* nccl.h - sums over workers that have a GPU each, by NCCL, from GPU to GPU and beside
  * the work of their queues. The library is opened when it is first asked for. Which order
  * it adds in is its own affair: the same on every run of the same machine, but not for
  * another number of workers. */
-#ifndef FIRE_COMM_NCCL_SUM_H
-#define FIRE_COMM_NCCL_SUM_H
+#ifndef FIRE_COMM_NCCL_H
+#define FIRE_COMM_NCCL_H
 #include "comm/comm.h"
 #include "device/gpu.h"
 

@@ -1,4 +1,4 @@
-#include "comm/select.h"
+#include "comm/select/select.h"
 
 #include <float.h>
 #include <string.h>
