@@ -1,6 +1,5 @@
 #include <string.h>
 #include "base/alloc.h"
-#include "view/layer_text.h"
 #include "plan.h"
 
 static double bytes_of(const fire_blob_t *b)
@@ -9,47 +8,57 @@ static double bytes_of(const fire_blob_t *b)
 }
 
 /* What backward passes through and forward works on; a Split only hands on. */
-static bool does_work(const fire_layer_t *l)
+static bool does_work(const fire_net_t *net, int layer)
 {
-    return l->nbottom > 0 && strcmp(l->ops->type, "Split") != 0;
+    return fire_net_layer_nbottom(net, layer) > 0 &&
+           strcmp(fire_net_layer_type(net, layer), "Split") != 0;
 }
 
-static fire_layer_cost_t work_of(const fire_layer_t *l)
+static const fire_blob_t *bottom_of(const fire_net_t *net, int layer, int i)
+{
+    return fire_net_blob(net, fire_net_layer_bottom(net, layer, i));
+}
+
+static fire_layer_cost_t work_of(const fire_net_t *net, int layer)
 {
     fire_layer_cost_t w = {0};
 
-    if (!does_work(l)) return w;
-    w.flops = l->ops->macs != NULL ? 2 * l->ops->macs(l) : 0;
-    for (int i = 0; i < l->nbottom; i++)
-        w.bytes += bytes_of(l->bottom[i]);
-    for (int i = 0; i < l->ntop; i++) {
-        w.bytes += bytes_of(l->top[i]);
-        if (l->nbottom == 0 || l->top[i] != l->bottom[0]) w.kept += bytes_of(l->top[i]);
+    if (!does_work(net, layer)) return w;
+    w.flops = 2 * fire_net_layer_macs(net, layer);
+    for (int i = 0; i < fire_net_layer_nbottom(net, layer); i++)
+        w.bytes += bytes_of(bottom_of(net, layer, i));
+    for (int i = 0; i < fire_net_layer_ntop(net, layer); i++) {
+        const fire_blob_t *top = fire_net_blob(net, fire_net_layer_top(net, layer, i));
+
+        w.bytes += bytes_of(top);
+        if (top != bottom_of(net, layer, 0)) w.kept += bytes_of(top); /* in place */
     }
     return w;
 }
 
 fire_status_t plan_net_read(const fire_net_t *net, plan_net_t *out)
 {
-    out->nlayer = net->nlayer;
-    FIRE_TRY(FIRE_NEW(&out->work, net->nlayer));
-    FIRE_TRY(FIRE_NEW(&out->name, net->nlayer));
-    FIRE_TRY(FIRE_NEW(&out->w, net->nlayer));
-    FIRE_TRY(FIRE_NEW(&out->d, net->nlayer));
-    for (int i = 0; i < net->nlayer; i++) {
-        const fire_layer_t *l = &net->layer[i].base;
+    int n = fire_net_nlayer(net);
 
-        out->work[i] = work_of(l);
-        out->name[i] = l->param->name;
+    out->nlayer = n;
+    FIRE_TRY(FIRE_NEW(&out->work, n));
+    FIRE_TRY(FIRE_NEW(&out->name, n));
+    FIRE_TRY(FIRE_NEW(&out->w, n));
+    FIRE_TRY(FIRE_NEW(&out->d, n));
+    for (int i = 0; i < n; i++) {
+        out->work[i] = work_of(net, i);
+        out->name[i] = fire_net_layer_name(net, i);
         out->flops += out->work[i].flops;
         out->moved += out->work[i].bytes;
-        if (!layer_is_conv_or_fc(l)) continue;
-        out->w_bytes += out->w[i] = bytes_of(l->blob[0]);
-        out->d_bytes += out->d[i] = bytes_of(l->bottom[0]);
+        if (!fire_net_layer_is_product(net, i)) continue;
+        out->w_bytes += out->w[i] = bytes_of(fire_net_layer_param(net, i, 0));
+        out->d_bytes += out->d[i] = bytes_of(bottom_of(net, i, 0));
     }
-    for (int i = 0; i < net->nparam; i++) {
-        out->work[net->learn[i].first_use].weights += bytes_of(net->learn[i].blob);
-        out->weights += bytes_of(net->learn[i].blob);
+    for (int i = 0; i < fire_net_nparam(net); i++) {
+        const fire_param_t *p = fire_net_param(net, i);
+
+        out->work[p->first_use].weights += bytes_of(p->blob);
+        out->weights += bytes_of(p->blob);
     }
     return FIRE_OK;
 }

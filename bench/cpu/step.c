@@ -17,6 +17,7 @@
 #include "device/cpu/raw.h"
 #include "device/gpu.h"
 #include "model/load.h"
+#include "net/net_state.h"
 #include "train/trainer.h"
 
 enum { STREAM = 1 << 25 }; /* numbers that no cache holds */

@@ -2,7 +2,7 @@
  * by name, and let each set itself up in order: shapes follow from the inputs on. */
 #include <string.h>
 
-#include "net/net.h"
+#include "net/net_state.h"
 
 static int find_blob(const fire_net_t *net, const char *name)
 {

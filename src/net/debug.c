@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/log.h"
-#include "net/net.h"
+#include "net/net_state.h"
 
 static fire_status_t mean_abs(fire_blob_t *b, fire_part_t part, double *mean_p)
 {

@@ -1,4 +1,5 @@
 #include "net/describe.h"
+#include "net/net_state.h"
 
 static void add_names(fire_json_writer_t *w, const char *key, size_t n, char **name)
 {

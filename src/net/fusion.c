@@ -6,7 +6,7 @@
  * There, what no reader looks at is left out as well. */
 #include <string.h>
 
-#include "net/net.h"
+#include "net/net_state.h"
 
 static bool comes_behind(const fire_layer_t *l, const fire_layer_t *next)
 {

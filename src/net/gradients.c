@@ -5,7 +5,7 @@
  * to a loss, nor below a propagate_down that says no. force_backward overrules. */
 #include <string.h>
 
-#include "net/net.h"
+#include "net/net_state.h"
 
 static bool learns(const fire_layer_t *l, int i)
 {

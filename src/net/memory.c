@@ -10,7 +10,7 @@
  * of them. */
 #include <stdlib.h>
 
-#include "net/net.h"
+#include "net/net_state.h"
 
 /* A blob's part and the step of a whole pass after which nobody needs it: steps 0 ...
  * nlayer - 1 are forward, backward of layer i is step 2 nlayer - 1 - i. */

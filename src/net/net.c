@@ -1,4 +1,4 @@
-#include "net/net.h"
+#include "net/net_state.h"
 
 #include <string.h>
 

@@ -1,26 +1,14 @@
-/* net.h - a net as it runs: layers in order, blobs between them, parameters.
+/* net.h - a net as its users see it: build one from a NetParameter, run it, load and
+ * save weights, look at layers, blobs and parameters.
  *
- * Building one is a list of passes over the NetParameter and the layers, one file
- * each: filter, splits (on the message), then build (shapes and wiring), gradients
- * (what runs backward), params (what learns), fusion (who does whose work). */
+ * Users know a net by its functions; its members are in net_state.h, for the files
+ * that build and run nets. A net belongs to one thread at a time. Layers, blobs,
+ * parameters and outputs are numbered from 0 in the order in which the net runs them;
+ * numbers and names stay as they are until fire_net_destroy(). */
 #ifndef FIRE_NET_NET_H
 #define FIRE_NET_NET_H
 #include "layers/layer.h"
 #include "model/message.h"
-
-typedef struct fire_net_blob {
-    const char  *name;
-    fire_blob_t *blob;
-    bool         need_backward;
-} fire_net_blob_t;
-
-/* A layer with what only the net knows of it. */
-typedef struct fire_net_layer {
-    fire_layer_t base;
-    int         *bottom_id, *top_id; /* into net->blob */
-    bool         need_backward;
-    uint64_t     shapes; /* of the bottoms when it was last reshaped */
-} fire_net_layer_t;
 
 /* A parameter that learns, once however many layers share it. */
 typedef struct fire_param {
@@ -35,18 +23,6 @@ typedef struct fire_param {
     float             stat_decay;
 } fire_param_t;
 
-/* A blob whose memory a lean net gives back after a step (see memory.c). */
-typedef struct fire_drop {
-    int          step;
-    fire_blob_t *blob;
-    fire_part_t  part;
-} fire_drop_t;
-
-/* A layer that makes its data again before a step, where memory counts more. */
-typedef struct fire_again {
-    int step, layer;
-} fire_again_t;
-
 /* Called around layers; any may be NULL. A failing hook ends the pass. Only layers
  * that run backward have a before_backward. */
 typedef struct fire_net_hooks {
@@ -57,30 +33,7 @@ typedef struct fire_net_hooks {
     fire_status_t (*after_backward)(void *arg, int layer);
 } fire_net_hooks_t;
 
-typedef struct fire_net {
-    Caffe__NetParameter *param; /* filtered, with splits; owns names and settings */
-    fire_ctx_t           ctx;
-    fire_moment_t        moment; /* set before a pass */
-    Caffe__Phase         phase;
-    float                loss_scale; /* multiplies the gradient: this lane's share */
-    bool                 debug_info;
-
-    int               nlayer, nblob, nparam, noutput;
-    fire_net_layer_t *layer;
-    fire_net_blob_t  *blob;
-    fire_param_t     *learn;       /* [nparam] */
-    int              *output;      /* blob numbers, in order of their names */
-    int64_t          *output_size; /* elements of each when the net was built */
-
-    int          ndrop;
-    fire_drop_t *drop; /* by step */
-
-    int           nagain;
-    fire_again_t *again; /* by step, then by layer */
-
-    fire_net_hooks_t hooks; /* for those who work between layers */
-    fire_net_hooks_t watch; /* for those who measure: closest around the layer */
-} fire_net_t;
+typedef struct fire_net fire_net_t;
 
 typedef struct fire_net_options {
     fire_ctx_t    ctx;
@@ -133,38 +86,63 @@ fire_status_t fire_net_save(const fire_net_t *net, bool with_diff,
 /* Let layers of the same name use the other net's parameters (memory, not a copy). */
 fire_status_t fire_net_share(fire_net_t *net, const fire_net_t *other);
 
-/* ---- passes ---- */
-
 /* Keep the layers whose include/exclude rules this state meets. */
 fire_status_t fire_net_filter(const Caffe__NetParameter *in,
                               const Caffe__NetState     *state,
                               Caffe__NetParameter      **out_p);
-/* Put a Split layer behind every blob that more than one layer (or loss) uses. */
-fire_status_t fire_net_insert_splits(Caffe__NetParameter *net);
-fire_status_t fire_net_build(fire_net_t *net);          /* layers, blobs, shapes */
-fire_status_t fire_net_plan_gradients(fire_net_t *net); /* what runs backward */
-fire_status_t
-fire_net_collect_params(fire_net_t *net); /* what learns, what is shared */
-
-/* Let kernels do the work of layers behind them as well; undo it, for those who want to
- * see every layer by itself. A pass over part of the net or with debug_info undoes it
- * where it must. */
-void          fire_net_fuse(fire_net_t *net);
-fire_status_t fire_net_unfuse(fire_net_t *net);
-
-/* Find out when memory is no longer needed; give back what nobody needs after a step. */
-fire_status_t fire_net_plan_memory(fire_net_t *net);
-void          fire_net_drop(fire_net_t *net, int step);
-/* Make again what this step of backward needs. */
-fire_status_t fire_net_make_again(fire_net_t *net, int step);
 /* Bytes of blobs that a lean net holds at once, at most: in forward, or in forward and
  * backward, there with or without making cheap ones again. Parameters and the scratch
  * memory of kernels come on top. */
 fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, bool again,
                                   size_t *peak_p);
 
-/* Mean absolute values after a layer, as Caffe's debug_info prints them. */
-fire_status_t fire_net_debug_forward(fire_net_t *net, int layer);
-fire_status_t fire_net_debug_backward(fire_net_t *net, int layer);
-fire_status_t fire_net_debug_update(fire_net_t *net, int param);
+/* ---- looking into a net (access.c) ---- */
+
+const char       *fire_net_name(const fire_net_t *net); /* "": the file has no name */
+Caffe__Phase      fire_net_phase(const fire_net_t *net);
+const fire_ctx_t *fire_net_ctx(const fire_net_t *net);
+/* Number of the next pass: data layers and random numbers follow from it. */
+int64_t fire_net_step(const fire_net_t *net);
+void    fire_net_set_step(fire_net_t *net, int64_t step);
+void    fire_net_set_threads(fire_net_t *net, int threads); /* of its kernels */
+/* Hooks for measuring, called closest around each layer; all NULL: none. */
+void fire_net_set_watch(fire_net_t *net, const fire_net_hooks_t *hooks);
+
+int          fire_net_nlayer(const fire_net_t *net);
+const char  *fire_net_layer_name(const fire_net_t *net, int layer);
+const char  *fire_net_layer_type(const fire_net_t *net, int layer); /* "Convolution" */
+const char  *fire_net_layer_kernel(const fire_net_t *net, int layer);
+fire_place_t fire_net_layer_place(const fire_net_t *net, int layer); /* of its kernel */
+bool   fire_net_layer_has_backward(const fire_net_t *net, int layer); /* does it run? */
+double fire_net_layer_macs(const fire_net_t *net, int layer); /* of a forward pass */
+int    fire_net_layer_nbottom(const fire_net_t *net, int layer);
+int    fire_net_layer_bottom(const fire_net_t *net, int layer, int i); /* a blob */
+int    fire_net_layer_ntop(const fire_net_t *net, int layer);
+int    fire_net_layer_top(const fire_net_t *net, int layer, int i); /* a blob */
+/* The layer's own parameters, also those that do not learn. */
+int          fire_net_layer_nparam(const fire_net_t *net, int layer);
+fire_blob_t *fire_net_layer_param(const fire_net_t *net, int layer, int i);
+/* A layer whose first parameter multiplies its first bottom: convolution,
+ * deconvolution, inner product. |W| and |D| of a net are summed over these. */
+bool fire_net_layer_is_product(const fire_net_t *net, int layer);
+
+int          fire_net_nblob(const fire_net_t *net);
+const char  *fire_net_blob_name(const fire_net_t *net, int blob);
+fire_blob_t *fire_net_blob(const fire_net_t *net, int blob);
+
+/* Outputs are the blobs that no layer takes, in order of their names. */
+int     fire_net_noutput(const fire_net_t *net);
+int     fire_net_output(const fire_net_t *net, int i);      /* a blob */
+int64_t fire_net_output_size(const fire_net_t *net, int i); /* when it was built */
+
+/* Parameters that learn, and statistics: each once, however many layers share it. */
+int                 fire_net_nparam(const fire_net_t *net);
+const fire_param_t *fire_net_param(const fire_net_t *net, int i);
+
+/* Choose the kernel of a layer again, calling `report` for every kernel looked at:
+ * the reason why it was declined, or NULL for the one taken. */
+typedef void (*fire_net_report_t)(void *arg, const char *kernel, const char *reason);
+fire_status_t fire_net_choose_kernel(fire_net_t *net, int layer,
+                                     fire_net_report_t report, void *arg);
+
 #endif

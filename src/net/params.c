@@ -2,7 +2,7 @@
  * share it: the first owns it, the others use its memory and add to its gradient. */
 #include <string.h>
 
-#include "net/net.h"
+#include "net/net_state.h"
 
 static const Caffe__ParamSpec *spec_of(const fire_layer_t *l, int i)
 {

@@ -1,5 +1,5 @@
 /* run.c - forward and backward. */
-#include "net/net.h"
+#include "net/net_state.h"
 
 #include "device/cpu/parallel.h"
 #include "device/gpu.h"

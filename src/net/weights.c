@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "model/blob_proto.h"
 #include "model/load.h"
-#include "net/net.h"
+#include "net/net_state.h"
 
 enum { NAME_ROOM = 512 };
 

@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "model/load.h"
-#include "net/net.h"
+#include "net/net_state.h"
 #include "report/learned.h"
 
 enum { MOST_CLASSES = 1000, USUAL_BATCHES = 50 };

@@ -2,6 +2,7 @@
 #include "device/cpu/parallel.h"
 #include "model/text.h"
 #include "net/describe.h"
+#include "net/net_state.h"
 #include "runlog/environment.h"
 #include "runlog/runlog_state.h"
 

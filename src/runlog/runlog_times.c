@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "net/net_state.h"
 #include "runlog/runlog_state.h"
 
 enum { TIMELINE_WORKERS = 16 };

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/text/append.h"
+#include "net/net_state.h"
 
 enum { EXCHANGE_LANES = 16 }; /* exchanges that run at once are drawn side by side */
 

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "device/cpu/blas.h"
 #include "device/cpu/parallel.h"
+#include "net/net_state.h"
 #include "solver/solver.h"
 
 static fire_place_t place_of(const fire_solver_t *s)

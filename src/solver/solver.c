@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "device/gpu.h"
+#include "net/net_state.h"
 
 #define FIRE_RULE(noun) extern const fire_rule_t fire_rule_##noun;
 #include "solver/rules.def"

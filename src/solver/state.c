@@ -1,6 +1,7 @@
 /* state.c - a solver's state to and from Caffe's SolverState message. */
 #include "base/log.h"
 #include "model/blob_proto.h"
+#include "net/net_state.h"
 #include "solver/solver.h"
 
 static int history_count(const fire_solver_t *s)

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "net/net_state.h"
 
 const char *const fire_phase_names[FIRE_NPHASE] = {"data", "forward", "backward",
                                                    "exposed", "update"};

@@ -1,6 +1,7 @@
 #include "train/recording.h"
 
 #include "base/alloc.h"
+#include "net/net_state.h"
 
 /* A part of a blob, and the formats it is held in: what the recording begins with, and
  * what an iteration leaves. */

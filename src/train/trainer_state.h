@@ -4,6 +4,7 @@
 #define FIRE_TRAIN_TRAINER_STATE_H
 #include "base/random/mt.h"
 #include "comm/transport/nccl.h"
+#include "net/net_state.h"
 #include "train/exchange/exchange.h"
 #include "train/exchange/grads.h"
 #include "train/recording.h"

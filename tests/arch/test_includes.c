@@ -123,6 +123,27 @@ TEST(a_library_is_used_only_where_its_name_is_on_the_file)
     TREE_DONE();
 }
 
+/* Members of these are for the library: the program calls functions, as every other
+ * client has to. */
+static void check_tool(const char *path, int number, const char *line)
+{
+    static const char *const hidden[] = {"net/net_state.h", "train/trainer_state.h"};
+    char                     name[128];
+
+    if (strstr(line, "fire_layer_t") != NULL)
+        tree_complain(path, number, "a tool asks the net, not a layer (net/net.h)");
+    if (!included(line, name)) return;
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+        if (strcmp(name, hidden[i]) == 0)
+            tree_complain(path, number, "tools may not include %s", name);
+}
+
+TEST(tools_use_nets_and_trainers_by_their_functions)
+{
+    CHECK(tree_lines("tools", "c h", check_tool) > 10);
+    TREE_DONE();
+}
+
 static void check_public(const char *path, int number, const char *line)
 {
     static const char *const standard[] = {"stdbool.h", "stddef.h", "stdint.h"};

@@ -87,10 +87,10 @@ TEST(one_worker_reads_the_file_once_and_then_memory)
 /* ---- workers as threads; parts go through memory that all see ---- */
 
 typedef struct team {
-    pthread_barrier_t    meet;
+    pthread_barrier_t        meet;
     const fire_store_part_t *send[WORKERS];
-    const uint8_t       *bytes[WORKERS];
-    int64_t              moved[WORKERS];
+    const uint8_t           *bytes[WORKERS];
+    int64_t                  moved[WORKERS];
 } team_t;
 
 typedef struct worker {

@@ -5,6 +5,7 @@
 
 #include "golden.h"
 #include "model/load.h"
+#include "net/net_state.h"
 
 /* All cases that drew random numbers began with this seed: the one of Caffe's tests. */
 enum { CAFFE_SEED = 1701 };

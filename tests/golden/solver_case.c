@@ -10,6 +10,7 @@
 #include "device/gpu.h"
 #include "model/blob_proto.h"
 #include "model/load.h"
+#include "net/net_state.h"
 #include "train/trainer.h"
 
 typedef struct run {

@@ -5,6 +5,7 @@
 #include "golden.h"
 #include "layers/data/memory_data.h"
 #include "model/text.h"
+#include "net/net_state.h"
 
 static fire_npy_t memory[2]; /* what MemoryData reads while the net lives */
 

@@ -7,6 +7,7 @@
 #include "gpu.h"
 #include "layers/python/python.h"
 #include "model/text.h"
+#include "net/net_state.h"
 
 static void read_input(layer_case_t *c, const char *words)
 {

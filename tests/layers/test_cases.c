@@ -4,6 +4,7 @@
 #include "cases.h"
 #include "gpu.h"
 #include "model/message.h"
+#include "net/net_state.h"
 
 static char wrong[512]; /* what the last check found */
 

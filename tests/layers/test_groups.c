@@ -5,6 +5,7 @@
 #include "cases.h"
 #include "gpu.h"
 #include "model/text.h"
+#include "net/net_state.h"
 
 #define CONV(name_, from, channels, extra)                                      \
     "layer { name: \"" name_ "\" type: \"Convolution\" bottom: \"" from         \

@@ -10,6 +10,7 @@
 #include "model/load.h"
 #include "model/text.h"
 #include "test.h"
+#include "net/net_state.h"
 #include "train/trainer.h"
 
 enum { ITERATIONS = 3, SIDE = 64, PLANE = SIDE * SIDE };

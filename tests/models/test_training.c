@@ -8,6 +8,7 @@
 #include "model/load.h"
 #include "model/text.h"
 #include "test.h"
+#include "net/net_state.h"
 #include "train/trainer.h"
 
 enum { ITERATIONS = 2 };

@@ -1,4 +1,5 @@
 #include "nets.h"
+#include "net/net_state.h"
 
 #define INPUT                                                               \
     "force_backward: true layer { name: \"in\" type: \"Input\" top: \"x\" " \

@@ -1,4 +1,5 @@
 #include "nets.h"
+#include "net/net_state.h"
 
 #define X                                                                              \
     "layer { name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } " \

@@ -1,4 +1,5 @@
 #include "nets.h"
+#include "net/net_state.h"
 
 #define IN(name)                                         \
     "layer { name: '" name "' type: 'Input' top: '" name \

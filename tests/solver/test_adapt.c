@@ -1,5 +1,6 @@
 /* test_adapt.c - LARS and LARC against numbers worked out by hand, and the other
  * settings for large batches. */
+#include "net/net_state.h"
 #include "solver/solver.h"
 #include "test.h"
 

@@ -7,6 +7,7 @@
 #include "data/source/writer.h"
 #include "model/load.h"
 #include "model/text.h"
+#include "net/net_state.h"
 #include "runlog/runlog.h"
 
 double      run_losses[4096];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "net/net_state.h"
 #include "solver/update.h"
 
 #define NET                                                                       \

@@ -5,7 +5,6 @@
 #include "command.h"
 #include "view/layer_types.h"
 #include "view/draw.h"
-#include "view/layer_text.h"
 #include "flags/net.h"
 #include "flags/shapes.h"
 
@@ -83,18 +82,25 @@ static const char *shape_text(const fire_blob_t *b, char out[SHAPE_TEXT])
     return out;
 }
 
-static void print_row(const fire_layer_t *l, totals_t *t)
+static double blob_bytes(const fire_blob_t *b)
+{
+    return 4.0 * (double)fire_blob_count(b);
+}
+
+static void print_row(const fire_net_t *net, int layer, totals_t *t)
 {
     char shape[SHAPE_TEXT] = "", params[32] = "", macs[32] = "", w[32] = "", d[32] = "";
     int64_t count = 0;
-    double  mac   = l->ops->macs != NULL ? l->ops->macs(l) : 0;
+    double  mac   = fire_net_layer_macs(net, layer);
 
-    for (int i = 0; i < l->nblob; i++)
-        count += fire_blob_count(l->blob[i]);
-    if (l->ntop > 0) shape_text(l->top[0], shape);
-    if (layer_is_conv_or_fc(l)) {
-        double w_bytes = 4.0 * (double)fire_blob_count(l->blob[0]);
-        double d_bytes = 4.0 * (double)fire_blob_count(l->bottom[0]);
+    for (int i = 0; i < fire_net_layer_nparam(net, layer); i++)
+        count += fire_blob_count(fire_net_layer_param(net, layer, i));
+    if (fire_net_layer_ntop(net, layer) > 0)
+        shape_text(fire_net_blob(net, fire_net_layer_top(net, layer, 0)), shape);
+    if (fire_net_layer_is_product(net, layer)) {
+        double w_bytes = blob_bytes(fire_net_layer_param(net, layer, 0));
+        double d_bytes =
+            blob_bytes(fire_net_blob(net, fire_net_layer_bottom(net, layer, 0)));
 
         t->w_bytes += w_bytes;
         t->d_bytes += d_bytes;
@@ -102,7 +108,8 @@ static void print_row(const fire_layer_t *l, totals_t *t)
         scaled(d_bytes, d);
     }
     t->macs += mac;
-    printf("%-26s %-16s %-24s %11s %8s %8s %8s\n", l->param->name, l->ops->type, shape,
+    printf("%-26s %-16s %-24s %11s %8s %8s %8s\n", fire_net_layer_name(net, layer),
+           fire_net_layer_type(net, layer), shape,
            count > 0 ? grouped(count, params) : "",
            mac > 0 ? scaled(2 * mac, macs) : "", w, d);
 }
@@ -111,9 +118,12 @@ static void print_totals(const fire_net_t *net, totals_t *t)
 {
     char a[32], b[32];
 
-    for (int i = 0; i < net->nparam; i++)
-        *(net->learn[i].kind == FIRE_PARAM_STATISTIC ? &t->statistic : &t->learned) +=
-            fire_blob_count(net->learn[i].blob);
+    for (int i = 0; i < fire_net_nparam(net); i++) {
+        const fire_param_t *p = fire_net_param(net, i);
+
+        *(p->kind == FIRE_PARAM_STATISTIC ? &t->statistic : &t->learned) +=
+            fire_blob_count(p->blob);
+    }
     printf("\nparameters          %s", grouped(t->learned, a));
     if (t->statistic > 0)
         printf(" and %s running statistics", grouped(t->statistic, b));
@@ -131,7 +141,7 @@ static void print_totals(const fire_net_t *net, totals_t *t)
 /* Training holds a gradient and, with momentum, a history for each learned number. */
 static fire_status_t print_memory(const fire_net_t *net, const totals_t *t)
 {
-    bool   train = net->phase == CAFFE__PHASE__TRAIN;
+    bool   train = fire_net_phase(net) == CAFFE__PHASE__TRAIN;
     double params =
         4.0 * (double)(t->learned * (train ? 3 : 1) + t->statistic * (train ? 2 : 1));
     char   a[32], b[32];
@@ -140,13 +150,13 @@ static fire_status_t print_memory(const fire_net_t *net, const totals_t *t)
     FIRE_TRY(fire_net_blob_bytes(net, train, false, &blobs));
     FIRE_TRY(fire_net_blob_bytes(net, train, true, &fewer));
     printf("%-20s%sB of blobs at most, when %s; %sB of parameters%s\n",
-           net->ctx.place == FIRE_GPU ? "memory of the GPU" : "memory",
+           fire_net_ctx(net)->place == FIRE_GPU ? "memory of the GPU" : "memory",
            scaled((double)blobs, a), train ? "training" : "running", scaled(params, b),
            train ? ",\n                    gradients and history" : "");
     if (train && fewer < blobs)
         printf("                    with --recompute %sB of blobs\n",
                scaled((double)fewer, a));
-    if (train && net->ctx.place == FIRE_GPU)
+    if (train && fire_net_ctx(net)->place == FIRE_GPU)
         printf("                    and what max pooling and libraries keep; the log "
                "of a training\n                    tells what is in use\n");
     return FIRE_OK;
@@ -157,43 +167,45 @@ static fire_status_t print_table(const fire_net_t *net)
     totals_t t = {0};
 
     printf("%s\n\n%-26s %-16s %-24s %11s %8s %8s %8s\n",
-           net->param->name != NULL ? net->param->name : net_flags.model, "layer",
-           "type", "output", "parameters", "FLOP", "|W| B", "|D| B");
-    for (int i = 0; i < net->nlayer; i++)
-        if (strcmp(net->layer[i].base.ops->type, "Split") != 0)
-            print_row(&net->layer[i].base, &t);
+           fire_net_name(net)[0] != '\0' ? fire_net_name(net) : net_flags.model,
+           "layer", "type", "output", "parameters", "FLOP", "|W| B", "|D| B");
+    for (int i = 0; i < fire_net_nlayer(net); i++)
+        if (strcmp(fire_net_layer_type(net, i), "Split") != 0) print_row(net, i, &t);
     print_totals(net, &t);
     return print_memory(net, &t);
 }
 
 /* ---- kernels ---- */
 
-static void print_choice(void *arg, const fire_layer_t *l, const fire_kernel_t *k,
-                         const char *reason)
+typedef struct row {
+    const char *name, *type; /* of a layer */
+} row_t;
+
+static void print_choice(void *arg, const char *kernel, const char *reason)
 {
-    (void)arg;
+    const row_t *row = arg;
+
     if (reason == NULL)
-        printf("%-26s %-16s %s\n", l->param->name, l->ops->type, k->name);
+        printf("%-26s %-16s %s\n", row->name, row->type, kernel);
     else
-        printf("%-26s %-16s   not %s: %s\n", l->param->name, l->ops->type, k->name,
-               reason);
+        printf("%-26s %-16s   not %s: %s\n", row->name, row->type, kernel, reason);
 }
 
 /* What neighbours that want different formats cost in a pass. */
 static fire_status_t print_conversions(fire_net_t *net)
 {
-    bool    train = net->phase == CAFFE__PHASE__TRAIN;
+    bool    train = fire_net_phase(net) == CAFFE__PHASE__TRAIN;
     int64_t total = 0;
 
     FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
     if (train) FIRE_TRY(fire_net_backward(net, -1, 0));
     printf("\n%-26s conversions between formats\n", "blob");
-    for (int i = 0; i < net->nblob; i++) {
-        fire_blob_t *b = net->blob[i].blob;
+    for (int i = 0; i < fire_net_nblob(net); i++) {
+        fire_blob_t *b = fire_net_blob(net, i);
         int64_t      n = fire_storage_conversions(b->part[FIRE_DATA]) +
                     fire_storage_conversions(b->part[FIRE_DIFF]);
 
-        if (n > 0) printf("%-26s %lld\n", net->blob[i].name, (long long)n);
+        if (n > 0) printf("%-26s %lld\n", fire_net_blob_name(net, i), (long long)n);
         total += n;
     }
     printf("%-26s %lld in a pass %s\n", "all", (long long)total,
@@ -203,16 +215,18 @@ static fire_status_t print_conversions(fire_net_t *net)
 
 static fire_status_t explain(fire_net_t *net)
 {
-    int away = 0;
+    int n = fire_net_nlayer(net), away = 0;
 
     FIRE_TRY(print_conversions(net));
     printf("\n%-26s %-16s kernel\n", "layer", "type");
-    for (int i = 0; i < net->nlayer; i++) {
-        FIRE_TRY(fire_kernel_select(&net->layer[i].base, print_choice, NULL));
-        away += net->layer[i].base.kernel->where != net->ctx.place;
+    for (int i = 0; i < n; i++) {
+        row_t row = {fire_net_layer_name(net, i), fire_net_layer_type(net, i)};
+
+        FIRE_TRY(fire_net_choose_kernel(net, i, print_choice, &row));
+        away += fire_net_layer_place(net, i) != fire_net_ctx(net)->place;
     }
-    if (net->ctx.place == FIRE_GPU)
-        printf("%d of %d layers run on the CPU\n", away, net->nlayer);
+    if (fire_net_ctx(net)->place == FIRE_GPU)
+        printf("%d of %d layers run on the CPU\n", away, n);
     return FIRE_OK;
 }
 

@@ -414,7 +414,7 @@ static fire_status_t plan(const char *machine, double baseline)
 
     FIRE_TRY(fire_cluster_load(machine, &p.cluster));
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TRAIN, prepare, &shapes, &net));
-    p.name = net->param->name != NULL ? net->param->name : "";
+    p.name = fire_net_name(net);
     st     = plan_net_read(net, &p.net);
     if (st >= 0 && flags.times[0] != '\0')
         st = plan_net_time(&p.net, &p.cluster, flags.times);

@@ -87,27 +87,30 @@ static fire_status_t save(fire_blob_t *blob, fire_part_t part, const char *name)
     return st;
 }
 
-static fire_status_t save_params(const fire_layer_t *l)
+static fire_status_t save_params(const fire_net_t *net, int layer)
 {
-    for (int i = 0; i < l->nblob; i++) {
-        char name[256];
+    for (int i = 0; i < fire_net_layer_nparam(net, layer); i++) {
+        fire_blob_t *blob = fire_net_layer_param(net, layer, i);
+        char         name[256];
 
-        snprintf(name, sizeof(name), "%s.%d", l->param->name, i);
-        if (flags.params) FIRE_TRY(save(l->blob[i], FIRE_DATA, name));
-        if (flags.backward) FIRE_TRY(save(l->blob[i], FIRE_DIFF, name));
+        snprintf(name, sizeof(name), "%s.%d", fire_net_layer_name(net, layer), i);
+        if (flags.params) FIRE_TRY(save(blob, FIRE_DATA, name));
+        if (flags.backward) FIRE_TRY(save(blob, FIRE_DIFF, name));
     }
     return FIRE_OK;
 }
 
 static fire_status_t save_all(const fire_net_t *net)
 {
-    for (int i = 0; i < net->nblob; i++) {
-        FIRE_TRY(save(net->blob[i].blob, FIRE_DATA, net->blob[i].name));
-        if (flags.backward)
-            FIRE_TRY(save(net->blob[i].blob, FIRE_DIFF, net->blob[i].name));
+    for (int i = 0; i < fire_net_nblob(net); i++) {
+        fire_blob_t *blob = fire_net_blob(net, i);
+        const char  *name = fire_net_blob_name(net, i);
+
+        FIRE_TRY(save(blob, FIRE_DATA, name));
+        if (flags.backward) FIRE_TRY(save(blob, FIRE_DIFF, name));
     }
-    for (int i = 0; i < net->nlayer; i++)
-        FIRE_TRY(save_params(&net->layer[i].base));
+    for (int i = 0; i < fire_net_nlayer(net); i++)
+        FIRE_TRY(save_params(net, i));
     return FIRE_OK;
 }
 
@@ -120,7 +123,7 @@ static fire_status_t forward(fire_net_t *net)
     for (int64_t step = 0; step < flags.iterations; step++) {
         for (int64_t i = 0; i < flags.in.n; i++)
             FIRE_TRY(set_blob(net, flags.in.text[i], FIRE_DATA));
-        net->moment.step = step;
+        fire_net_set_step(net, step);
         FIRE_TRY(fire_net_forward(net, 0, -1, &loss));
         printf("pass %lld  loss %.9g\n", (long long)step, (double)loss);
     }
@@ -131,8 +134,8 @@ static fire_status_t backward(fire_net_t *net)
 {
     bool any = false;
 
-    for (int i = 0; i < net->nlayer; i++)
-        any |= net->layer[i].need_backward;
+    for (int i = 0; i < fire_net_nlayer(net); i++)
+        any |= fire_net_layer_has_backward(net, i);
     if (!any)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "%s has no gradient: it needs a loss layer, or "

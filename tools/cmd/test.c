@@ -35,17 +35,17 @@ static fire_status_t add_batch(const fire_net_t *net, int64_t batch, scores_t *s
 {
     int64_t at = 0;
 
-    for (int i = 0; i < net->noutput; i++) {
-        const fire_net_blob_t *b    = &net->blob[net->output[i]];
-        int64_t                size = net->output_size[i];
-        const float           *x, *steady;
+    for (int i = 0; i < fire_net_noutput(net); i++) {
+        fire_blob_t *b    = fire_net_blob(net, fire_net_output(net, i));
+        const char  *name = fire_net_blob_name(net, fire_net_output(net, i));
+        int64_t      size = fire_net_output_size(net, i);
+        const float *x, *steady;
 
         FIRE_TRY(fire_net_read_output(net, i, FIRE_CPU, &steady));
-        FIRE_TRY(fire_blob_read(b->blob, FIRE_DATA, FIRE_CPU, &x));
+        FIRE_TRY(fire_blob_read(b, FIRE_DATA, FIRE_CPU, &x));
         FIRE_TRY(fire_grow(&s->sum, &s->cap, at + size, sizeof(*s->sum)));
-        for (int64_t k = 0; k < fire_blob_count(b->blob); k++)
-            FIRE_LOG(INFO, "Batch %lld, %s = %g", (long long)batch, b->name,
-                     (double)x[k]);
+        for (int64_t k = 0; k < fire_blob_count(b); k++)
+            FIRE_LOG(INFO, "Batch %lld, %s = %g", (long long)batch, name, (double)x[k]);
         for (int64_t k = 0; k < size; k++, at++)
             if (steady != NULL) s->sum[at] += (double)x[k];
     }
@@ -69,21 +69,22 @@ static fire_status_t report(const fire_net_t *net, const scores_t *s, results_t 
     int64_t at = 0;
 
     FIRE_LOG(INFO, "Loss: %g", s->loss / (double)flags.iterations);
-    for (int i = 0; i < net->noutput; i++) {
-        const fire_net_blob_t *b = &net->blob[net->output[i]];
-        double weight            = (double)fire_net_loss_weight(net, net->output[i]);
+    for (int i = 0; i < fire_net_noutput(net); i++) {
+        int         blob   = fire_net_output(net, i);
+        int64_t     size   = fire_net_output_size(net, i);
+        const char *name   = fire_net_blob_name(net, blob);
+        double      weight = (double)fire_net_loss_weight(net, blob);
 
-        for (int64_t k = 0; k < net->output_size[i] && flags.iterations > 0;
-             k++, at++) {
+        for (int64_t k = 0; k < size && flags.iterations > 0; k++, at++) {
             double mean     = s->sum[at] / (double)flags.iterations;
             char   loss[64] = "";
 
-            if (fire_blob_count(b->blob) != net->output_size[i]) continue;
+            if (fire_blob_count(fire_net_blob(net, blob)) != size) continue;
             if (weight != 0)
                 snprintf(loss, sizeof(loss), " (* %g = %g loss)", weight,
                          weight * mean);
-            FIRE_LOG(INFO, "%s = %g%s", b->name, mean, loss);
-            FIRE_TRY(log_score(log, b->name, mean));
+            FIRE_LOG(INFO, "%s = %g%s", name, mean, loss);
+            FIRE_TRY(log_score(log, name, mean));
         }
     }
     return FIRE_OK;
@@ -95,7 +96,7 @@ static fire_status_t run_batches(fire_net_t *net, scores_t *s, results_t *log)
     for (int64_t i = 0; i < flags.iterations; i++) {
         float loss;
 
-        net->moment.step = i;
+        fire_net_set_step(net, i);
         FIRE_TRY(fire_net_forward(net, 0, -1, &loss));
         s->loss += (double)loss;
         FIRE_TRY(add_batch(net, i, s));
@@ -108,7 +109,7 @@ static fire_status_t run_batches(fire_net_t *net, scores_t *s, results_t *log)
 static fire_status_t score(fire_net_t *net)
 {
     const results_head_t head = {
-        .kind = "test", .net = net->param->name ? net->param->name : "", .workers = 1};
+        .kind = "test", .net = fire_net_name(net), .workers = 1};
     results_t    *log;
     scores_t      s = {0};
     fire_status_t st;

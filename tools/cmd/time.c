@@ -88,9 +88,9 @@ static fire_status_t pass(fire_net_t *net, stopwatch_t *w, float *loss_p)
     t1 = fire_clock_now();
     w->forward += t1 - t0;
     w->begin = 0;
-    if (!net->ctx.inference) FIRE_TRY(fire_net_backward(net, -1, 0));
+    if (!fire_net_ctx(net)->inference) FIRE_TRY(fire_net_backward(net, -1, 0));
     w->backward += fire_clock_now() - t1;
-    net->moment.step++;
+    fire_net_set_step(net, fire_net_step(net) + 1);
     return FIRE_OK;
 }
 
@@ -102,7 +102,7 @@ static fire_status_t pass_and_meet(fire_net_t *net, const worker_t *worker, int6
     double      start;
     float       loss;
 
-    net->watch = (fire_net_hooks_t){0};
+    fire_net_set_watch(net, &(fire_net_hooks_t){0});
     FIRE_TRY(fire_comm_barrier(worker->comm));
     start = fire_clock_now();
     for (int64_t i = 0; i < n; i++) {
@@ -115,7 +115,8 @@ static fire_status_t pass_and_meet(fire_net_t *net, const worker_t *worker, int6
 
 static fire_status_t measure(fire_net_t *net, const worker_t *worker, stopwatch_t *w)
 {
-    float loss;
+    const fire_net_hooks_t hooks = {w, begin, after_forward, begin, after_backward};
+    float                  loss;
 
     FIRE_LOG(INFO, "Performing Forward");
     FIRE_TRY(pass(net, w, &loss));
@@ -130,7 +131,7 @@ static fire_status_t measure(fire_net_t *net, const worker_t *worker, stopwatch_
         if (worker->comm != NULL && i % IN_TURNS == 0)
             FIRE_TRY(pass_and_meet(net, worker,
                                    fire_piece(flags.iterations, i, IN_TURNS), w));
-        net->watch = (fire_net_hooks_t){w, begin, after_forward, begin, after_backward};
+        fire_net_set_watch(net, &hooks);
         FIRE_TRY(pass(net, w, &loss));
         FIRE_LOG(INFO, "Iteration: %lld forward-backward time: %g ms.",
                  (long long)i + 1, (w->forward + w->backward - before) * 1000);
@@ -150,8 +151,8 @@ static double per_pass(double seconds)
 static void report(const fire_net_t *net, const stopwatch_t *w)
 {
     FIRE_LOG(INFO, "Average time per layer: ");
-    for (int i = 0; i < net->nlayer; i++) {
-        const char *name = net->layer[i].base.param->name;
+    for (int i = 0; i < fire_net_nlayer(net); i++) {
+        const char *name = fire_net_layer_name(net, i);
 
         FIRE_LOG(INFO, "%10s\tforward: %g ms.", name,
                  1000 * per_pass(w->layer_forward[i]));
@@ -169,11 +170,13 @@ static void report(const fire_net_t *net, const stopwatch_t *w)
 /* The batch of a net is the first length of the first blob that comes in. */
 static int64_t batch_of(const fire_net_t *net)
 {
-    for (int i = 0; i < net->nlayer; i++) {
-        const fire_layer_t *l = &net->layer[i].base;
+    for (int i = 0; i < fire_net_nlayer(net); i++) {
+        const fire_blob_t *top;
 
-        if (l->nbottom == 0 && l->ntop > 0 && fire_blob_ndim(l->top[0]) > 0)
-            return fire_blob_dims(l->top[0])[0];
+        if (fire_net_layer_nbottom(net, i) > 0 || fire_net_layer_ntop(net, i) == 0)
+            continue;
+        top = fire_net_blob(net, fire_net_layer_top(net, i, 0));
+        if (fire_blob_ndim(top) > 0) return fire_blob_dims(top)[0];
     }
     return 1;
 }
@@ -189,12 +192,10 @@ static void write_times(fire_json_writer_t *out, const fire_net_t *net,
     fire_json_add_rounded(out, "backward_s", per_pass(w->backward), 6);
     if (meeting > 0) fire_json_add_rounded(out, "meeting_s", per_pass(meeting), 6);
     fire_json_open(out, "layers", '[');
-    for (int i = 0; i < net->nlayer; i++) {
-        const fire_layer_t *l = &net->layer[i].base;
-
+    for (int i = 0; i < fire_net_nlayer(net); i++) {
         fire_json_open(out, NULL, '{');
-        fire_json_add_string(out, "name", l->param->name);
-        fire_json_add_string(out, "type", l->ops->type);
+        fire_json_add_string(out, "name", fire_net_layer_name(net, i));
+        fire_json_add_string(out, "type", fire_net_layer_type(net, i));
         fire_json_add_rounded(out, "forward_s", per_pass(w->layer_forward[i]), 6);
         fire_json_add_rounded(out, "backward_s", per_pass(w->layer_backward[i]), 6);
         fire_json_close(out, '}');
@@ -217,7 +218,7 @@ static fire_status_t log_lines(results_t *log, const fire_net_t *net,
     out = results_begin_line(log, "layers");
     for (int k = 0; k < 2; k++) {
         fire_json_open(out, name[k], '[');
-        for (int i = 0; i < net->nlayer; i++)
+        for (int i = 0; i < fire_net_nlayer(net); i++)
             fire_json_add_rounded(out, NULL, per_pass(column[k][i]), 5);
         fire_json_close(out, ']');
     }
@@ -229,7 +230,7 @@ static fire_status_t keep_times(const fire_net_t *net, const stopwatch_t *w,
 {
     const results_head_t head = {
         .kind    = "time",
-        .net     = net->param->name ? net->param->name : "",
+        .net     = fire_net_name(net),
         .workers = worker->comm != NULL ? fire_comm_size(worker->comm) : 1,
         .batch   = batch_of(net)};
     char         *dir;
@@ -260,9 +261,9 @@ static fire_status_t time_batch(int64_t batch, const worker_t *worker, bool seve
     fire_status_t st;
 
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TRAIN, shapes_apply, &shapes, &net));
-    if (worker->threads > 0) net->ctx.threads = worker->threads;
-    FIRE_TRY_GOTO(st, FIRE_NEW(&w.layer_forward, net->nlayer), done);
-    FIRE_TRY_GOTO(st, FIRE_NEW(&w.layer_backward, net->nlayer), done);
+    if (worker->threads > 0) fire_net_set_threads(net, worker->threads);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&w.layer_forward, fire_net_nlayer(net)), done);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&w.layer_backward, fire_net_nlayer(net)), done);
     FIRE_TRY_GOTO(st, measure(net, worker, &w), done);
     report(net, &w);
     write_times(out, net, &w);

@@ -228,7 +228,7 @@ void net_flags_close(fire_net_t *net)
 {
     fire_ctx_t ctx = FIRE_CTX_INIT;
 
-    if (net != NULL) ctx = net->ctx;
+    if (net != NULL) ctx = *fire_net_ctx(net);
     fire_net_destroy(net);
     gpu_flags_close(&ctx);
 }

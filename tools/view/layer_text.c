@@ -15,13 +15,6 @@ const char *layer_type(const Caffe__LayerParameter *l)
     return l->type != NULL ? l->type : "";
 }
 
-bool layer_is_conv_or_fc(const fire_layer_t *l)
-{
-    return strcmp(l->ops->type, "Convolution") == 0 ||
-           strcmp(l->ops->type, "Deconvolution") == 0 ||
-           strcmp(l->ops->type, "InnerProduct") == 0;
-}
-
 fire_status_t layer_print_window(const Caffe__LayerParameter *l, fire_str_t *out)
 {
     const Caffe__ConvolutionParameter *c = l->convolution_param;

@@ -2,13 +2,10 @@
 #ifndef FIRE_TOOLS_VIEW_LAYER_TEXT_H
 #define FIRE_TOOLS_VIEW_LAYER_TEXT_H
 #include "base/text/text.h"
-#include "layers/layer.h"
+#include "caffe.pb-c.h"
 
 /* "" where it is missing, which a file that is only looked at may leave so. */
 const char *layer_type(const Caffe__LayerParameter *l);
-
-/* The layers that FireCaffe's |W| and |D| are summed over. */
-bool layer_is_conv_or_fc(const fire_layer_t *l);
 
 /* "5/2+1 20/2": kernel, /stride, +pad; of convolutions then outputs and /groups. Nothing
  * for other layers, and for windows that are not square. */

@@ -6,7 +6,7 @@
 static void log_layer(const char *pass, int i, const fire_net_t *net, double seconds,
                       int64_t passes)
 {
-    FIRE_LOG(INFO, "%s %3d %8s : %.2f", pass, i, net->layer[i].base.param->name,
+    FIRE_LOG(INFO, "%s %3d %8s : %.2f", pass, i, fire_net_layer_name(net, i),
              1000 * seconds / (double)passes);
 }
 
@@ -15,9 +15,9 @@ static void log_table(const timing_t *t, const fire_profile_t *p)
 {
     int64_t passes = p->passes - t->passes;
 
-    for (int i = 0; i < p->net->nlayer && passes > 0; i++)
+    for (int i = 0; i < fire_net_nlayer(p->net) && passes > 0; i++)
         log_layer("forw", i, p->net, p->forward[i] - t->forward[i], passes);
-    for (int i = p->net->nlayer - 1; i >= 0 && passes > 0; i--)
+    for (int i = fire_net_nlayer(p->net) - 1; i >= 0 && passes > 0; i--)
         log_layer("back", i, p->net, p->backward[i] - t->backward[i], passes);
     FIRE_LOG(INFO, "solver total: %.2f", 1000 * t->seconds / (double)t->iterations);
     FIRE_LOG(INFO, "allreduce: %.2f", 1000 * t->exchange / (double)t->iterations);
@@ -26,7 +26,7 @@ static void log_table(const timing_t *t, const fire_profile_t *p)
 fire_status_t timing_add(timing_t *t, const fire_measured_t *m)
 {
     const fire_profile_t *p = m->own;
-    int                   n = p->net->nlayer;
+    int                   n = fire_net_nlayer(p->net);
 
     if (t->forward == NULL) FIRE_TRY(FIRE_NEW(&t->forward, n));
     if (t->backward == NULL) FIRE_TRY(FIRE_NEW(&t->backward, n));

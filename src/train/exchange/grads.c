@@ -1,6 +1,7 @@
 #include "train/exchange/grads.h"
 
 #include "base/alloc.h"
+#include "net/net_state.h"
 
 /* Backward runs from the last layer to the first; a parameter's gradient is final when
  * its lowest user is done. */

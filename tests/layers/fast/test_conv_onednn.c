@@ -1,5 +1,6 @@
 #include "device/cpu/precision.h"
 #include "twins.h"
+#include "net/net_state.h"
 
 #ifdef FIRE_HAVE_ONEDNN
 #    define FILL                                         \

@@ -4,6 +4,7 @@
 
 #include "model/load.h"
 #include "twins.h"
+#include "net/net_state.h"
 
 #define FILL                                         \
     "weight_filler { type: \"gaussian\" std: 0.3 } " \

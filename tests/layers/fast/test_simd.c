@@ -1,6 +1,7 @@
 #include "device/cpu/blocked.h"
 #include "device/cpu/precision.h"
 #include "twins.h"
+#include "net/net_state.h"
 
 /* A 1x1 convolution before a layer hands it channels in blocks, and one behind it hands
  * back gradients in blocks. */

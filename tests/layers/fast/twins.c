@@ -2,6 +2,7 @@
 
 #include "base/text/text.h"
 #include "model/text.h"
+#include "net/net_state.h"
 
 static fire_net_t *make(const char *text, Caffe__Phase phase, const fire_ctx_t *ctx)
 {

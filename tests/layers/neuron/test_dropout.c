@@ -1,4 +1,5 @@
 #include "layers/bench.h"
+#include "net/net_state.h"
 
 enum { ROWS = 8, COLS = 250, COUNT = ROWS * COLS };
 

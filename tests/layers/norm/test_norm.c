@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "layers/bench.h"
+#include "net/net_state.h"
 
 TEST(normalisation_layers_refuse_what_they_cannot_use)
 {

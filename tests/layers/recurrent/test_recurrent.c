@@ -1,5 +1,6 @@
 /* Recurrent layers: the state they carry, and what they refuse. */
 #include "layers/bench.h"
+#include "net/net_state.h"
 
 #define LSTM(param) "type: \"LSTM\" recurrent_param { " param " }"
 

@@ -2,6 +2,7 @@
 #include <float.h>
 
 #include "layers/bench.h"
+#include "net/net_state.h"
 
 #define CONV(param) "type: \"Convolution\" convolution_param { " param " }"
 #define POOL(param) "type: \"Pooling\" pooling_param { " param " }"

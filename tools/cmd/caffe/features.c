@@ -67,8 +67,8 @@ static fire_status_t extract(fire_net_t *net, output_t *out, int n, int64_t batc
     fire_status_t st   = FIRE_OK;
 
     for (int64_t b = 0; b < batches && st >= 0; b++) {
-        net->moment.step = b;
-        st               = fire_net_forward(net, 0, -1, NULL);
+        fire_net_set_step(net, b);
+        st = fire_net_forward(net, 0, -1, NULL);
         for (int i = 0; i < n && st >= 0; i++)
             st = store(&out[i], &text);
         console_progress("Extracting", b + 1, batches, "");

@@ -27,7 +27,7 @@ const fire_option_t image_options[] = {
 fire_status_t image_net_input(const fire_net_t *net, const char *file,
                               fire_blob_t **input_p)
 {
-    fire_blob_t *b = net->nblob > 0 ? net->blob[0].blob : NULL;
+    fire_blob_t *b = fire_net_nblob(net) > 0 ? fire_net_blob(net, 0) : NULL;
 
     if (b == NULL || fire_blob_ndim(b) != 4 || fire_blob_count(b) == 0 ||
         (fire_blob_dims(b)[1] != 1 && fire_blob_dims(b)[1] != 3))
@@ -41,11 +41,11 @@ fire_status_t image_net_input(const fire_net_t *net, const char *file,
 fire_status_t image_net_output(const fire_net_t *net, const char *file,
                                fire_blob_t **output_p)
 {
-    if (net->noutput == 0)
+    if (fire_net_noutput(net) == 0)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "%s: the net has no output: some layer takes every blob",
                          file);
-    *output_p = net->blob[net->output[0]].blob;
+    *output_p = fire_net_blob(net, fire_net_output(net, 0));
     return FIRE_OK;
 }
 
