@@ -5,7 +5,7 @@ const range = n => Array.from({length: n}, (_, i) => i);
 /* filters: {layer, n, height, width, pixels: base64 of red, green and blue bytes}. */
 function filterPictures(frame, filters) {
   const {n, height, width} = filters, rgb = atob(filters.pixels), plane = height * width;
-  const wish = n > 64 ? 44 : n > 24 ? 62 : 88, size = Math.max(2, Math.round(wish / width));
+  const target = n > 64 ? 44 : n > 24 ? 62 : 88, size = Math.max(2, Math.round(target / width));
   const picture = k => {
     const canvas = el('canvas', {width, height, style: `width:${width * size}px;height:${height * size}px`});
     const pen = canvas.getContext('2d'), image = pen.createImageData(width, height);

@@ -33,7 +33,7 @@ static bool read_varint(reader_t *r, uint64_t *value_p)
     return false;
 }
 
-static bool take_bytes(reader_t *r, uint64_t n, value_t *v)
+static bool read_bytes(reader_t *r, uint64_t n, value_t *v)
 {
     if (n > (uint64_t)(r->end - r->at)) return false;
     v->bytes = r->at;
@@ -48,18 +48,18 @@ static bool read_value(reader_t *r, int wire, value_t *v)
     case VARINT:
         return read_varint(r, &v->number);
     case FIXED64:
-        return take_bytes(r, 8, v);
+        return read_bytes(r, 8, v);
     case FIXED32:
-        return take_bytes(r, 4, v);
+        return read_bytes(r, 4, v);
     case BYTES:
-        return read_varint(r, &v->number) && take_bytes(r, v->number, v);
+        return read_varint(r, &v->number) && read_bytes(r, v->number, v);
     default:
         return false;
     }
 }
 
 /* Floats come one by one or packed into one string of bytes; both are legal. */
-static bool take_floats(const value_t *v, fire_datum_t *d, float *dst)
+static bool read_floats(const value_t *v, fire_datum_t *d, float *dst)
 {
     if (v->n % 4 != 0) return false;
     if (dst != NULL && v->n > 0) memcpy(dst + d->nfloat, v->bytes, v->n);
@@ -68,7 +68,7 @@ static bool take_floats(const value_t *v, fire_datum_t *d, float *dst)
 }
 
 /* Fields with an unexpected wire type are skipped like unknown ones. */
-static bool take_field(int field, int wire, const value_t *v, fire_datum_t *d,
+static bool read_field(int field, int wire, const value_t *v, fire_datum_t *d,
                        float *floats)
 {
     if (wire == VARINT) {
@@ -83,7 +83,7 @@ static bool take_field(int field, int wire, const value_t *v, fire_datum_t *d,
         d->data  = v->bytes;
         d->ndata = v->n;
     } else if ((wire == BYTES || wire == FIXED32) && field == FLOAT_DATA) {
-        return take_floats(v, d, floats);
+        return read_floats(v, d, floats);
     }
     return true;
 }
@@ -99,7 +99,7 @@ static bool parse(const uint8_t *bytes, size_t n, fire_datum_t *d, float *floats
 
         if (!read_varint(&r, &key) || key >> 3 == 0 || key > UINT32_MAX) return false;
         if (!read_value(&r, (int)(key & 7), &v)) return false;
-        if (!take_field((int)(key >> 3), (int)(key & 7), &v, d, floats)) return false;
+        if (!read_field((int)(key >> 3), (int)(key & 7), &v, d, floats)) return false;
     }
     return true;
 }

@@ -13,29 +13,29 @@ enum { USEFUL_THREADS = 8, MAX_CHUNK = 16, MAX_DEPTH = 1000 };
 
 typedef struct slot {
     fire_batch_t  batch;
-    int64_t       given, done; /* rows handed to threads, rows finished */
-    fire_status_t status;      /* of the first row that failed */
+    int64_t       assigned, done; /* rows handed to threads, rows finished */
+    fire_status_t status;         /* of the first row that failed */
     int64_t       bad_row;
     char          error[1024];
 } slot_t;
 
 /* The ring holds `used` batches from slot `head` on, in order; the first of them may be
  * in the trainer's hands. All of it is guarded by `lock`, except for the rows that a
- * thread was given. */
+ * thread was assigned. */
 struct fire_prefetch {
     fire_prefetch_options_t opt;
     pthread_mutex_t         lock;
     pthread_cond_t          work, ready;
     pthread_t               thread[FIRE_MAX_PARALLEL];
-    int                     nthread, want; /* running, and how many it shall be */
-    bool                    stop, emptying;
+    int  nthread, target_threads; /* running, and how many it shall be */
+    bool stop, draining;
 
     slot_t          *slot;
     int              nslot, head, used;
-    bool             lent;  /* the batch at the head is with the trainer */
-    fire_moment_t    next;  /* what the next free slot will hold */
-    int              busy;  /* threads at work on rows */
-    fire_log_voice_t voice; /* of the worker that they work for */
+    bool             handed_out; /* the batch at the head is with the trainer */
+    fire_moment_t    next;       /* what the next free slot will hold */
+    int              busy;       /* threads at work on rows */
+    fire_log_voice_t voice;      /* of the worker that they work for */
     double           waited;
 };
 
@@ -104,7 +104,7 @@ static fire_status_t fit_memory(fire_prefetch_t *p, fire_batch_t *b)
                      sizeof(*b->label));
 }
 
-static void arm(fire_prefetch_t *p, slot_t *s)
+static void start_batch(fire_prefetch_t *p, slot_t *s)
 {
     fire_batch_t *b = &s->batch;
 
@@ -112,12 +112,12 @@ static void arm(fire_prefetch_t *p, slot_t *s)
     b->slice      = fire_moment_slice(&p->next, p->opt.batch_size);
     b->extent     = p->opt.extent;
     b->any_extent = p->opt.batch_size == 1;
-    s->given = s->done = 0;
-    s->status          = fit_memory(p, b);
+    s->assigned = s->done = 0;
+    s->status             = fit_memory(p, b);
     if (s->status != FIRE_OK) {
         snprintf(s->error, sizeof(s->error), "%s", fire_last_error());
-        s->bad_row = -1;
-        s->given = s->done = b->slice.n;
+        s->bad_row  = -1;
+        s->assigned = s->done = b->slice.n;
     }
     p->next = fire_moment_next(p->next);
     p->used++;
@@ -128,14 +128,15 @@ static void arm(fire_prefetch_t *p, slot_t *s)
  * NULL: nothing to do now. */
 static slot_t *find_work(fire_prefetch_t *p)
 {
-    if (p->emptying) return NULL;
+    if (p->draining) return NULL;
     for (int i = 0; i < p->used; i++)
-        if (slot_at(p, i)->given < slot_at(p, i)->batch.slice.n) return slot_at(p, i);
+        if (slot_at(p, i)->assigned < slot_at(p, i)->batch.slice.n)
+            return slot_at(p, i);
     while (p->used < p->nslot) {
         slot_t *s = slot_at(p, p->used);
 
-        arm(p, s);
-        if (s->given < s->batch.slice.n) return s;
+        start_batch(p, s);
+        if (s->assigned < s->batch.slice.n) return s;
     }
     return NULL;
 }
@@ -150,15 +151,15 @@ static void note_error(slot_t *s, int64_t row, fire_status_t st)
 
 /* Small chunks, so that all threads share even one batch; not single rows, so that
  * tiny ones do not spend their time on the lock. Called and returns with the lock. */
-static void make_rows(fire_prefetch_t *p, slot_t *s, fire_workspace_t *scratch)
+static void load_rows(fire_prefetch_t *p, slot_t *s, fire_workspace_t *scratch)
 {
-    int64_t       n = s->batch.slice.n, first = s->given;
-    int64_t       chunk = n / (2 * p->want) + 1, row;
+    int64_t       n = s->batch.slice.n, first = s->assigned;
+    int64_t       chunk = n / (2 * p->target_threads) + 1, row;
     fire_status_t st    = FIRE_OK;
 
     if (chunk > MAX_CHUNK) chunk = MAX_CHUNK;
     if (chunk > n - first) chunk = n - first;
-    s->given += chunk;
+    s->assigned += chunk;
     p->busy++;
     pthread_mutex_unlock(&p->lock);
     for (row = first; row < first + chunk && st == FIRE_OK; row++)
@@ -184,7 +185,7 @@ static void *decode_thread(void *arg)
         slot_t *s = find_work(p);
 
         if (s != NULL)
-            make_rows(p, s, &scratch);
+            load_rows(p, s, &scratch);
         else
             pthread_cond_wait(&p->work, &p->lock);
     }
@@ -195,11 +196,11 @@ static void *decode_thread(void *arg)
 
 /* ---- the trainer's side ---- */
 
-static int useful_threads(int wish)
+static int useful_threads(int requested)
 {
-    int n = fire_parallel_threads(wish);
+    int n = fire_parallel_threads(requested);
 
-    return wish == 0 && n > USEFUL_THREADS ? USEFUL_THREADS : n;
+    return requested == 0 && n > USEFUL_THREADS ? USEFUL_THREADS : n;
 }
 
 static int slots_for(int64_t depth)
@@ -221,8 +222,8 @@ fire_status_t fire_prefetch_create(const fire_prefetch_options_t *options,
         fire_free(p);
         return st;
     }
-    p->want  = useful_threads(options->threads);
-    p->voice = fire_log_voice();
+    p->target_threads = useful_threads(options->threads);
+    p->voice          = fire_log_voice();
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->ready, NULL);
@@ -235,7 +236,7 @@ static fire_status_t start_threads(fire_prefetch_t *p)
 {
     int rc = 0;
 
-    while (p->nthread < p->want && rc == 0) {
+    while (p->nthread < p->target_threads && rc == 0) {
         rc = pthread_create(&p->thread[p->nthread], NULL, decode_thread, p);
         if (rc == 0) p->nthread++;
     }
@@ -283,27 +284,27 @@ static bool same_samples(const fire_moment_t *a, const fire_moment_t *b)
  * waited for: their memory is used again. */
 static void restart_at(fire_prefetch_t *p, const fire_moment_t *m)
 {
-    p->emptying = true;
+    p->draining = true;
     while (p->busy > 0)
         pthread_cond_wait(&p->ready, &p->lock);
-    p->emptying = false;
+    p->draining = false;
     p->used     = 0;
     p->next     = *m;
 }
 
 static slot_t *wait_for(fire_prefetch_t *p, const fire_moment_t *m)
 {
-    if (p->lent) {
+    if (p->handed_out) {
         p->head = (p->head + 1) % p->nslot;
         p->used--;
-        p->lent = false;
+        p->handed_out = false;
     }
     if (!same_samples(p->used > 0 ? &slot_at(p, 0)->batch.moment : &p->next, m))
         restart_at(p, m);
     pthread_cond_broadcast(&p->work);
     while (p->used == 0 || slot_at(p, 0)->done < slot_at(p, 0)->batch.slice.n)
         pthread_cond_wait(&p->ready, &p->lock);
-    p->lent = true;
+    p->handed_out = true;
     return slot_at(p, 0);
 }
 

@@ -114,7 +114,7 @@ static fire_status_t read_sizes(store_t *s)
     for (int64_t i = 0; st == FIRE_OK && i < s->base.count; i++) {
         st         = fire_source_read(s->file, i, &b, &r);
         s->size[i] = (uint32_t)r.n;
-        if (st < 0) fire_source_blame(s->file, i, st);
+        if (st < 0) fire_source_error_prefix(s->file, i, st);
     }
     fire_buffer_fini(&b);
     return st;
@@ -214,7 +214,7 @@ fire_status_t fire_store_prepare(fire_source_t *base, const fire_moment_t *m)
         uint16_t *swap = s->now;
 
         find_owners(s, m, epoch, s->then);
-        FIRE_TRY(fire_store_pass_on(s));
+        FIRE_TRY(fire_store_exchange(s));
         s->now  = s->then;
         s->then = swap;
     }

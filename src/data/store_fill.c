@@ -27,7 +27,7 @@ static fire_status_t load_one(store_t *s, int64_t i, fire_buffer_t *b)
     fire_record_t r;
     fire_status_t st = fire_source_read(s->file, i, b, &r);
 
-    if (st < 0) return fire_source_blame(s->file, i, st);
+    if (st < 0) return fire_source_error_prefix(s->file, i, st);
     return keep_copy(s, i, r.bytes);
 }
 
@@ -127,7 +127,7 @@ static fire_status_t unpack(store_t *s, int64_t first, int64_t end)
 
 /* In rounds: all workers see the same ones, since all know all sizes. Records travel in
  * the order of their numbers and need no names. */
-fire_status_t fire_store_pass_on(store_t *s)
+fire_status_t fire_store_exchange(store_t *s)
 {
     int64_t most = (int64_t)ROUND_BYTES * s->opt.parts;
 

@@ -26,5 +26,5 @@ typedef struct store {
 /* Read the records that are this worker's `now`, several at a time. */
 fire_status_t fire_store_load(store_t *s);
 /* Give away what is another's `then`, take what is this worker's. */
-fire_status_t fire_store_pass_on(store_t *s);
+fire_status_t fire_store_exchange(store_t *s);
 #endif

@@ -50,14 +50,14 @@ static fire_status_t read_number(reader_t *r, double least, double *value_p)
 static fire_status_t read_window(fire_window_list_t *list, reader_t *r, float fg,
                                  float bg)
 {
-    double          v[6]; /* class overlap x1 y1 x2 y2 */
-    fire_window_t   w;
-    fire_windows_t *to = NULL;
+    double                v[6]; /* class overlap x1 y1 x2 y2 */
+    fire_image_window_t   w;
+    fire_image_windows_t *to = NULL;
 
     for (int i = 0; i < 6; i++)
         FIRE_TRY(read_number(r, i < 2 ? 0 : -1e9, &v[i]));
-    w = (fire_window_t){(int)list->nimage, (int)v[0], (int)v[2],
-                        (int)v[3],         (int)v[4], (int)v[5]};
+    w = (fire_image_window_t){(int)list->nimage, (int)v[0], (int)v[2],
+                              (int)v[3],         (int)v[4], (int)v[5]};
     if ((float)v[1] >= fg) {
         if (w.label <= 0)
             return FIRE_FAIL(FIRE_ERR_INVALID,

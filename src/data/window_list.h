@@ -12,21 +12,21 @@
 #define FIRE_DATA_WINDOW_LIST_H
 #include "base/error.h"
 
-typedef struct fire_window {
+typedef struct fire_image_window {
     int image, label;
     int x1, y1, x2, y2; /* both corners are inside */
-} fire_window_t;
+} fire_image_window_t;
 
-typedef struct fire_windows {
-    fire_window_t *item;
-    int64_t        count, cap;
-} fire_windows_t;
+typedef struct fire_image_windows {
+    fire_image_window_t *item;
+    int64_t              count, cap;
+} fire_image_windows_t;
 
 typedef struct fire_window_list {
-    char          *text; /* holds the paths */
-    const char   **image;
-    int64_t        nimage, cap;
-    fire_windows_t kind[2]; /* background, foreground */
+    char                *text; /* holds the paths */
+    const char         **image;
+    int64_t              nimage, cap;
+    fire_image_windows_t kind[2]; /* background, foreground */
 } fire_window_list_t;
 
 /* A window is foreground if its overlap is at least fg_threshold, background if it is

@@ -143,9 +143,9 @@ static fire_status_t find_maker(const Caffe__NetParameter *net, size_t end,
 }
 
 /* A convolution or pooling behind a padding layer does the padding itself. */
-static fire_status_t take_over_padding(Caffe__V1LayerParameter       *layer,
-                                       const Caffe__V1LayerParameter *padding,
-                                       const char                    *file)
+static fire_status_t absorb_padding(Caffe__V1LayerParameter       *layer,
+                                    const Caffe__V1LayerParameter *padding,
+                                    const char                    *file)
 {
     const fire_field_t *bottom =
         fire_field_find(&caffe__v1_layer_parameter__descriptor, "bottom");
@@ -179,7 +179,7 @@ static fire_status_t fold_padding(Caffe__NetParameter *net, const char *file)
 
             FIRE_TRY(find_maker(net, i, layer->bottom[b], file, &maker));
             if (maker >= 0 && is_type(net->layers[maker], "padding"))
-                FIRE_TRY(take_over_padding(layer, net->layers[maker], file));
+                FIRE_TRY(absorb_padding(layer, net->layers[maker], file));
         }
     }
     for (size_t i = 0; i < net->n_layers; i++)

@@ -24,7 +24,7 @@ static fire_status_t skip_line(fire_run_t *run)
 }
 
 /* Empty lines end what was cut off before a restart: they are nobody's fault. */
-static fire_status_t take_line(fire_run_t *run, const char *text, size_t n)
+static fire_status_t parse_line(fire_run_t *run, const char *text, size_t n)
 {
     fire_json_t  *json = NULL;
     fire_status_t st;
@@ -35,19 +35,19 @@ static fire_status_t take_line(fire_run_t *run, const char *text, size_t n)
     st = fire_json_parse(text, n, run->path, &json);
     if (st == FIRE_ERR_NOMEM) return st;
     if (st < 0) return skip_line(run);
-    st = fire_run_take(run, json, &kept);
+    st = fire_run_add_line(run, json, &kept);
     if (!kept) fire_json_free(json);
     return st == FIRE_ERR_PARSE ? skip_line(run) : st;
 }
 
 /* All whole lines of [text, text + n); *used_p tells how far they reach. */
-static fire_status_t take_lines(fire_run_t *run, const char *text, size_t n,
-                                size_t *used_p)
+static fire_status_t parse_lines(fire_run_t *run, const char *text, size_t n,
+                                 size_t *used_p)
 {
     const char *at = text, *end = text + n, *newline;
 
     while (at < end && (newline = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        FIRE_TRY(take_line(run, at, (size_t)(newline - at)));
+        FIRE_TRY(parse_line(run, at, (size_t)(newline - at)));
         at = newline + 1;
     }
     *used_p = (size_t)(at - text);
@@ -56,7 +56,7 @@ static fire_status_t take_lines(fire_run_t *run, const char *text, size_t n,
 
 /* ---- the file ---- */
 
-static void forget(fire_run_t *run)
+static void reset_run(fire_run_t *run)
 {
     fire_run_t fresh = {.path = run->path, .name = run->name};
 
@@ -94,7 +94,7 @@ static fire_status_t fail_io(const char *what, const char *path)
 }
 
 /* Read on from run->offset; a line that is still being written waits. */
-static fire_status_t read_on(fire_run_t *run, int fd)
+static fire_status_t read_new_bytes(fire_run_t *run, int fd)
 {
     fire_str_t    text = {0};
     fire_status_t st   = FIRE_OK;
@@ -110,7 +110,7 @@ static fire_status_t read_on(fire_run_t *run, int fd)
         if (got <= 0) break;
         text.n += got;
         if (memchr(text.text + text.n - got, '\n', (size_t)got) == NULL) continue;
-        FIRE_TRY_GOTO(st, take_lines(run, text.text, (size_t)text.n, &used), done);
+        FIRE_TRY_GOTO(st, parse_lines(run, text.text, (size_t)text.n, &used), done);
         run->offset += (int64_t)used;
         text.n -= (int64_t)used;
         memmove(text.text, text.text + used, (size_t)text.n);
@@ -134,12 +134,12 @@ fire_status_t fire_run_poll(fire_run_t *run, bool *news_p)
         st = FIRE_FAIL(FIRE_ERR_IO, "cannot read \"%s\": it is no regular file",
                        run->path);
     if (st >= 0) {
-        if (run->inode != info.st_ino || info.st_size < run->offset) forget(run);
+        if (run->inode != info.st_ino || info.st_size < run->offset) reset_run(run);
         run->inode = info.st_ino;
         run->changed =
             (double)info.st_mtim.tv_sec + 1e-9 * (double)info.st_mtim.tv_nsec;
         *news_p = run->line == 0 || info.st_size > run->offset;
-        st      = read_on(run, fd);
+        st      = read_new_bytes(run, fd);
     }
     close(fd);
     return st;
@@ -185,7 +185,7 @@ err_run:
 void fire_run_close(fire_run_t *run)
 {
     if (run == NULL) return;
-    forget(run);
+    reset_run(run);
     fire_free(run->path);
     fire_free(run->name);
     fire_free(run);

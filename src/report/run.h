@@ -95,5 +95,5 @@ const char *fire_run_state_text(const fire_run_t *run);
 void fire_run_write_notes(fire_json_writer_t *w, const fire_run_t *run);
 
 /* For run.c: take in one line. */
-fire_status_t fire_run_take(fire_run_t *run, fire_json_t *line, bool *kept_p);
+fire_status_t fire_run_add_line(fire_run_t *run, fire_json_t *line, bool *kept_p);
 #endif

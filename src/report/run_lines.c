@@ -9,7 +9,7 @@
 
 enum { MOST_WORKERS = 1 << 20, MOST_TEST_NETS = 1000, MOST_IN_LINE = 1 << 30 };
 
-typedef fire_status_t (*take_t)(fire_run_t *run, const fire_json_t *line);
+typedef fire_status_t (*add_t)(fire_run_t *run, const fire_json_t *line);
 
 static int64_t iter_of(const fire_json_t *line)
 {
@@ -34,7 +34,7 @@ static void cut_from(fire_run_t *run, int64_t iter)
         fire_free(run->snapshot[--run->nsnapshot].file);
 }
 
-static fire_status_t take_run(fire_run_t *run, const fire_json_t *line)
+static fire_status_t add_run(fire_run_t *run, const fire_json_t *line)
 {
     bool again = run->head != NULL;
 
@@ -53,7 +53,7 @@ static fire_status_t take_run(fire_run_t *run, const fire_json_t *line)
 /* ---- curves ---- */
 
 /* The speed in between is that of every iteration of the line. */
-static fire_status_t take_iterations(fire_run_t *run, const fire_json_t *line)
+static fire_status_t add_iterations(fire_run_t *run, const fire_json_t *line)
 {
     const fire_json_t *loss  = fire_json_get(line, "loss");
     int64_t            first = iter_of(line), n = loss != NULL ? loss->n : 0;
@@ -96,7 +96,7 @@ static fire_status_t find_curve(fire_run_t *run, int net, const char *name,
     return FIRE_OK;
 }
 
-static fire_status_t take_display(fire_run_t *run, const fire_json_t *line)
+static fire_status_t add_display(fire_run_t *run, const fire_json_t *line)
 {
     const fire_json_t *outputs = fire_json_get(line, "outputs");
     int64_t            iter    = iter_of(line);
@@ -118,7 +118,7 @@ static fire_status_t take_display(fire_run_t *run, const fire_json_t *line)
     return FIRE_OK;
 }
 
-static fire_status_t take_test(fire_run_t *run, const fire_json_t *line)
+static fire_status_t add_test(fire_run_t *run, const fire_json_t *line)
 {
     double        net = fire_json_number_or(line, "net", 0);
     fire_curve_t *c;
@@ -138,7 +138,7 @@ static double number_at(const fire_json_t *array, int64_t i)
                : 0;
 }
 
-static fire_status_t take_times(fire_run_t *run, const fire_json_t *line)
+static fire_status_t add_times(fire_run_t *run, const fire_json_t *line)
 {
     static const char *const names[] = {"data", "forward", "backward", "exposed",
                                         "update"};
@@ -182,7 +182,7 @@ static fire_status_t take_times(fire_run_t *run, const fire_json_t *line)
 
 /* ---- the rest ---- */
 
-static fire_status_t take_snapshot(fire_run_t *run, const fire_json_t *line)
+static fire_status_t add_snapshot(fire_run_t *run, const fire_json_t *line)
 {
     fire_run_snapshot_t s = {.iter = iter_of(line), .time = run->time};
 
@@ -193,7 +193,7 @@ static fire_status_t take_snapshot(fire_run_t *run, const fire_json_t *line)
     return FIRE_OK;
 }
 
-static fire_status_t take_end(fire_run_t *run, const fire_json_t *line)
+static fire_status_t add_end(fire_run_t *run, const fire_json_t *line)
 {
     const char *status = fire_json_string_or(line, "status", "");
 
@@ -242,25 +242,25 @@ static fire_json_t **slot_of(fire_run_t *run, const char *type)
 
 static const struct {
     const char *type;
-    take_t      take;  /* NULL: keeping it is all */
+    add_t       add;   /* NULL: keeping it is all */
     const char *shape; /* NULL: whatever cannot be used is left out */
 } types[] = {
-    {"run", take_run, RUN_SHAPE},
+    {"run", add_run, RUN_SHAPE},
     {"net", NULL, NET_SHAPE},
-    {"iterations", take_iterations, NULL},
-    {"display", take_display, NULL},
-    {"test", take_test, NULL},
-    {"times", take_times, NULL},
+    {"iterations", add_iterations, NULL},
+    {"display", add_display, NULL},
+    {"test", add_test, NULL},
+    {"times", add_times, NULL},
     {"layers", NULL, "{forward:[n] backward:[n]}"},
     {"timeline", NULL, "{iter:n workers:[[(s s n n)]]}"},
-    {"snapshot", take_snapshot, NULL},
-    {"end", take_end, NULL},
+    {"snapshot", add_snapshot, NULL},
+    {"end", add_end, NULL},
     {"step", NULL, STEP_SHAPE},
     {"allreduce", NULL,
      "{workers:n? bytes:n algo:s seconds:n? best:n? bus:n? library:n?}"},
 };
 
-fire_status_t fire_run_take(fire_run_t *run, fire_json_t *line, bool *kept_p)
+fire_status_t fire_run_add_line(fire_run_t *run, fire_json_t *line, bool *kept_p)
 {
     const char   *type = fire_json_string_or(line, "type", "");
     fire_json_t **slot = slot_of(run, type);
@@ -272,7 +272,7 @@ fire_status_t fire_run_take(fire_run_t *run, fire_json_t *line, bool *kept_p)
         return FIRE_ERR_PARSE;
     if (slot != &run->head)
         run->time = run->time_offset + fire_json_number_or(line, "time", 0);
-    if (types[i].take != NULL) FIRE_TRY(types[i].take(run, line));
+    if (types[i].add != NULL) FIRE_TRY(types[i].add(run, line));
     if (is_result(type)) {
         FIRE_TRY(keep_result(run, line));
         *kept_p = true;

@@ -67,7 +67,7 @@ static fire_status_t add_part(void *arg, int worker, int64_t part)
     for (int64_t i = first; i < end && i < s->source->count; i++) {
         fire_status_t st = add_record(s, i, &s->scratch[worker], s->sum[part]);
 
-        if (st < 0) return fire_source_blame(s->source, i, st);
+        if (st < 0) return fire_source_error_prefix(s->source, i, st);
     }
     return FIRE_OK;
 }
@@ -78,7 +78,7 @@ static fire_status_t begin(sums_t *s)
     fire_pixels_t p;
     fire_status_t st = read_pixels(s, 0, &s->scratch[0], &p);
 
-    if (st < 0) return fire_source_blame(s->source, 0, st);
+    if (st < 0) return fire_source_error_prefix(s->source, 0, st);
     s->extent = p.extent;
     for (int k = 0; k < PARTS; k++)
         FIRE_TRY(FIRE_NEW(&s->sum[k], fire_extent_count(s->extent)));

@@ -15,7 +15,7 @@ static const char *const column_name[COLUMNS] = {"filename", "ymin", "xmin", "ym
 
 /* Undo quotes, in place. Returns what follows the field, behind its comma; NULL at the
  * end of the line. */
-static char *take_field(char *at, char **field_p)
+static char *cut_field(char *at, char **field_p)
 {
     char *to = at + strspn(at, " \t"), *from = to;
     bool  quoted = *from == '"', last;
@@ -42,7 +42,7 @@ static int split(char *line, char *field[MAX_FIELDS])
     int n = 0;
 
     while (line != NULL && n < MAX_FIELDS)
-        line = take_field(line, &field[n++]);
+        line = cut_field(line, &field[n++]);
     return n;
 }
 

@@ -79,7 +79,8 @@ fire_status_t fire_source_read(fire_source_t *s, int64_t i, fire_buffer_t *b,
     return s->ops->read(s, i, b, record_p);
 }
 
-fire_status_t fire_source_blame(const fire_source_t *s, int64_t i, fire_status_t st)
+fire_status_t fire_source_error_prefix(const fire_source_t *s, int64_t i,
+                                       fire_status_t st)
 {
     char key[FIRE_KEY_TEXT];
 

@@ -50,7 +50,8 @@ fire_status_t fire_source_read(fire_source_t *s, int64_t i, fire_buffer_t *b,
                                fire_record_t *record_p);
 
 /* Put "file, record KEY: " before the recorded cause. */
-fire_status_t fire_source_blame(const fire_source_t *s, int64_t i, fire_status_t st);
+fire_status_t fire_source_error_prefix(const fire_source_t *s, int64_t i,
+                                       fire_status_t st);
 
 /* For implementations: a key as text that fits into a message. */
 void fire_key_text(const void *key, size_t n, char text[FIRE_KEY_TEXT]);

@@ -76,7 +76,8 @@ static bool in_range(float x, bool has_min, float min, bool has_max, float max)
 }
 
 /* Does the box meet the wish with respect to this object? */
-static bool suits(const Caffe__SampleConstraint *c, fire_bbox_t box, fire_bbox_t object)
+static bool meets_constraint(const Caffe__SampleConstraint *c, fire_bbox_t box,
+                             fire_bbox_t object)
 {
     bool overlap = c->has_min_jaccard_overlap || c->has_max_jaccard_overlap;
     bool sample  = c->has_min_sample_coverage || c->has_max_sample_coverage;
@@ -97,17 +98,19 @@ static bool suits(const Caffe__SampleConstraint *c, fire_bbox_t box, fire_bbox_t
     return overlap || sample || covered;
 }
 
-static bool suits_any(const Caffe__SampleConstraint *c, fire_bbox_t box,
-                      fire_bbox_t canvas, const fire_annotation_t *object, int64_t n)
+static bool meets_constraint_for_any(const Caffe__SampleConstraint *c, fire_bbox_t box,
+                                     fire_bbox_t              canvas,
+                                     const fire_annotation_t *object, int64_t n)
 {
-    bool wished =
+    bool constrained =
         c != NULL && (c->has_min_jaccard_overlap || c->has_max_jaccard_overlap ||
                       c->has_min_sample_coverage || c->has_max_sample_coverage ||
                       c->has_min_object_coverage || c->has_max_object_coverage);
 
-    for (int64_t i = 0; i < n && wished; i++)
-        if (suits(c, box, fire_bbox_project(canvas, object[i].box))) return true;
-    return !wished;
+    for (int64_t i = 0; i < n && constrained; i++)
+        if (meets_constraint(c, box, fire_bbox_project(canvas, object[i].box)))
+            return true;
+    return !constrained;
 }
 
 /* All boxes that the samplers find count alike: the k-th replaces the choice so far with
@@ -120,15 +123,16 @@ static fire_bbox_t choose_box(const Caffe__AnnotatedDataParameter *p,
     int64_t     found  = 0;
 
     for (size_t i = 0; p != NULL && i < p->n_batch_sampler; i++) {
-        const Caffe__BatchSampler *s    = p->batch_sampler[i];
-        uint32_t                   mine = 0;
+        const Caffe__BatchSampler *s        = p->batch_sampler[i];
+        uint32_t                   accepted = 0;
 
         for (uint32_t t = 0; t < s->max_trials && t < 2048; t++) {
             fire_bbox_t box = draw_box(s->sampler, d);
 
-            if (s->has_max_sample && mine >= s->max_sample) break;
-            if (!suits_any(s->sample_constraint, box, canvas, object, n)) continue;
-            mine++;
+            if (s->has_max_sample && accepted >= s->max_sample) break;
+            if (!meets_constraint_for_any(s->sample_constraint, box, canvas, object, n))
+                continue;
+            accepted++;
             if (fire_draw_below(d, ++found) == 0) choice = box;
         }
     }

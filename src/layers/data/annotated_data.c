@@ -237,7 +237,7 @@ static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t
     FIRE_TRY(FIRE_NEW(&s, 1));
     st = load_sample(d, record, number, scratch, batch, row, s);
     fire_free(s);
-    return st < 0 ? fire_source_blame(d->source, record, st) : FIRE_OK;
+    return st < 0 ? fire_source_error_prefix(d->source, record, st) : FIRE_OK;
 }
 
 /* The first record tells the shape of all, unless they are resized. */
@@ -257,7 +257,7 @@ static fire_status_t infer_extent(const annotated_t *d, fire_extent_t *extent_p)
     if (st >= 0) st = fire_transform_extent(&d->transform, e, extent_p);
     fire_workspace_fini(&scratch);
     fire_free(s);
-    return st < 0 ? fire_source_blame(d->source, 0, st) : FIRE_OK;
+    return st < 0 ? fire_source_error_prefix(d->source, 0, st) : FIRE_OK;
 }
 
 static fire_status_t check_param(const fire_layer_t *l)

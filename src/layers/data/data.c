@@ -51,7 +51,7 @@ static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t
 
     if (sample > 0 && sample % d->source->count == 0)
         FIRE_LOG(INFO, "Restarting data prefetching from start.");
-    return st < 0 ? fire_source_blame(d->source, record, st) : FIRE_OK;
+    return st < 0 ? fire_source_error_prefix(d->source, record, st) : FIRE_OK;
 }
 
 /* The first record tells the shape of all. */
@@ -64,7 +64,7 @@ static fire_status_t infer_extent(data_t *d, fire_extent_t *extent_p)
 
     if (st >= 0) fire_feed_note(&d->feed, &pixels);
     fire_workspace_fini(&scratch);
-    return st < 0 ? fire_source_blame(d->source, 0, st) : FIRE_OK;
+    return st < 0 ? fire_source_error_prefix(d->source, 0, st) : FIRE_OK;
 }
 
 static fire_status_t check_param(const Caffe__DataParameter *p)

@@ -41,8 +41,8 @@ static uint64_t draw(const window_data_t *d, uint64_t seed, int64_t sample, int 
 
 /* What one sample is made of; a function of seed and sample number. */
 typedef struct choice {
-    const fire_window_t *window;
-    bool                 mirror;
+    const fire_image_window_t *window;
+    bool                       mirror;
 } choice_t;
 
 static choice_t choose(const window_data_t *d, const fire_batch_t *batch, int64_t row)
@@ -52,8 +52,8 @@ static choice_t choose(const window_data_t *d, const fire_batch_t *batch, int64_
     int64_t sample     = batch->slice.first + row * batch->slice.stride;
     int64_t place =
         batch->moment.rule == FIRE_BATCH_PER_WORKER ? row : sample % batch_size;
-    uint64_t              seed = batch->moment.seed;
-    const fire_windows_t *from = &d->list.kind[place >= batch_size - nfg];
+    uint64_t                    seed = batch->moment.seed;
+    const fire_image_windows_t *from = &d->list.kind[place >= batch_size - nfg];
 
     return (choice_t){
         .window = &from->item[draw(d, seed, sample, 0, (uint64_t)from->count)],
@@ -115,7 +115,7 @@ static void clip(cut_t *c, const window_data_t *d, fire_extent_t image, bool mir
 static fire_status_t plan(const window_data_t *d, choice_t choice, fire_extent_t image,
                           cut_t *cut_p)
 {
-    const fire_window_t *w = choice.window;
+    const fire_image_window_t *w = choice.window;
     cut_t c    = {w->x1, w->y1, w->x2, w->y2, .width = d->crop, .height = d->crop};
     bool  some = c.x1 <= c.x2 && c.y1 <= c.y2;
 
