@@ -1,22 +1,25 @@
-/* datum.c - the protobuf wire format of one message, by hand: a key (field number and
- * wire type) and a value, until the bytes end. */
+/* datum.c - reads and writes the protobuf wire format of a Datum by hand. A message is
+ * a sequence of fields; each is a key (field number << 3 | wire type) and a value. */
 #include "data/datum.h"
 
 #include <string.h>
 
-enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 }; /* wire types */
+enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 }; /* wire types of protobuf */
+/* Field numbers of message Datum in proto/caffe.proto. */
 enum { CHANNELS = 1, HEIGHT, WIDTH, DATA, LABEL, FLOAT_DATA, ENCODED };
 
 typedef struct reader {
-    const uint8_t *at, *end;
+    const uint8_t *at, *end; /* next byte, and one past the last */
 } reader_t;
 
+/* The value of one field. */
 typedef struct value {
-    uint64_t       number; /* varint */
-    const uint8_t *bytes;  /* the others */
+    uint64_t       number; /* of a VARINT */
+    const uint8_t *bytes;  /* n bytes in the record, of the other wire types */
     size_t         n;
 } value_t;
 
+/* 7 bits per byte, lowest first; the top bit says that another byte follows. */
 static bool read_varint(reader_t *r, uint64_t *value_p)
 {
     uint64_t value = 0;
@@ -33,6 +36,7 @@ static bool read_varint(reader_t *r, uint64_t *value_p)
     return false;
 }
 
+/* The next n bytes, if the record has that many. */
 static bool read_bytes(reader_t *r, uint64_t n, value_t *v)
 {
     if (n > (uint64_t)(r->end - r->at)) return false;
@@ -58,7 +62,8 @@ static bool read_value(reader_t *r, int wire, value_t *v)
     }
 }
 
-/* Floats come one by one or packed into one string of bytes; both are legal. */
+/* Append floats to d (and to dst, unless it is NULL). They are written one per field or
+ * packed into one string of bytes; protobuf allows both. */
 static bool read_floats(const value_t *v, fire_datum_t *d, float *dst)
 {
     if (v->n % 4 != 0) return false;
@@ -67,7 +72,8 @@ static bool read_floats(const value_t *v, fire_datum_t *d, float *dst)
     return true;
 }
 
-/* Fields with an unexpected wire type are skipped like unknown ones. */
+/* Store one field. Unknown fields, and known ones with an unexpected wire type, are
+ * skipped, as protobuf does. */
 static bool read_field(int field, int wire, const value_t *v, fire_datum_t *d,
                        float *floats)
 {
@@ -88,6 +94,7 @@ static bool read_field(int field, int wire, const value_t *v, fire_datum_t *d,
     return true;
 }
 
+/* False if the bytes are no valid message. */
 static bool parse(const uint8_t *bytes, size_t n, fire_datum_t *d, float *floats)
 {
     reader_t r = {bytes, bytes + n};
@@ -125,7 +132,8 @@ fire_status_t fire_datum_parse(const uint8_t *bytes, size_t n, fire_datum_t *dat
     fire_datum_t d;
 
     if (!parse(bytes, n, &d, NULL))
-        return FIRE_FAIL(FIRE_ERR_PARSE, "no Datum, or a damaged one (%zu bytes)", n);
+        return FIRE_FAIL(FIRE_ERR_PARSE,
+                         "damaged record: its %zu bytes are not a Datum", n);
     FIRE_TRY(fire_datum_check(&d));
     *datum_p = d;
     return FIRE_OK;

@@ -1,3 +1,4 @@
+/* decode.c - reads image files and turns Datums into pixels. */
 #include "data/decode.h"
 
 #include <errno.h>
@@ -35,6 +36,8 @@ fire_status_t fire_datum_decode(const fire_datum_t *d, fire_color_t color,
     return FIRE_OK;
 }
 
+/* Read until the end of the file, however long fstat() said it was. Keeps one spare
+ * byte, so that the last read() returns 0 without growing the buffer. */
 static fire_status_t read_all(int fd, fire_buffer_t *b, size_t *n_p)
 {
     size_t  n = 0;

@@ -1,26 +1,34 @@
-/* decode.h - from what a data set holds to pixels. */
+/* decode.h - from a Datum or an image file to pixels in memory. */
 #ifndef FIRE_DATA_DECODE_H
 #define FIRE_DATA_DECODE_H
 #include "data/datum.h"
 #include "data/image/image.h"
 
-/* Memory that a decode thread keeps between samples. All zero is an empty one. */
+/* Memory of one decode thread, kept from sample to sample so that nothing is allocated
+ * in a steady run. {0} is a valid empty one. Each step of the pipeline writes another
+ * buffer, as a step's input and output may not overlap. */
 typedef struct fire_workspace {
-    fire_buffer_t record, pixels, cropped, resized, padded;
+    fire_buffer_t record;  /* bytes of the record or image file */
+    fire_buffer_t pixels;  /* the decoded image */
+    fire_buffer_t cropped; /* part of it (SSD's window) */
+    fire_buffer_t resized; /* image or part in another size */
+    fire_buffer_t padded;  /* the same with a border */
 } fire_workspace_t;
 
 void fire_workspace_fini(fire_workspace_t *s);
 
-/* The image of a Datum: in the record itself, or in the scratch if it is encoded or
- * holds floats. `color` is for encoded ones. */
+/* Set *pixels_p to the image of a Datum. An encoded one is decompressed into s->pixels,
+ * with channels by `color`; floats are copied there; raw bytes stay in the record. The
+ * pixels are valid as long as the record and until the next use of *s. */
 fire_status_t fire_datum_decode(const fire_datum_t *d, fire_color_t color,
                                 fire_workspace_t *s, fire_pixels_t *pixels_p);
 
-/* An image file, resized unless height or width is 0. */
+/* Read and decode the image file `path`; resize it (bilinear, as OpenCV) unless height
+ * or width is 0. The pixels are in *s. */
 fire_status_t fire_image_file_decode(const char *path, fire_color_t color, int height,
                                      int width, fire_workspace_t *s,
                                      fire_pixels_t *pixels_p);
 
-/* A whole file into a buffer that is used again. */
+/* Read a whole file into b, which grows if needed; *n_p is its length in bytes. */
 fire_status_t fire_buffer_read_file(const char *path, fire_buffer_t *b, size_t *n_p);
 #endif

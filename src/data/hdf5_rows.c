@@ -1,4 +1,5 @@
-/* hdf5_rows.c - what is left of it in a build without HDF5. */
+/* hdf5_rows.c - in a build without HDF5, opening fails and says so; rows_hdf5.c has the
+ * real functions. */
 #include "data/hdf5_rows.h"
 
 #ifndef FIRE_HAVE_HDF5

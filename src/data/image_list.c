@@ -1,3 +1,4 @@
+/* image_list.c - the parser of image lists. */
 #include "data/image_list.h"
 
 #include <errno.h>
@@ -33,6 +34,7 @@ static bool parse_label(const char *text, int *label_p)
     return true;
 }
 
+/* Split one line at its last space; `line` is changed and kept. */
 static fire_status_t add_line(fire_image_list_t *list, char *line)
 {
     char             *space = strrchr(line, ' ');

@@ -1,3 +1,11 @@
+/* prefetch.c - a ring of batches, filled by decode threads and emptied by one reader.
+ *
+ * Each slot of the ring holds one batch. A decode thread takes a chunk of rows of the
+ * oldest slot that has unassigned ones, loads them without the lock, and counts them as
+ * done. The reader waits until all rows of the slot at the head are done.
+ *
+ *   slot:      head           head+1         head+2         ...
+ *              handed out     being loaded   being loaded   free */
 #include "data/prefetch.h"
 
 #include <pthread.h>
@@ -11,32 +19,34 @@
 
 enum { USEFUL_THREADS = 8, MAX_CHUNK = 16, MAX_DEPTH = 1000 };
 
+/* One batch of the ring. */
 typedef struct slot {
     fire_batch_t  batch;
-    int64_t       assigned, done; /* rows handed to threads, rows finished */
+    int64_t       assigned, done; /* rows assigned to threads, rows finished */
     fire_status_t status;         /* of the first row that failed */
-    int64_t       bad_row;
-    char          error[1024];
+    int64_t       bad_row;        /* its number; -1: the batch got no memory */
+    char          error[1024];    /* its message */
 } slot_t;
 
-/* The ring holds `used` batches from slot `head` on, in order; the first of them may be
- * in the trainer's hands. All of it is guarded by `lock`, except for the rows that a
- * thread was assigned. */
+/* The slots head ... head + used - 1 (modulo nslot) hold batches, oldest first. `lock`
+ * guards everything except the rows assigned to a thread, which only that thread
+ * touches until it counts them as done. */
 struct fire_prefetch {
     fire_prefetch_options_t opt;
     pthread_mutex_t         lock;
-    pthread_cond_t          work, ready;
-    pthread_t               thread[FIRE_MAX_PARALLEL];
-    int  nthread, target_threads; /* running, and how many it shall be */
-    bool stop, draining;
+    /* for threads: there are rows to load; for the reader: a batch may be complete */
+    pthread_cond_t work, ready;
+    pthread_t      thread[FIRE_MAX_PARALLEL];
+    int            nthread, target_threads; /* running now; to be started */
+    bool           stop, draining;
 
     slot_t          *slot;
     int              nslot, head, used;
-    bool             handed_out; /* the batch at the head is with the trainer */
-    fire_moment_t    next;       /* what the next free slot will hold */
-    int              busy;       /* threads at work on rows */
-    fire_log_voice_t voice;      /* of the worker that they work for */
-    double           waited;
+    bool             handed_out; /* the reader still uses the batch at the head */
+    fire_moment_t    next;   /* moment of the batch that the next free slot will hold */
+    int              busy;   /* threads that load rows now */
+    fire_log_voice_t voice;  /* log prefix of the worker that created us */
+    double           waited; /* seconds spent in fire_prefetch_get() */
 };
 
 fire_status_t fire_batch_row(fire_batch_t *b, int64_t row, fire_extent_t extent,
@@ -59,6 +69,7 @@ fire_status_t fire_batch_row(fire_batch_t *b, int64_t row, fire_extent_t extent,
 
 /* ---- decode threads ---- */
 
+/* Slot i of those in use, the oldest first. */
 static slot_t *slot_at(fire_prefetch_t *p, int i)
 {
     return &p->slot[(p->head + i) % p->nslot];
@@ -69,17 +80,19 @@ static int64_t label_width(const fire_prefetch_t *p)
     return p->opt.label_width > 0 ? p->opt.label_width : 1;
 }
 
+/* Floats (or bytes, if packed) of all rows. */
 static int64_t values_of(const fire_batch_t *b)
 {
     return b->slice.n * fire_extent_count(b->extent);
 }
 
+/* Bytes of the host memory that is copied to the GPU: rows, then labels. */
 static size_t upload_bytes(const fire_prefetch_t *p, const fire_batch_t *b)
 {
     return b->label_at + (size_t)(b->slice.n * label_width(p)) * sizeof(float);
 }
 
-/* Rows and labels in what will be sent. */
+/* Point rows and labels of b into its page-locked memory, labels 16-byte aligned. */
 static fire_status_t fit_upload(fire_prefetch_t *p, fire_batch_t *b)
 {
     size_t rows = (size_t)values_of(b) * (p->opt.packed ? 1 : sizeof(float));
@@ -96,6 +109,8 @@ static fire_status_t fit_upload(fire_prefetch_t *p, fire_batch_t *b)
     return FIRE_OK;
 }
 
+/* Make room for all rows and labels of a batch; memory of earlier batches is used
+ * again. */
 static fire_status_t fit_memory(fire_prefetch_t *p, fire_batch_t *b)
 {
     if (p->opt.stream != NULL) return fit_upload(p, b);
@@ -104,6 +119,8 @@ static fire_status_t fit_memory(fire_prefetch_t *p, fire_batch_t *b)
                      sizeof(*b->label));
 }
 
+/* Open the free slot s for the moment p->next. If memory runs out, all rows count as
+ * done, so that the reader finds the error. Called with the lock. */
 static void start_batch(fire_prefetch_t *p, slot_t *s)
 {
     fire_batch_t *b = &s->batch;
@@ -124,8 +141,8 @@ static void start_batch(fire_prefetch_t *p, slot_t *s)
     if (s->done == b->slice.n) pthread_cond_signal(&p->ready);
 }
 
-/* A batch with rows that nobody has taken yet, opening a new one if there is room;
- * NULL: nothing to do now. */
+/* Return the oldest batch with unassigned rows; open the next slot if there is none but
+ * room for one. NULL: nothing to do now. Called with the lock. */
 static slot_t *find_work(fire_prefetch_t *p)
 {
     if (p->draining) return NULL;
@@ -141,6 +158,7 @@ static slot_t *find_work(fire_prefetch_t *p)
     return NULL;
 }
 
+/* Keep the error of the first row that failed, whichever thread reports first. */
 static void note_error(slot_t *s, int64_t row, fire_status_t st)
 {
     if (s->status != FIRE_OK && s->bad_row <= row) return;
@@ -149,8 +167,10 @@ static void note_error(slot_t *s, int64_t row, fire_status_t st)
     snprintf(s->error, sizeof(s->error), "%s", fire_last_error());
 }
 
-/* Small chunks, so that all threads share even one batch; not single rows, so that
- * tiny ones do not spend their time on the lock. Called and returns with the lock. */
+/* Load one chunk of rows of s. Chunks are small, so that all threads share even a
+ * single batch; not single rows, so that small rows do not spend their time on the
+ * lock. The thread that finishes the last row starts the copy to the GPU. Called with
+ * the lock and returns with it, but loads without it. */
 static void load_rows(fire_prefetch_t *p, slot_t *s, fire_workspace_t *scratch)
 {
     int64_t       n = s->batch.slice.n, first = s->assigned;
@@ -194,8 +214,10 @@ static void *decode_thread(void *arg)
     return NULL;
 }
 
-/* ---- the trainer's side ---- */
+/* ---- the reader's side ---- */
 
+/* More than 8 decode threads only compete with the compute threads on most machines, so
+ * an automatic choice (0) stops there. */
 static int useful_threads(int requested)
 {
     int n = fire_parallel_threads(requested);
@@ -216,7 +238,7 @@ fire_status_t fire_prefetch_create(const fire_prefetch_options_t *options,
 
     FIRE_TRY(FIRE_NEW(&p, 1));
     p->opt   = *options;
-    p->nslot = slots_for(options->depth); /* one more is with the trainer */
+    p->nslot = slots_for(options->depth); /* depth + 1: one is with the reader */
     st       = FIRE_NEW(&p->slot, p->nslot);
     if (st != FIRE_OK) {
         fire_free(p);
@@ -231,7 +253,7 @@ fire_status_t fire_prefetch_create(const fire_prefetch_options_t *options,
     return FIRE_OK;
 }
 
-/* Some threads are enough; none is not. */
+/* Fewer threads than wanted still work; none at all is an error. */
 static fire_status_t start_threads(fire_prefetch_t *p)
 {
     int rc = 0;
@@ -246,6 +268,7 @@ static fire_status_t start_threads(fire_prefetch_t *p)
     return FIRE_OK;
 }
 
+/* With an upload, data and label point into its memory. */
 static void free_batch(fire_batch_t *b)
 {
     if (b->upload == NULL) {
@@ -273,6 +296,7 @@ void fire_prefetch_destroy(fire_prefetch_t *p)
     fire_free(p);
 }
 
+/* Do two moments mean the same samples? `pass` and other members do not matter here. */
 static bool same_samples(const fire_moment_t *a, const fire_moment_t *b)
 {
     return a->seed == b->seed && a->step == b->step && a->origin == b->origin &&
@@ -280,8 +304,8 @@ static bool same_samples(const fire_moment_t *a, const fire_moment_t *b)
            a->shuffle == b->shuffle;
 }
 
-/* Throw away what was made ahead and begin at m. Rows that threads are working on are
- * waited for: their memory is used again. */
+/* Discard all batches loaded ahead and continue with the moment m. Waits for threads
+ * that still load rows, since their memory is used again. */
 static void restart_at(fire_prefetch_t *p, const fire_moment_t *m)
 {
     p->draining = true;
@@ -292,6 +316,8 @@ static void restart_at(fire_prefetch_t *p, const fire_moment_t *m)
     p->next     = *m;
 }
 
+/* Take back the batch that was handed out, then wait for the one of m. Called with the
+ * lock. */
 static slot_t *wait_for(fire_prefetch_t *p, const fire_moment_t *m)
 {
     if (p->handed_out) {

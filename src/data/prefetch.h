@@ -1,31 +1,47 @@
-/* prefetch.h - batches made ahead of time. Decode threads fill a ring of batches in
- * the order in which this worker will ask for them, which a moment tells
- * (fire_moment_next). Asked for anything else (a resume, a test that starts over),
- * the ring is emptied and begins there: the guess costs time, never correctness.
+/* prefetch.h - threads that load batches before the training loop asks for them.
  *
- * One thread asks. Nothing is allocated once every batch of the ring was filled. */
+ * How a record becomes a row of a batch:
+ *
+ *   sample number --(order.h)-----> record number     which record is next
+ *   record number --(source/)-----> bytes             read from LMDB or LevelDB
+ *   bytes --------(datum.h)-------> Datum             parse the protobuf message
+ *   Datum --------(decode.h)------> pixels            decompress JPEG or PNG
+ *   pixels -------(transform/)----> floats            crop, mirror, mean, scale
+ *   floats -------(this file)-----> row of a batch    one of a ring of batches
+ *
+ * The middle four steps are one function, fire_load_row_t, which the data layer
+ * provides (src/layers/data). Decode threads call it for all rows of the next batches,
+ * in the order in which this worker will need them: fire_moment_next() gives the moment
+ * after each one. If the layer asks for another moment (after a resume, or when a test
+ * pass starts over), the ring is emptied and filled from there. A wrong guess costs
+ * time, never correctness.
+ *
+ * One thread calls fire_prefetch_get(). Nothing is allocated once every batch of the
+ * ring was filled. */
 #ifndef FIRE_DATA_PREFETCH_H
 #define FIRE_DATA_PREFETCH_H
 #include "base/random/moment.h"
 #include "data/decode.h"
 #include "device/gpu.h"
 
-/* Images and labels of one lane at one step; rows one after another. */
+/* The images and labels that one lane trains on in one step. */
 typedef struct fire_batch {
-    fire_moment_t moment;
-    fire_slice_t  slice;      /* its samples */
-    fire_extent_t extent;     /* of each row */
-    bool          any_extent; /* batch_size is 1: the extent may follow the record */
-    float        *data, *label;
-    uint8_t      *packed; /* rows of bytes instead of data: see transform.h */
+    fire_moment_t moment;     /* step, lane and seed that it is for */
+    fire_slice_t  slice;      /* the n sample numbers of its rows */
+    fire_extent_t extent;     /* channels, height, width of each row */
+    bool          any_extent; /* batch_size is 1: each image may have another size */
+    float        *data;       /* (n, channels, height, width) */
+    float        *label;      /* (n, label_width) */
+    uint8_t      *packed;     /* (n, ...) bytes instead of data: see transform.h */
     int64_t       data_cap, label_cap;
 
-    fire_gpu_upload_t *upload; /* that holds rows and then labels, or NULL */
-    size_t             label_at;
+    fire_gpu_upload_t *upload;   /* page-locked; holds rows and labels; or NULL */
+    size_t             label_at; /* byte offset of the labels in `upload` */
 } fire_batch_t;
 
-/* Make row `row` of a batch, from sample slice.first + row * slice.stride. Several
- * threads call it at once, for different rows and each with its own scratch. */
+/* Load row `row` of a batch: sample slice.first + row * slice.stride. Decode threads
+ * call it concurrently, for different rows, each with its own scratch memory. `arg` is
+ * the one of fire_prefetch_options_t and must not change meanwhile. */
 typedef fire_status_t (*fire_load_row_t)(void *arg, fire_workspace_t *scratch,
                                          fire_batch_t *batch, int64_t row);
 
@@ -33,31 +49,31 @@ typedef struct fire_prefetch_options {
     fire_load_row_t load;
     void           *arg;
     int64_t         batch_size;  /* as in the prototxt: see fire_moment_slice() */
-    fire_extent_t   extent;      /* of the rows */
-    int64_t         label_width; /* numbers per label; 0 counts as 1 */
-    int64_t         depth;       /* batches ahead */
-    int             threads;     /* 0: as many as are useful on this machine */
-    fire_stream_t  *stream;      /* send full batches to its GPU; NULL: do not */
-    bool            packed;      /* rows are bytes; only with a stream */
+    fire_extent_t   extent;      /* channels, height, width of a row */
+    int64_t         label_width; /* floats of a row's label; 0 means 1 */
+    int64_t         depth;       /* batches to load ahead, 1 ... 1000 */
+    int             threads;     /* decode threads; 0: one per core, at most 8 */
+    fire_stream_t  *stream;      /* copies full batches to its GPU; NULL: none */
+    bool            packed;      /* rows are bytes, not floats; needs a stream */
 } fire_prefetch_options_t;
 
 typedef struct fire_prefetch fire_prefetch_t;
 
-/* Threads start with the first request. */
+/* Copies *options. Threads start with the first fire_prefetch_get(). */
 fire_status_t fire_prefetch_create(const fire_prefetch_options_t *options,
                                    fire_prefetch_t              **prefetch_p);
 void          fire_prefetch_destroy(fire_prefetch_t *p); /* NULL is allowed */
 
-/* The batch of this moment, valid until the next call. If a row could not be made,
- * the error of the first such row. */
+/* Wait for the batch of this moment. It belongs to the ring and is valid until the next
+ * call. If a row failed to load, return the error of the first such row. */
 fire_status_t fire_prefetch_get(fire_prefetch_t *p, const fire_moment_t *moment,
                                 const fire_batch_t **batch_p);
 
-/* Seconds that get() has waited for data since the start. */
+/* Seconds that fire_prefetch_get() has waited, summed since creation. */
 double fire_prefetch_waited(const fire_prefetch_t *p);
 
-/* For load functions: room for one row of this extent, which must be the batch's
- * unless batch_size is 1. */
+/* For load functions: set *data_p to the floats of row `row`. Fails if `extent` differs
+ * from the other rows' and batch_size is above 1. */
 fire_status_t fire_batch_row(fire_batch_t *batch, int64_t row, fire_extent_t extent,
                              float **data_p);
 #endif

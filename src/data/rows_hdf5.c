@@ -1,3 +1,5 @@
+/* rows_hdf5.c - hdf5_rows.h with the HDF5 library. Opening reads only the shapes of all
+ * files; a file's values are loaded when the first of its rows is asked for. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,21 +9,23 @@
 #include "data/hdf5_rows.h"
 #include "model/hdf5_io.h"
 
+/* One of the listed HDF5 files. */
 typedef struct file {
-    const char *path; /* in `text` */
-    int64_t     rows;
+    const char *path; /* points into fire_rows.text */
+    int64_t     rows; /* rows of each of its datasets */
 } file_t;
 
 struct fire_rows {
-    char            *text; /* the list */
+    char            *text; /* contents of the list file */
     file_t          *file;
-    int64_t          nfile, cap, total;
-    char *const     *name;
+    int64_t          nfile, cap;
+    int64_t          total; /* rows of all files */
+    char *const     *name;  /* [nset] names of datasets; the caller's */
     int              nset;
-    fire_rows_set_t *set;
-    float          **data;   /* [nset] contents of the file in memory */
-    int64_t         *size;   /* [nset] room there, in floats */
-    int64_t          loaded; /* its number, -1: none */
+    fire_rows_set_t *set;    /* [nset] */
+    float          **data;   /* [nset] values of the loaded file */
+    int64_t         *size;   /* [nset] capacity of data[k], in floats */
+    int64_t          loaded; /* number of the loaded file; -1: none */
 };
 
 static fire_status_t list_files(fire_rows_t *r, const char *list)
@@ -44,7 +48,8 @@ static bool is_same_shape(const fire_rows_set_t *a, const fire_rows_set_t *b)
            memcmp(a->dim, b->dim, (size_t)a->ndim * sizeof(*a->dim)) == 0;
 }
 
-/* The first file tells the shapes, the others must agree. */
+/* Check dataset i of file f, and count its rows. The first file defines the shapes; the
+ * others must agree. */
 static fire_status_t check_set(fire_rows_t *r, hid_t h5, file_t *f, int i)
 {
     fire_rows_set_t *set = &r->set[i], s = {0};
@@ -142,7 +147,8 @@ const fire_rows_set_t *fire_rows_set(const fire_rows_t *r, int set)
     return &r->set[set];
 }
 
-/* The file may have been written again since it was first looked at. */
+/* Load dataset i of file f. The file may have changed since it was opened, so its size
+ * is checked again. */
 static fire_status_t load_set(fire_rows_t *r, hid_t h5, const file_t *f, int i)
 {
     int64_t dim[FIRE_MAX_DIMS], count, room = f->rows * r->set[i].count;
@@ -170,6 +176,7 @@ static fire_status_t load_sets(fire_rows_t *r, const file_t *f)
     return st;
 }
 
+/* Have the values of file `number` in memory. */
 static fire_status_t load_file(fire_rows_t *r, int64_t number)
 {
     fire_status_t st;
@@ -184,7 +191,8 @@ static fire_status_t load_file(fire_rows_t *r, int64_t number)
     return st;
 }
 
-/* Streams of FIRE_RNG_SHUFFLE: 0 is for other data sets, 1 for files, then rows. */
+/* Element `at` of a permutation of n. Streams of FIRE_RNG_SHUFFLE: 0 belongs to
+ * order.h, 1 shuffles the files, 2 + f the rows of file f. */
 static uint64_t shuffled(uint64_t seed, uint64_t stream, int64_t epoch, int64_t n,
                          int64_t at)
 {

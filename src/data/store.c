@@ -1,3 +1,5 @@
+/* store.c - which worker holds which record in an epoch, how much memory that needs,
+ * and the source that serves records from memory. */
 #include "data/store.h"
 
 #include <stdio.h>
@@ -8,8 +10,9 @@
 #include "data/order.h"
 #include "data/store_state.h"
 
-/* The lane, and by it the worker, that takes a sample: fire_moment_slice() read
- * backwards. */
+/* The worker whose lane reads this sample: the inverse of fire_moment_slice(). With the
+ * global rule, lane l of L gets batch/L samples of each batch and the first (batch
+ * modulo L) lanes get one more. */
 static int owner_of(const store_t *s, const fire_moment_t *m, int64_t sample)
 {
     int64_t base = s->opt.batch_size / m->lanes, extra = s->opt.batch_size % m->lanes;
@@ -24,7 +27,7 @@ static int owner_of(const store_t *s, const fire_moment_t *m, int64_t sample)
     return (int)(lane / (m->lanes / s->opt.parts));
 }
 
-/* Who takes which record in this epoch. */
+/* owner[record] = the worker that reads it in this epoch. */
 static void find_owners(const store_t *s, const fire_moment_t *m, int64_t epoch,
                         uint16_t *owner)
 {
@@ -36,6 +39,7 @@ static void find_owners(const store_t *s, const fire_moment_t *m, int64_t epoch,
             (uint16_t)owner_of(s, m, sample);
 }
 
+/* The epoch of the first sample of this step. */
 static int64_t epoch_of(const store_t *s, const fire_moment_t *m)
 {
     int64_t rows =
@@ -46,6 +50,7 @@ static int64_t epoch_of(const store_t *s, const fire_moment_t *m)
 
 /* ---- how much memory ---- */
 
+/* Bytes that Linux can give without swapping; INT64_MAX where it does not tell. */
 static int64_t free_memory(void)
 {
     FILE     *file = fopen("/proc/meminfo", "r");
@@ -59,6 +64,7 @@ static int64_t free_memory(void)
     return kib > 0 ? kib * 1024 : INT64_MAX;
 }
 
+/* Fail now rather than run out of memory later. */
 static fire_status_t check_budget(const store_t *s)
 {
     int64_t here = s->opt.sharers > 0 ? s->opt.sharers : 1;
@@ -105,6 +111,7 @@ static void store_close(fire_source_t *base)
     fire_free(s);
 }
 
+/* Fill size[] by reading every record once. */
 static fire_status_t read_sizes(store_t *s)
 {
     fire_buffer_t b  = {0};
@@ -140,7 +147,7 @@ fire_status_t fire_store_open(fire_source_t *file, const fire_store_options_t *o
     FIRE_TRY_GOTO(st, FIRE_NEW(&s->cursor, options->parts), err_store);
     s->file = file;
     st      = read_sizes(s);
-    s->file = NULL; /* still the caller's */
+    s->file = NULL; /* on failure it stays the caller's */
     if (st < 0) goto err_store;
     s->file  = file;
     *store_p = &s->base;
@@ -151,7 +158,8 @@ err_store:
     return st;
 }
 
-/* Copied, since an exchange may take the record away while it is being decoded. */
+/* Serve a record from memory, else from the file. It is copied, since an exchange may
+ * free the stored one while the copy is being decoded. */
 static fire_status_t store_read(fire_source_t *base, int64_t i, fire_buffer_t *b,
                                 fire_record_t *record_p)
 {
@@ -195,8 +203,9 @@ static fire_status_t begin(store_t *s, const fire_moment_t *m, int64_t epoch)
     return fire_store_load(s);
 }
 
-/* With iter_size, lanes run one after another over the same few steps: one that is
- * still in the epoch before does not call the records back. */
+/* Does this epoch need another set of records? With iter_size, lanes run one after
+ * another over the same few steps: a lane that is still one epoch behind reads from the
+ * file instead of exchanging the records back. */
 static bool is_due(const store_t *s, int64_t epoch)
 {
     return epoch > s->epoch || epoch < s->epoch - 1;

@@ -1,13 +1,15 @@
-/* store_fill.c - how records come into the store: from the file, by several threads,
- * and from other workers, in rounds that need little memory. */
+/* store_fill.c - fills the store: from the file with several threads, and from other
+ * workers in rounds of limited size. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "data/store_state.h"
 
-enum { GRAIN = 64, ROUND_BYTES = 1 << 24 /* and worker, about */ };
+/* GRAIN: parts begin at multiples of it. ROUND_BYTES: of records per round and worker. */
+enum { GRAIN = 64, ROUND_BYTES = 1 << 24 };
 
+/* Store a copy of record i. */
 static fire_status_t keep_copy(store_t *s, int64_t i, const uint8_t *bytes)
 {
     uint8_t *copy;
@@ -56,17 +58,19 @@ fire_status_t fire_store_load(store_t *s)
 
 /* ---- from other workers ---- */
 
+/* Does record i go to another worker with this exchange? */
 static bool leaves(const store_t *s, int64_t i)
 {
     return s->now[i] == s->opt.part && s->then[i] != s->opt.part;
 }
 
+/* Does this worker get record i from another one? */
 static bool arrives(const store_t *s, int64_t i)
 {
     return s->now[i] != s->opt.part && s->then[i] == s->opt.part;
 }
 
-/* One part behind the other; returns where the last one ends. */
+/* Place one part after another from offset `at`; returns the end of the last. */
 static int64_t lay_out(const store_t *s, fire_store_part_t *part, int64_t at)
 {
     for (int w = 0; w < s->opt.parts; w++) {
@@ -77,6 +81,7 @@ static int64_t lay_out(const store_t *s, fire_store_part_t *part, int64_t at)
     return at;
 }
 
+/* Sizes and offsets of what is sent and received for records first ... end - 1. */
 static fire_status_t measure(store_t *s, int64_t first, int64_t end)
 {
     size_t n = (size_t)s->opt.parts * sizeof(fire_store_part_t);
@@ -91,13 +96,15 @@ static fire_status_t measure(store_t *s, int64_t first, int64_t end)
                      lay_out(s, s->recv, lay_out(s, s->send, 0)), 1);
 }
 
-/* Where the next record of each worker's part lies. */
+/* cursor[w] = offset of the next record of worker w's part. */
 static void rewind_cursors(store_t *s, const fire_store_part_t *part)
 {
     for (int w = 0; w < s->opt.parts; w++)
         s->cursor[w] = part[w].at;
 }
 
+/* Copy the records that leave into the send parts, and free them. One that an earlier
+ * failure has lost is read from the file again. */
 static fire_status_t pack(store_t *s, int64_t first, int64_t end)
 {
     rewind_cursors(s, s->send);
@@ -114,6 +121,7 @@ static fire_status_t pack(store_t *s, int64_t first, int64_t end)
     return FIRE_OK;
 }
 
+/* Store the records that have arrived. */
 static fire_status_t unpack(store_t *s, int64_t first, int64_t end)
 {
     rewind_cursors(s, s->recv);
@@ -125,8 +133,9 @@ static fire_status_t unpack(store_t *s, int64_t first, int64_t end)
     return FIRE_OK;
 }
 
-/* In rounds: all workers see the same ones, since all know all sizes. Records travel in
- * the order of their numbers and need no names. */
+/* Exchange records in rounds, so that the buffer stays small. All workers know all
+ * sizes and therefore make the same rounds. Records of a part are in ascending order,
+ * so the receiver knows which is which. */
 fire_status_t fire_store_exchange(store_t *s)
 {
     int64_t most = (int64_t)ROUND_BYTES * s->opt.parts;

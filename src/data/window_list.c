@@ -1,3 +1,4 @@
+/* window_list.c - the parser of R-CNN's window files: a stream of words. */
 #include "data/window_list.h"
 
 #include <stdlib.h>
@@ -8,13 +9,14 @@
 
 enum { BACKGROUND, FOREGROUND };
 
+/* Where the parser is in the text. */
 typedef struct reader {
-    char *rest;     /* of the text */
-    int   line;     /* of the last word, for messages */
-    bool  new_line; /* began behind it */
+    char *rest;     /* text after the last word */
+    int   line;     /* line of the last word, from 1 */
+    bool  new_line; /* the last word ended its line */
 } reader_t;
 
-/* The next word; lines are counted on the way. NULL at the end. */
+/* Cut out the next word and count the lines before it. NULL at the end. */
 static char *next_word(reader_t *r)
 {
     char *word;
@@ -33,6 +35,7 @@ static char *next_word(reader_t *r)
     return word;
 }
 
+/* The next word as a number of [least, 1e9]. */
 static fire_status_t read_number(reader_t *r, double least, double *value_p)
 {
     const char *word = next_word(r);
@@ -42,11 +45,13 @@ static fire_status_t read_number(reader_t *r, double least, double *value_p)
     if (word == NULL) return FIRE_FAIL(FIRE_ERR_PARSE, "the file ends early");
     value = strtod(word, &end);
     if (end == word || *end != '\0' || !(value >= least && value <= 1e9))
-        return FIRE_FAIL(FIRE_ERR_PARSE, "\"%s\" is not a number that fits here", word);
+        return FIRE_FAIL(FIRE_ERR_PARSE, "\"%s\" is not a number of %g to 1e9", word,
+                         least);
     *value_p = value;
     return FIRE_OK;
 }
 
+/* Read one window and add it to foreground or background, or drop it. */
 static fire_status_t read_window(fire_window_list_t *list, reader_t *r, float fg,
                                  float bg)
 {
@@ -93,7 +98,7 @@ static fire_status_t read_image(fire_window_list_t *list, reader_t *r, float fg,
     return FIRE_OK;
 }
 
-/* Each image begins with "# number". */
+/* Each image begins with "# number"; the number itself is not used. */
 static fire_status_t parse(fire_window_list_t *list, const char *file, float fg,
                            float bg)
 {
@@ -104,7 +109,9 @@ static fire_status_t parse(fire_window_list_t *list, const char *file, float fg,
         fire_status_t st =
             strcmp(word, "#") == 0
                 ? read_image(list, &r, fg, bg)
-                : FIRE_FAIL(FIRE_ERR_PARSE, "\"%s\" where # should be", word);
+                : FIRE_FAIL(FIRE_ERR_PARSE,
+                            "\"%s\" found where an image must begin with \"# number\"",
+                            word);
 
         if (st < 0) return fire_error_prefix(st, "%s:%d", file, r.line);
     }

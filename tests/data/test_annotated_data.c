@@ -271,7 +271,7 @@ TEST(values_per_channel_are_refused_for_other_channels)
               "FIT_LARGE_SIZE_AND_PAD pad_value: 1 pad_value: 2 pad_value: 3 } }"),
         CAFFE__PHASE__TEST));
     CHECK_FAILS(rig_forward(&r), FIRE_ERR_INVALID,
-                "3 of pad_value for an image with 5 channels");
+                "3 values of pad_value for an image with 5 channels");
     rig_close(&r);
 }
 
@@ -303,7 +303,7 @@ TEST(samplers_that_cannot_draw_a_window_are_refused)
                                "transform_param { expand_param { max_expand_ratio: inf "
                                "} }"),
                          CAFFE__PHASE__TRAIN),
-                FIRE_ERR_INVALID, "max_expand_ratio is inf");
+                FIRE_ERR_INVALID, "max_expand_ratio inf is too large");
     rig_close(&r);
 }
 
@@ -330,7 +330,7 @@ TEST(annotated_data_refuses_what_it_cannot_do)
                                "transform_param { resize_param { height: 4 width: 4 "
                                "pad_value: 1 pad_value: 2 } }"),
                          CAFFE__PHASE__TEST),
-                FIRE_ERR_INVALID, "2 of pad_value");
+                FIRE_ERR_INVALID, "2 values of pad_value");
     rig_close(&r);
     CHECK_FAILS(rig_open(&r, layer(make_db("lmdb", "plain", 1, 1, 4, 4), 1, ""),
                          CAFFE__PHASE__TEST),

@@ -47,7 +47,7 @@ TEST(a_table_that_lacks_something_is_refused)
                 "no column \"filename\"");
     snprintf(text, sizeof(text), "%sa.jpg,1,2,3\n", head);
     CHECK_FAILS(fire_detections_load(written(text), &d), FIRE_ERR_PARSE,
-                "windows.csv:2: no xmax");
+                "windows.csv:2: the column \"xmax\" is missing");
     snprintf(text, sizeof(text), "%sa.jpg,1,two,3,4\n", head);
     CHECK_FAILS(fire_detections_load(written(text), &d), FIRE_ERR_PARSE,
                 "windows.csv:2: xmin is \"two\", not a number");

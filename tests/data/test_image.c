@@ -122,7 +122,7 @@ TEST(what_is_no_image_or_absurdly_large_is_refused)
                 FIRE_ERR_PARSE, "99999 x 99999");
     p = fire_pixels_interleaved(text, (fire_extent_t){3, 1, 1});
     CHECK_FAILS(fire_image_resize(&p, INT32_MAX, INT32_MAX, &b, &p), FIRE_ERR_PARSE,
-                "is refused");
+                "is empty or too large");
 }
 
 TEST(pnm_files_are_read)

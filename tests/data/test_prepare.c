@@ -172,7 +172,7 @@ TEST(a_mean_is_read_in_each_of_its_forms)
     CHECK(fire_extent_equal(m.extent, (fire_extent_t){3, 1, 1}));
     fire_mean_fini(&m);
     CHECK_FAILS(fire_mean_load(saved(4, (int64_t[]){2, 3, 1, 1}, value), &m),
-                FIRE_ERR_INVALID, "mean.npy is no mean");
+                FIRE_ERR_INVALID, "mean.npy is not a mean");
 }
 
 TEST(a_mean_image_is_resized_to_the_input_or_averaged)

@@ -176,7 +176,7 @@ TEST(an_lmdb_record_that_leads_beyond_the_file_is_refused)
     rest++;
     overwrite(file, key - bytes - 8, &rest, sizeof(rest));
     CHECK_FAILS(fire_source_open("LMDB", path, &s), FIRE_ERR_PARSE,
-                "a record leads beyond its end");
+                "a record ends beyond the end of the file");
     fire_free(bytes);
 }
 

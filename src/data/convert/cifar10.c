@@ -1,13 +1,16 @@
-/* cifar10.c - CIFAR-10's binary batches: 10000 times a label and 3 x 32 x 32
- * bytes, red plane first. */
+/* cifar10.c - CIFAR-10's binary batches. A file holds 10000 images; each is a label
+ * byte and 3 x 32 x 32 bytes of pixels, red plane first. Keys count the images of a set
+ * from 00000. */
 #include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "data/convert/common.h"
 
+/* BYTES: of the pixels of an image. PER_FILE: images of a file. */
 enum { SIDE = 32, BYTES = 3 * SIDE * SIDE, PER_FILE = 10000, TRAIN_FILES = 5 };
 
+/* Append n images; `first` is the key of the first. */
 static fire_status_t put_file(fire_convert_t *c, const uint8_t *bytes, int n, int first)
 {
     for (int i = 0; i < n; i++, bytes += 1 + BYTES) {
@@ -25,13 +28,14 @@ static fire_status_t put_file(fire_convert_t *c, const uint8_t *bytes, int n, in
     return FIRE_OK;
 }
 
-/* File i of a set, which is the one of the test or those of the training. */
+/* Path of file i: a test set has one file (nfile 1), the training set five. */
 static fire_status_t path_of(const char *folder, int nfile, int i, char **path_p)
 {
     if (nfile == 1) return fire_asprintf(path_p, "%s/test_batch.bin", folder);
     return fire_asprintf(path_p, "%s/data_batch_%d.bin", folder, i + 1);
 }
 
+/* Look for missing files before anything is written. */
 static fire_status_t check_files(const char *folder, int nfile)
 {
     fire_status_t st = FIRE_OK;

@@ -1,3 +1,4 @@
+/* common.c - writes Datums into a new database and reports progress. */
 #include "data/convert/common.h"
 
 fire_status_t fire_convert_open(fire_convert_t *c, const char *db, const char *backend,
@@ -8,6 +9,7 @@ fire_status_t fire_convert_open(fire_convert_t *c, const char *db, const char *b
     return fire_writer_open(backend, db, &c->writer);
 }
 
+/* Tell the caller how many records are written. */
 static fire_status_t report(const fire_convert_t *c)
 {
     if (c->progress.report == NULL) return FIRE_OK;

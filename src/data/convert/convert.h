@@ -1,48 +1,56 @@
-/* convert.h - data sets as they are published, to databases of Datums as Caffe's own
- * tools write them: same keys, same order, same bytes of pixels. */
+/* convert.h - turns data sets as they are published into LMDB or LevelDB databases of
+ * Datums. Keys, order and bytes of pixels are those of Caffe's own tools
+ * (convert_mnist_data, convert_cifar_data, convert_imageset).
+ *
+ * A database appears under its name only when it is complete; after an error nothing is
+ * left. */
 #ifndef FIRE_DATA_CONVERT_CONVERT_H
 #define FIRE_DATA_CONVERT_CONVERT_H
 #include "base/error.h"
 
-/* Called now and then (every hundred records or so) and at the end; an error that it
- * returns ends the work. */
+/* Progress reports. report(arg, done, total) is called after every hundred records or
+ * so and at the end; an error that it returns ends the work and is returned. */
 typedef struct fire_progress {
     fire_status_t (*report)(void *arg, int64_t done, int64_t total);
     void *arg;
 } fire_progress_t;
 
-/* MNIST's idx files, gzipped or not. `backend`: "lmdb" or "leveldb". `progress` may be
- * NULL everywhere. */
+/* Convert MNIST's idx files `images` and `labels`, gzipped or not, to the database
+ * `db`. `backend`: "lmdb" or "leveldb". `progress` may be NULL here and below. */
 fire_status_t fire_convert_mnist(const char *images, const char *labels, const char *db,
                                  const char *backend, const fire_progress_t *progress);
 
-/* Pairs of random MNIST images in two channels, label 1 if they show the same digit. */
+/* Write as many pairs of random MNIST images as there are images, one image per
+ * channel; the label is 1 if both show the same digit, else 0. For siamese nets. */
 fire_status_t fire_convert_mnist_siamese(const char *images, const char *labels,
                                          uint64_t seed, const char *db,
                                          const char            *backend,
                                          const fire_progress_t *progress);
 
-/* CIFAR-10's data_batch_1 ... 5.bin and test_batch.bin, found in `folder`, to
- * out/cifar10_train_BACKEND and out/cifar10_test_BACKEND. */
+/* Convert CIFAR-10's data_batch_1 ... 5.bin and test_batch.bin in `folder` to the
+ * databases out/cifar10_train_BACKEND and out/cifar10_test_BACKEND. */
 fire_status_t fire_convert_cifar10(const char *folder, const char *out,
                                    const char            *backend,
                                    const fire_progress_t *progress);
 
+/* The options of convert_imageset. Initialise with FIRE_IMAGESET_OPTIONS_INIT. */
 typedef struct fire_imageset_options {
-    const char *root;          /* put before every path, as it is; "" */
-    int         height, width; /* resize to; 0: not */
-    bool        gray;
-    bool        shuffle;
-    uint64_t    seed;
-    bool        check_size;  /* all records must have as many bytes as the first */
-    bool        encoded;     /* keep files compressed */
-    const char *encode_type; /* "png", "jpg"...: store as this; "": as they are */
+    const char *root;          /* put before every path without a separator; "" */
+    int         height, width; /* resize to this size; 0: keep it */
+    bool        gray;          /* decode to one channel instead of BGR */
+    bool        shuffle;       /* write the lines in random order */
+    uint64_t    seed;          /* of that order */
+    bool        check_size;    /* fail unless all have as many bytes as the first */
+    bool        encoded;       /* store compressed files, not raw pixels */
+    const char *encode_type;   /* "png", "jpg": re-encode; "": as the file */
 } fire_imageset_options_t;
 
 #define FIRE_IMAGESET_OPTIONS_INIT \
     ((fire_imageset_options_t){.root = "", .encode_type = "", .seed = 1})
 
-/* `list`: see data/image_list.h. Keys are %08d_path. */
+/* Convert the images of a list file (image_list.h) to the database `db`. Keys are
+ * LINE_PATH with LINE of 8 digits. An image that cannot be read is skipped with a
+ * warning. */
 fire_status_t fire_convert_imageset(const fire_imageset_options_t *options,
                                     const char *list, const char *db,
                                     const char            *backend,

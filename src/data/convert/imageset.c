@@ -1,5 +1,6 @@
-/* imageset.c - a list of image files to a database. Images are read, decoded, resized
- * and encoded by several threads, a block of them at a time, and written in order. */
+/* imageset.c - converts a list of image files to a database. A block of 256 images at a
+ * time is read, decoded, resized and encoded by several threads, then written in the
+ * order of the list. */
 #include <string.h>
 #include <strings.h>
 
@@ -11,28 +12,30 @@
 #include "data/decode.h"
 #include "data/image_list.h"
 
-enum { BLOCK = 256 };
+enum { BLOCK = 256 }; /* images of a block */
 
-/* One image of the block; its memory is used again by the next one. */
+/* One image of the block; the next block uses its memory again. */
 typedef struct slot {
-    fire_str_t record;    /* the Datum; empty: could not be read */
-    size_t     data_size; /* for check_size */
+    fire_str_t record;    /* the encoded Datum; empty: the image could not be read */
+    size_t     data_size; /* bytes of the image, for check_size */
 } slot_t;
 
-/* What a thread keeps. */
+/* Memory that a thread keeps from image to image. */
 typedef struct maker {
     fire_workspace_t scratch;
-    fire_str_t       path, file;
+    fire_str_t       path, file; /* path of the image; the image encoded again */
 } maker_t;
 
+/* A conversion in progress. */
 typedef struct imageset {
     const fire_imageset_options_t *opt;
     fire_image_list_t              list;
     fire_convert_t                 out;
-    int64_t                        first; /* of the block, a line of the list */
-    slot_t                         slot[BLOCK];
-    maker_t                        maker[FIRE_MAX_PARALLEL];
-    size_t                         first_size;
+    int64_t first; /* number of the block's first image in the list */
+    slot_t  slot[BLOCK];
+    maker_t maker[FIRE_MAX_PARALLEL];
+    /* data size of the first image written */
+    size_t first_size;
 } imageset_t;
 
 static const char *extension(const char *path)
@@ -47,12 +50,14 @@ static bool is_jpeg(const char *kind)
     return strcasecmp(kind, "jpg") == 0 || strcasecmp(kind, "jpeg") == 0;
 }
 
+/* "jpg" and "jpeg" are the same kind. */
 static bool same_kind(const char *a, const char *b)
 {
     return strcasecmp(a, b) == 0 || (is_jpeg(a) && is_jpeg(b));
 }
 
-/* Interleaved pixels to planes, blue first. */
+/* Copy interleaved BGR pixels (height, width, channels) to planes (channels, height,
+ * width), blue first, as a raw Datum has them. */
 static fire_status_t to_planes(const fire_pixels_t *in, fire_buffer_t *b)
 {
     fire_extent_t e = in->extent;
@@ -66,7 +71,8 @@ static fire_status_t to_planes(const fire_pixels_t *in, fire_buffer_t *b)
     return FIRE_OK;
 }
 
-/* A file that is already of the wanted kind and size goes in as it is. */
+/* Set d to a compressed image. A file that has the wanted kind and size already is
+ * stored byte for byte; anything else is encoded again. */
 static fire_status_t encode(const fire_imageset_options_t *o, maker_t *m,
                             const fire_pixels_t *pixels, fire_datum_t *d)
 {
@@ -88,6 +94,7 @@ static fire_status_t encode(const fire_imageset_options_t *o, maker_t *m,
     return FIRE_OK;
 }
 
+/* Set d to the image: compressed if the options ask for it, else raw planes. */
 static fire_status_t make_datum(const fire_imageset_options_t *o, maker_t *m,
                                 const fire_pixels_t *pixels, fire_datum_t *d)
 {
@@ -103,7 +110,7 @@ static fire_status_t make_datum(const fire_imageset_options_t *o, maker_t *m,
     return FIRE_OK;
 }
 
-/* The list's order, or a random one. */
+/* The image of the given line of the output: in list order, or shuffled. */
 static const fire_image_item_t *item_at(const imageset_t *s, int64_t line)
 {
     fire_rng_key_t key = fire_rng_key(s->opt->seed, FIRE_RNG_SHUFFLE, 0, 0);
@@ -113,7 +120,8 @@ static const fire_image_item_t *item_at(const imageset_t *s, int64_t line)
     return &s->list.item[line];
 }
 
-/* Images that cannot be read are left out, with a warning, as Caffe does. */
+/* Make the record of image i of the block; runs in several threads. An image that
+ * cannot be read gets an empty record and a warning, as in Caffe. */
 static fire_status_t make_record(void *arg, int worker, int64_t i)
 {
     imageset_t                    *s    = arg;
@@ -140,6 +148,7 @@ static fire_status_t make_record(void *arg, int worker, int64_t i)
     return fire_datum_write(&d, NULL, &slot->record);
 }
 
+/* Enforce --check_size. */
 static fire_status_t check_size(imageset_t *s, const char *path, size_t size)
 {
     if (s->first_size == 0) s->first_size = size;
@@ -148,6 +157,7 @@ static fire_status_t check_size(imageset_t *s, const char *path, size_t size)
                      size, s->first_size);
 }
 
+/* Append the record of image i of the block, unless it is empty. */
 static fire_status_t write_record(imageset_t *s, int64_t i)
 {
     const fire_image_item_t *item = item_at(s, s->first + i);

@@ -1,3 +1,8 @@
+/* mean.c - computes the mean image of a database, and writes it to a file.
+ *
+ * Records are added in blocks of 1024: part k of a block (64 records) goes to sum k,
+ * and the 16 sums are added at the end. The order of additions therefore depends on the
+ * record number only, and the result is the same with any number of threads. */
 #include "data/picture/mean.h"
 
 #include "base/alloc.h"
@@ -6,18 +11,18 @@
 #include "data/decode.h"
 #include "model/load.h"
 
-/* Records are taken in blocks; part k of each block goes to sum k. Thus the result is
- * the same with any number of threads, also where floats are added. */
 enum { PARTS = 16, PER_PART = 64, BLOCK = PARTS * PER_PART };
 
+/* A mean being computed. */
 typedef struct sums {
-    fire_source_t *source;
-    fire_extent_t  extent;
-    int64_t        first;      /* record of the block */
-    double        *sum[PARTS]; /* exact for any number of bytes that a disk can hold */
+    fire_source_t   *source;
+    fire_extent_t    extent;
+    int64_t          first;      /* first record of the current block */
+    double          *sum[PARTS]; /* [channels x height x width] each; exact for bytes */
     fire_workspace_t scratch[FIRE_MAX_PARALLEL];
 } sums_t;
 
+/* Read and decode record i. */
 static fire_status_t read_pixels(sums_t *s, int64_t i, fire_workspace_t *scratch,
                                  fire_pixels_t *pixels_p)
 {
@@ -29,6 +34,7 @@ static fire_status_t read_pixels(sums_t *s, int64_t i, fire_workspace_t *scratch
     return fire_datum_decode(&d, FIRE_COLOR_ASIS, scratch, pixels_p);
 }
 
+/* Add one image to sum, in the order channel, row, column. */
 static void add_pixels(const fire_pixels_t *p, double *sum)
 {
     for (int c = 0; c < p->extent.channels; c++)
@@ -59,6 +65,7 @@ static fire_status_t add_record(sums_t *s, int64_t i, fire_workspace_t *scratch,
     return FIRE_OK;
 }
 
+/* Add the records of one part of the block; runs in several threads. */
 static fire_status_t add_part(void *arg, int worker, int64_t part)
 {
     sums_t *s     = arg;
@@ -72,7 +79,7 @@ static fire_status_t add_part(void *arg, int worker, int64_t part)
     return FIRE_OK;
 }
 
-/* The first record tells the size of all. */
+/* Allocate the sums, with the size of the first image. */
 static fire_status_t begin(sums_t *s)
 {
     fire_pixels_t p;
@@ -102,6 +109,8 @@ static fire_status_t add_all(sums_t *s, const fire_progress_t *progress)
     return FIRE_OK;
 }
 
+/* Sum / number of records, in float as Caffe's compute_image_mean does, and the mean of
+ * each channel. */
 static fire_status_t divide(const sums_t *s, fire_mean_t *mean_p)
 {
     fire_mean_t m    = {.extent = s->extent};

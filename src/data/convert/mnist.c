@@ -1,4 +1,5 @@
-/* mnist.c - idx files: a magic number, the dimensions, then bytes. */
+/* mnist.c - MNIST's idx files: a magic number, the dimensions (32-bit big-endian each),
+ * then bytes. Images: (count, height, width); labels: (count). */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,9 +10,10 @@
 
 enum { MAGIC_IMAGES = 0x803, MAGIC_LABELS = 0x801 };
 
+/* Both files, unpacked in memory. */
 typedef struct mnist {
-    char          *image_file, *label_file;
-    const uint8_t *pixels, *labels;
+    char          *image_file, *label_file; /* whole contents, owned */
+    const uint8_t *pixels, *labels;         /* point behind the headers */
     uint32_t       count, height, width;
 } mnist_t;
 
@@ -22,6 +24,7 @@ static uint32_t big_endian(const char *p)
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
+/* Read the file of images and check its header against its length. */
 static fire_status_t read_images(mnist_t *m, const char *path)
 {
     size_t n = 0;
@@ -40,6 +43,7 @@ static fire_status_t read_images(mnist_t *m, const char *path)
     return FIRE_OK;
 }
 
+/* Read the file of labels; it must have one for each image. */
 static fire_status_t read_labels(mnist_t *m, const char *path)
 {
     size_t n = 0;
@@ -76,7 +80,8 @@ static fire_status_t write_images(const mnist_t *m, fire_convert_t *c)
     return FIRE_OK;
 }
 
-/* Two random images, one in each channel. */
+/* Put pair i of the siamese set: two random images, one in each channel. They depend on
+ * seed and i only. `pixels`: scratch for both. */
 static fire_status_t put_pair(fire_convert_t *c, const mnist_t *m, uint64_t seed,
                               uint32_t i, uint8_t *pixels)
 {
@@ -110,6 +115,7 @@ static fire_status_t write_pairs(const mnist_t *m, fire_convert_t *c, uint64_t s
     return st;
 }
 
+/* pair_seed NULL: single images; else pairs drawn with this seed. */
 static fire_status_t convert(const char *images, const char *labels, const char *db,
                              const char *backend, const fire_progress_t *progress,
                              const uint64_t *pair_seed)

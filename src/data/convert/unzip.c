@@ -1,3 +1,4 @@
+/* unzip.c - unpacks gzip files in memory, with zlib where the build has it. */
 #include "data/convert/unzip.h"
 
 #ifdef FIRE_HAVE_ZLIB
@@ -8,6 +9,8 @@
 #include "base/file.h"
 
 #ifdef FIRE_HAVE_ZLIB
+/* Grow *out by 64 KiB until the stream ends. Returns zlib's code; *st is the error of
+ * growing. */
 static int inflate_all(z_stream *z, char **out, int64_t *cap, fire_status_t *st)
 {
     int rc = Z_OK;

@@ -1,15 +1,17 @@
-/* bmp.c - uncompressed Windows bitmaps with 8, 24 or 32 bits per pixel. */
+/* bmp.c - decodes uncompressed Windows bitmaps with 8, 24 or 32 bits per pixel. */
 #include "data/image/image.h"
 
+/* What the header tells. Numbers in the file are little-endian. */
 typedef struct bitmap {
-    uint32_t       offset, header; /* of the pixels; length of the header */
+    uint32_t       offset, header; /* of the pixels in the file; bytes of the header */
     int64_t        width, height;
     int            bits;
-    bool           top_down;
-    const uint8_t *palette; /* blue, green, red, 0 for each of ncolor */
+    bool           top_down; /* the first line of the file is the top one */
+    const uint8_t *palette;  /* [ncolor] of blue, green, red, 0 */
     uint32_t       ncolor;
 } bitmap_t;
 
+/* 16 and 32 bits, little-endian. */
 static uint32_t u16(const uint8_t *p)
 {
     return p[0] | (uint32_t)p[1] << 8;
@@ -22,9 +24,11 @@ static uint32_t u32(const uint8_t *p)
 
 static fire_status_t damaged(void)
 {
-    return FIRE_FAIL(FIRE_ERR_PARSE, "damaged BMP");
+    return FIRE_FAIL(FIRE_ERR_PARSE,
+                     "damaged BMP: its header or its pixels are cut off");
 }
 
+/* Read the header of n bytes of file, and check what the rest relies on. */
 static fire_status_t read_header(const uint8_t *file, size_t n, bitmap_t *bmp)
 {
     int32_t height;
@@ -49,12 +53,14 @@ static fire_status_t read_header(const uint8_t *file, size_t n, bitmap_t *bmp)
     return FIRE_OK;
 }
 
+/* One line of pixels as BGR; a palette is looked up, a fourth byte dropped. */
 static void copy_line(const bitmap_t *bmp, const uint8_t *src, uint8_t *dst)
 {
     for (int64_t x = 0; x < bmp->width; x++, dst += 3) {
         const uint8_t *p = src + x * (bmp->bits / 8);
 
-        /* A number beyond the palette is black, as the first entry usually is. */
+        /* A number beyond the palette becomes the first entry, which usually is
+         * black. */
         if (bmp->bits == 8) p = bmp->palette + 4 * (*p < bmp->ncolor ? *p : 0);
         dst[0] = p[0], dst[1] = p[1], dst[2] = p[2];
     }

@@ -1,6 +1,7 @@
-/* filter.c - resizing by OpenCV's other filters: nearest, area, cubic (A = -0.75) and
- * Lanczos over 8 pixels. Weights are floats here and fixed-point numbers there, so that
- * bytes differ by 1 at most. */
+/* filter.c - resizes with OpenCV's other filters: nearest, area, cubic (A = -0.75) and
+ * Lanczos over 8 pixels. First along each line into floats, then along columns into
+ * bytes. OpenCV's weights are fixed-point numbers, these are floats, so bytes may
+ * differ by 1. */
 #include <math.h>
 
 #include "base/alloc.h"
@@ -10,13 +11,15 @@ enum { CUBIC_TAPS = 4, LANCZOS_TAPS = 8 };
 
 static const float PI = 3.14159265358979f;
 
-/* Along one side: element i of the result is the sum of weight[i * taps + k] times
- * element first[i] + k of the image, whose edges go on beyond it. */
+/* The weights along one side of the image: element i of the result is the sum over k <
+ * taps of weight[i * taps + k] * element first[i] + k of the image. Indices outside of
+ * the image mean its edge. */
 typedef struct axis {
-    int    from, to, taps;
-    bool   smooth; /* AREA that averages; otherwise it interpolates */
-    int   *first;
-    float *weight;
+    int    from, to; /* size of the image, of the result */
+    int    taps;
+    bool   smooth; /* AREA: average (shrinks) instead of interpolate */
+    int   *first;  /* [to] */
+    float *weight; /* [to][taps] */
 } axis_t;
 
 static int taps_of(fire_filter_t filter, const axis_t *a)
@@ -33,6 +36,7 @@ static int taps_of(fire_filter_t filter, const axis_t *a)
     }
 }
 
+/* The 4 weights of cubic convolution for a point t (0 ... 1) after the second tap. */
 static void cubic(float t, float *w)
 {
     const float A = -0.75f;
@@ -43,7 +47,7 @@ static void cubic(float t, float *w)
     w[3] = 1 - w[0] - w[1] - w[2];
 }
 
-/* sinc(d) sinc(d / 4), made to add up to 1. */
+/* The 8 weights sinc(d) * sinc(d / 4) at distance d, scaled to a sum of 1. */
 static void lanczos(float t, float *w)
 {
     float sum = 0;
@@ -58,7 +62,8 @@ static void lanczos(float t, float *w)
         w[k] /= sum;
 }
 
-/* How much of each element lies under element i of the result. */
+/* AREA that shrinks: the fraction of element i of the result that each element of the
+ * image covers. */
 static void cover(const axis_t *a, int i, float *w)
 {
     double scale = (double)a->from / a->to, begin = i * scale, end = begin + scale;
@@ -71,7 +76,8 @@ static void cover(const axis_t *a, int i, float *w)
     }
 }
 
-/* AREA that enlarges: sharp, but for elements that two of the image share. */
+/* AREA that enlarges: nearest, except for elements of the result that straddle two of
+ * the image. */
 static void share(const axis_t *a, int i, float *w)
 {
     double scale = (double)a->from / a->to;
@@ -84,6 +90,7 @@ static void share(const axis_t *a, int i, float *w)
     w[1]        = part;
 }
 
+/* Set first[i] and the weights of element i. */
 static void set_weights(fire_filter_t filter, const axis_t *a, int i)
 {
     double scale  = (double)a->from / a->to;
@@ -108,11 +115,13 @@ static void set_weights(fire_filter_t filter, const axis_t *a, int i)
     }
 }
 
+/* The index i moved inside of 0 ... n - 1. */
 static int inside(int i, int n)
 {
     return i < 0 ? 0 : i >= n ? n - 1 : i;
 }
 
+/* (height, from, channels) bytes to out: (height, to, channels) floats. */
 static void filter_lines(const fire_pixels_t *in, const axis_t *a, float *out)
 {
     int n = in->extent.channels;
@@ -130,6 +139,7 @@ static void filter_lines(const fire_pixels_t *in, const axis_t *a, float *out)
             }
 }
 
+/* (from, width) floats to out: (to, width) bytes; width counts channels too. */
 static void filter_columns(const float *in, int64_t width, const axis_t *a,
                            uint8_t *out)
 {

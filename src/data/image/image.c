@@ -1,3 +1,4 @@
+/* image.c - finds the decoder of a file by its first bytes, and the encoder by name. */
 #include "data/image/image.h"
 
 #include <string.h>
@@ -5,8 +6,9 @@
 
 #include "base/alloc.h"
 
-enum { MAX_VALUES = 1 << 28 }; /* beyond it, a file is taken for damaged */
+enum { MAX_VALUES = 1 << 28 }; /* values of an image; files with more are refused */
 
+/* A file format: files begin with `magic`. */
 typedef struct format {
     const char          *name, *magic;
     fire_image_decoder_t decode; /* NULL: not in this build */
@@ -65,14 +67,17 @@ fire_status_t fire_image_reserve(fire_buffer_t *b, int64_t channels, int64_t hei
 {
     if (channels < 1 || height < 1 || width < 1 || width > MAX_VALUES / channels ||
         height > MAX_VALUES / (channels * width))
-        return FIRE_FAIL(FIRE_ERR_PARSE, "an image of %lld x %lld pixels is refused",
+        return FIRE_FAIL(FIRE_ERR_PARSE,
+                         "an image of %lld x %lld pixels is empty or too large; is the "
+                         "file damaged?",
                          (long long)width, (long long)height);
     return fire_grow(&b->bytes, &b->cap, channels * height * width, 1);
 }
 
 void fire_image_gray(uint8_t *bgr, int64_t count)
 {
-    enum { B = 1868, G = 9617, R = 4899, HALF = 1 << 13 }; /* of 1 << 14 */
+    /* 0.114, 0.587, 0.299 times 2^14 */
+    enum { B = 1868, G = 9617, R = 4899, HALF = 1 << 13 };
 
     for (int64_t i = 0; i < count; i++) {
         const uint8_t *p = bgr + 3 * i;

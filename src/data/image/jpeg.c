@@ -1,5 +1,7 @@
-/* jpeg.c - JPEG through libjpeg-turbo. A file that ends early is an error here:
- * the library would fill the rest with grey and say nothing. */
+/* jpeg.c - decodes and encodes JPEG with libjpeg-turbo. A file that ends early is an
+ * error here; the library would fill the rest with grey and only warn.
+ *
+ * The library reports errors by a callback that must not return, hence longjmp(). */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,8 @@
 
 enum { QUALITY = 95 };
 
+/* The library's error handler with our part behind it: where to jump and the
+ * message. */
 typedef struct failure {
     struct jpeg_error_mgr base;
     jmp_buf               back;
@@ -24,6 +28,7 @@ static void on_error(j_common_ptr c)
     longjmp(f->back, 1);
 }
 
+/* Warnings that mean missing data become errors; others are ignored. */
 static void on_message(j_common_ptr c, int level)
 {
     int code = c->err->msg_code;
@@ -31,7 +36,8 @@ static void on_message(j_common_ptr c, int level)
     if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)) on_error(c);
 }
 
-/* OpenCV's reading of (inverted, as Adobe writes it) CMYK. */
+/* One line of CMYK to BGR in place, by OpenCV's formula. Adobe writes CMYK inverted,
+ * and OpenCV takes all CMYK as such. */
 static void cmyk_to_bgr(uint8_t *p, int width)
 {
     for (int x = 0; x < width; x++) {
@@ -43,6 +49,7 @@ static void cmyk_to_bgr(uint8_t *p, int width)
     }
 }
 
+/* The colour space that the library shall convert to. */
 static void choose_output(struct jpeg_decompress_struct *c, fire_color_t color)
 {
     if (c->num_components == 4)
@@ -54,7 +61,7 @@ static void choose_output(struct jpeg_decompress_struct *c, fire_color_t color)
         c->out_color_space = JCS_EXT_BGR;
 }
 
-/* One spare byte per pixel: CMYK lines are longer than what they become. */
+/* Room for the image. CMYK lines need 4 bytes per pixel until they are converted. */
 static fire_status_t reserve(const struct jpeg_decompress_struct *c, fire_buffer_t *b)
 {
     return fire_image_reserve(b, c->num_components == 4 ? 4 : 3, c->output_height,
@@ -71,8 +78,8 @@ static void read_lines(struct jpeg_decompress_struct *c, uint8_t *out, int chann
     }
 }
 
-/* jpeg_start_decompress() alone may allocate as much as the header asks for, which is
- * why the size is looked at before. */
+/* Decode after the header was read. The size is checked first, because
+ * jpeg_start_decompress() may allocate as much as the header asks for. */
 static fire_status_t decode(struct jpeg_decompress_struct *c, fire_color_t color,
                             fire_buffer_t *b, fire_pixels_t *pixels_p)
 {
@@ -116,7 +123,7 @@ fire_status_t fire_image_decode_jpeg(const uint8_t *file, size_t n, fire_color_t
     return st;
 }
 
-/* The library allocates the file that it writes, and must free it. */
+/* Write the file; the library allocates its memory, the caller must free() it. */
 static void encode(struct jpeg_compress_struct *c, const fire_pixels_t *in)
 {
     c->image_width      = (JDIMENSION)in->extent.width;

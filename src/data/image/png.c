@@ -1,12 +1,14 @@
-/* png.c - PNG through libpng, with the conversions that OpenCV asks it for. */
+/* png.c - decodes and encodes PNG with libpng, with the conversions that OpenCV uses.
+ * libpng reports errors by longjmp(). */
 #include <png.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "data/image/image.h"
 
+/* The file being read, and libpng's last error message. */
 typedef struct job {
-    const uint8_t *at, *end; /* of the file that is read */
+    const uint8_t *at, *end; /* next byte; one past the last */
     char           text[128];
 } job_t;
 
@@ -32,7 +34,8 @@ static void on_read(png_structp png, png_bytep out, size_t n)
     job->at += n;
 }
 
-/* Ask for 8 bits and the wanted channels, whatever the file has; how many those are. */
+/* Tell libpng to give 8 bits per value and the wanted channels, whatever the file has.
+ * Returns the number of channels. */
 static int convert(png_structp png, png_infop info, fire_color_t color)
 {
     int  type     = png_get_color_type(png, info);
@@ -55,7 +58,7 @@ static int convert(png_structp png, png_infop info, fire_color_t color)
     return channels + alpha;
 }
 
-/* An interlaced image comes in passes, each over all lines. */
+/* Read all lines; an interlaced image needs several passes over them. */
 static void read_lines(png_structp png, uint8_t *out, fire_extent_t e, int passes)
 {
     for (int pass = 0; pass < passes; pass++)

@@ -1,14 +1,14 @@
-/* pnm.c - binary PGM (P5) and PPM (P6) with 8 bits per value. */
+/* pnm.c - decodes binary PGM (P5, grey) and PPM (P6, RGB) with 8 bits per value. */
 #include <ctype.h>
 #include <string.h>
 
 #include "data/image/image.h"
 
 typedef struct text {
-    const uint8_t *at, *end;
+    const uint8_t *at, *end; /* next byte; one past the last */
 } text_t;
 
-/* A number behind white space and comments. */
+/* Read a number of at most 9 digits after white space and #-comments. */
 static bool read_number(text_t *t, int64_t *value_p)
 {
     int64_t value = 0;
@@ -27,12 +27,13 @@ static bool read_number(text_t *t, int64_t *value_p)
     return digits > 0;
 }
 
+/* Copy pixels of `from` channels (RGB or grey) to `to` channels (BGR or grey). */
 static void copy_pixels(const uint8_t *src, int64_t count, int from, int to,
                         uint8_t *dst)
 {
     for (int64_t i = 0; i < count; i++)
         for (int c = 0; c < to; c++)
-            dst[i * to + c] = src[i * from + (from == 3 ? 2 - c : 0)]; /* red last */
+            dst[i * to + c] = src[i * from + (from == 3 ? 2 - c : 0)]; /* blue first */
 }
 
 fire_status_t fire_image_decode_pnm(const uint8_t *file, size_t n, fire_color_t color,
@@ -46,7 +47,7 @@ fire_status_t fire_image_decode_pnm(const uint8_t *file, size_t n, fire_color_t 
     if (!read_number(&t, &width) || !read_number(&t, &height) ||
         !read_number(&t, &most) || most != 255 || t.at++ == t.end)
         return FIRE_FAIL(FIRE_ERR_PARSE,
-                         "damaged PGM or PPM, or one with other than 8 bits");
+                         "damaged PGM or PPM, or one with more than 8 bits per value");
     FIRE_TRY(fire_image_reserve(b, 3, height, width));
     if (channels * width * height > t.end - t.at)
         return FIRE_FAIL(FIRE_ERR_PARSE, "the PGM or PPM file ends early");

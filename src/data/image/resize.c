@@ -1,6 +1,7 @@
-/* resize.c - bilinear resizing in OpenCV's fixed-point arithmetic: weights have
- * 11 bits, lines are blended after dropping 4, and halving both sides is an average of
- * four (there OpenCV takes its area filter). Pixel centres, no smoothing. */
+/* resize.c - bilinear resizing in OpenCV's fixed-point arithmetic: weights have 11
+ * bits, products of lines are cut by 4 bits before lines are blended. Halving both
+ * sides exactly is an average of four pixels, because OpenCV uses its area filter then.
+ * Pixels are sampled at their centres, without smoothing. */
 #include <math.h>
 #include <string.h>
 
@@ -9,15 +10,16 @@
 
 enum { BITS = 11, ONE = 1 << BITS };
 
-/* Where a pixel of the result comes from: a and b, weights of 1 << BITS. */
+/* A pixel of the result: (wa * pixel a + wb * pixel b) >> BITS, with wa + wb = ONE. */
 typedef struct tap {
     int   a, b;
     short wa, wb;
 } tap_t;
 
-/* Beyond the edges the edge goes on. In a line OpenCV gives it the whole weight there;
- * between lines it keeps both weights and takes the same line twice, which rounds
- * otherwise. */
+/* The two source pixels of pixel i of the result, and their weights. Outside of the
+ * image the edge pixel is repeated. Along a line OpenCV then gives it the whole weight;
+ * across lines it keeps both weights and uses the same line twice, which rounds
+ * differently. */
 static tap_t tap_at(int i, int from, int to, bool in_line)
 {
     double scale = (double)from / to;
@@ -25,7 +27,7 @@ static tap_t tap_at(int i, int from, int to, bool in_line)
     int    a     = (int)floorf(at);
     float  part  = at - (float)a;
 
-    if (a >= from) a = from - 1; /* beyond 1 << 24, floats leave numbers out */
+    if (a >= from) a = from - 1; /* above 2^24 a float cannot hold every index */
     if (in_line && (a < 0 || a >= from - 1)) part = 0;
     return (tap_t){.a  = a < 0 ? 0 : a,
                    .b  = a + 1 < from ? a + 1 : from - 1,
@@ -33,6 +35,7 @@ static tap_t tap_at(int i, int from, int to, bool in_line)
                    .wb = (short)lrintf(part * ONE)};
 }
 
+/* One line of the image, stretched to `width` pixels of 11 more bits. */
 static void stretch_line(const uint8_t *src, int channels, const tap_t *tap, int width,
                          int *dst)
 {
@@ -42,6 +45,7 @@ static void stretch_line(const uint8_t *src, int channels, const tap_t *tap, int
                      src[tap[x].b * channels + c] * tap[x].wb;
 }
 
+/* One line of the result from the two stretched lines above and below it. */
 static void blend_lines(const int *up, const int *down, tap_t t, int n, uint8_t *dst)
 {
     for (int i = 0; i < n; i++) {
@@ -51,6 +55,7 @@ static void blend_lines(const int *up, const int *down, tap_t t, int n, uint8_t 
     }
 }
 
+/* Half the height and width: the rounded average of 2 x 2 pixels. */
 static void halve(const fire_pixels_t *in, const fire_pixels_t *out, uint8_t *dst)
 {
     int64_t n = out->extent.channels;
@@ -66,7 +71,8 @@ static void halve(const fire_pixels_t *in, const fire_pixels_t *out, uint8_t *ds
             }
 }
 
-/* `line` holds two stretched lines; one is kept where two results share it. */
+/* Each line of the result blends two stretched lines. `line` has room for two, line y
+ * in half y % 2; one that the previous result used is not stretched again. */
 static void resize(const fire_pixels_t *in, const fire_pixels_t *out, const tap_t *tap,
                    int *line, uint8_t *dst)
 {
@@ -97,7 +103,7 @@ fire_status_t fire_image_resize(const fire_pixels_t *in, int height, int width,
     tap_t        *tap;
 
     FIRE_TRY(fire_image_reserve(b, e.channels, height, width));
-    image = (fire_extent_count(e) + 15) / 16 * 16; /* behind it: taps, two lines */
+    image = (fire_extent_count(e) + 15) / 16 * 16; /* then the taps, then two lines */
     taps  = width * (int64_t)sizeof(tap_t);
     lines = 2 * (int64_t)width * e.channels * (int64_t)sizeof(int);
     FIRE_TRY(fire_grow(&b->bytes, &b->cap, image + taps + lines, 1));

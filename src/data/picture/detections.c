@@ -1,3 +1,4 @@
+/* detections.c - reads and writes tables of windows as CSV. */
 #include "data/picture/detections.h"
 
 #include <math.h>
@@ -6,6 +7,7 @@
 #include "base/file.h"
 #include "base/text/text.h"
 
+/* The columns that are read, in the order in which they are written. */
 enum { FILENAME, YMIN, XMIN, YMAX, XMAX, COLUMNS, MAX_FIELDS = 1024 };
 
 static const char *const column_name[COLUMNS] = {"filename", "ymin", "xmin", "ymax",
@@ -13,8 +15,9 @@ static const char *const column_name[COLUMNS] = {"filename", "ymin", "xmin", "ym
 
 /* ---- reading ---- */
 
-/* Undo quotes, in place. Returns what follows the field, behind its comma; NULL at the
- * end of the line. */
+/* Cut the next field out of a line, in place: "" inside of quotes is one quote, blanks
+ * around unquoted fields go. Returns the text after its comma; NULL at the end of the
+ * line. */
 static char *cut_field(char *at, char **field_p)
 {
     char *to = at + strspn(at, " \t"), *from = to;
@@ -37,6 +40,7 @@ static char *cut_field(char *at, char **field_p)
     return last ? NULL : from + 1;
 }
 
+/* The fields of a line; returns their number. */
 static int split(char *line, char *field[MAX_FIELDS])
 {
     int n = 0;
@@ -46,6 +50,7 @@ static int split(char *line, char *field[MAX_FIELDS])
     return n;
 }
 
+/* place[c] = position of column c in the header line. */
 static fire_status_t find_columns(const char *path, char *line, int place[COLUMNS])
 {
     char *field[MAX_FIELDS];
@@ -75,8 +80,8 @@ static fire_status_t read_row(const char *path, int number, char *line,
         double x = 0;
 
         if (place[c] >= n)
-            return FIRE_FAIL(FIRE_ERR_PARSE, "%s:%d: no %s", path, number,
-                             column_name[c]);
+            return FIRE_FAIL(FIRE_ERR_PARSE, "%s:%d: the column \"%s\" is missing",
+                             path, number, column_name[c]);
         if (c == FILENAME) continue;
         if (!fire_number_parse(field[place[c]], strlen(field[place[c]]), &x) ||
             !(fabs(x) < most))
@@ -132,6 +137,7 @@ void fire_detections_fini(fire_detections_t *d)
 
 /* ---- writing ---- */
 
+/* A file name, in quotes where CSV needs them. */
 static fire_status_t print_name(fire_str_t *out, const char *name)
 {
     if (strpbrk(name, ",\"") == NULL) return fire_str_printf(out, "%s", name);

@@ -1,3 +1,4 @@
+/* detections_hdf5.c - writes windows and their scores as HDF5. */
 #include "base/alloc.h"
 #include "data/picture/detections.h"
 #include "model/hdf5_io.h"

@@ -1,3 +1,4 @@
+/* mean_file.c - loads mean images from .binaryproto and .npy files. */
 #include <string.h>
 #include "base/alloc.h"
 #include "base/file.h"
@@ -6,6 +7,7 @@
 #include "model/load.h"
 #include "model/npy.h"
 
+/* Read a BlobProto as if it were an array of numpy. */
 static fire_status_t load_proto(const char *path, fire_npy_t *array_p)
 {
     Caffe__BlobProto *proto;
@@ -25,7 +27,8 @@ static fire_status_t load_proto(const char *path, fire_npy_t *array_p)
     return st;
 }
 
-/* A vector is a number for each channel, a matrix an image of one channel. */
+/* The image size of an array: (C) is C x 1 x 1, (H, W) is 1 x H x W, (C, H, W) and (1,
+ * C, H, W) are C x H x W. */
 static fire_status_t extent_of(const fire_npy_t *a, const char *path,
                                fire_extent_t *extent_p)
 {
@@ -42,13 +45,14 @@ static fire_status_t extent_of(const fire_npy_t *a, const char *path,
                               : 0;
     if (a->count < 1 || a->count > INT32_MAX || size[0] * size[1] * size[2] != a->count)
         return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "%s is no mean: it must be channels x height x width, or a "
+                         "%s is not a mean: it must be channels x height x width, or a "
                          "number for each channel",
                          path);
     *extent_p = (fire_extent_t){(int)size[0], (int)size[1], (int)size[2]};
     return FIRE_OK;
 }
 
+/* The mean of each channel. */
 static void average(fire_mean_t *m)
 {
     int64_t area = (int64_t)m->extent.height * m->extent.width;

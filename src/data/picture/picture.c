@@ -1,3 +1,4 @@
+/* picture.c - loading, resizing and cutting of float images. */
 #include "data/picture/picture.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@ void fire_picture_fini(fire_picture_t *p)
 
 /* ---- files ---- */
 
+/* Bytes 0 ... 255, BGR, to floats 0 ... 1, RGB. */
 static fire_status_t from_bytes(const fire_pixels_t *in, fire_picture_t *picture_p)
 {
     int            channels = in->extent.channels;
@@ -31,7 +33,7 @@ static fire_status_t from_bytes(const fire_pixels_t *in, fire_picture_t *picture
     FIRE_TRY(fire_picture_create(in->extent.height, in->extent.width, channels, &p));
     for (int y = 0; y < p.height; y++)
         for (int x = 0; x < p.width; x++)
-            for (int c = 0; c < channels; c++) /* blue first there, red here */
+            for (int c = 0; c < channels; c++) /* BGR to RGB */
                 fire_picture_at(&p, y, x)[channels - 1 - c] =
                     (float)(in->bytes[y * in->step_y + x * in->step_x +
                                       c * in->step_c] /
@@ -56,9 +58,9 @@ fire_status_t fire_picture_load(const char *path, int channels,
 
 /* ---- resize ---- */
 
-/* Where a row or column of the result lies between two of the picture. */
+/* A row or column of the result between two of the picture: `low` and low + 1. */
 typedef struct tap {
-    int    low; /* -1 and the size itself are beyond the border */
+    int    low; /* may be -1, and low + 1 the size: outside */
     double high_weight;
 } tap_t;
 
@@ -70,6 +72,7 @@ static tap_t tap_of(int i, int from, int to)
     return (tap_t){(int)low, at - low};
 }
 
+/* The smallest value of a picture. */
 static float least(const fire_picture_t *p)
 {
     float min = p->value[0];
@@ -79,6 +82,7 @@ static float least(const fire_picture_t *p)
     return min;
 }
 
+/* The value at (y, x, c), or `beyond` outside of the picture. */
 static double value_at(const fire_picture_t *p, int y, int x, int c, double beyond)
 {
     bool inside = y >= 0 && y < p->height && x >= 0 && x < p->width;

@@ -1,3 +1,4 @@
+/* prepare.c - pycaffe's Transformer: mean and input. */
 #include "data/picture/prepare.h"
 
 #include "base/alloc.h"
@@ -22,6 +23,7 @@ void fire_prepare_fini(fire_prepare_t *p)
 
 /* ---- the mean ---- */
 
+/* (height, width, channels) to (channels, height, width). */
 static void copy_planes(const fire_picture_t *in, float *out)
 {
     for (int c = 0; c < in->channels; c++)
@@ -30,6 +32,7 @@ static void copy_planes(const fire_picture_t *in, float *out)
                 *out++ = fire_picture_at(in, y, x)[c];
 }
 
+/* The mean image in the size `to`. */
 static fire_status_t resize_mean(const fire_mean_t *mean, fire_extent_t to, float *out)
 {
     fire_extent_t  e     = mean->extent;
@@ -84,6 +87,7 @@ fire_status_t fire_prepare_set_mean(fire_prepare_t *p, const fire_mean_t *mean,
 
 /* ---- the input ---- */
 
+/* The picture, which has the input's size, to the input. */
 static void fill(const fire_prepare_t *p, const fire_picture_t *in, float *out)
 {
     int64_t at = 0;

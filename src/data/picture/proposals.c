@@ -1,3 +1,5 @@
+/* proposals.c - selective search. Memory: a region of about 400 bytes per segment,
+ * twice; a pair of 12 bytes per two regions that touch. */
 #include "data/picture/proposals.h"
 
 #include <math.h>
@@ -7,23 +9,25 @@
 #include "data/picture/segment.h"
 
 enum {
-    COLOUR_BINS = 25,
-    DIRECTIONS  = 8,
+    COLOUR_BINS = 25, /* of a histogram, per channel */
+    DIRECTIONS  = 8,  /* of the gradient, per channel */
     CHANNELS    = 3,
     COLOURS     = CHANNELS * COLOUR_BINS,
     TEXTURES    = CHANNELS * DIRECTIONS,
-    WORK_SIDE   = 500, /* larger pictures are searched at this size */
+    WORK_SIDE   = 500, /* longest side in pixels; larger pictures shrink */
 };
 
-static const float scales[] = {50, 100, 150, 300}; /* of the first regions */
+/* of the first regions: fire_segment()'s scale */
+static const float scales[] = {50, 100, 150, 300};
 
+/* A region; its shape is not kept, only what the similarity needs. */
 typedef struct region {
-    float       size; /* pixels */
+    float       size; /* number of pixels */
     fire_rect_t rect;
-    float       colour[COLOURS], texture[TEXTURES]; /* histograms, of sum 1 */
+    float       colour[COLOURS], texture[TEXTURES]; /* histograms, each of sum 1 */
 } region_t;
 
-/* Two that touch. */
+/* Two regions that touch. */
 typedef struct pair {
     int   a, b;
     float likeness;
@@ -31,16 +35,17 @@ typedef struct pair {
 
 typedef struct search {
     const fire_picture_t *in;
-    bool                  by_colour; /* colour counts in the likeness */
-    int                  *label;
-    region_t             *region;
+    bool                  by_colour; /* colour is part of the likeness */
+    int                  *label;     /* [height x width] first region of each pixel */
+    region_t             *region;    /* first regions, then merged ones */
     int                   nregion;
-    pair_t               *pair;
+    pair_t               *pair; /* all pairs of regions that are not merged yet */
     int64_t               npair, pair_cap;
 } search_t;
 
 /* ---- the first regions ---- */
 
+/* The bin of a value of 0 ... 1. */
 static int bin_of(float value, int bins)
 {
     int bin = (int)(value * (float)bins);
@@ -48,6 +53,7 @@ static int bin_of(float value, int bins)
     return bin < 0 ? 0 : bin < bins ? bin : bins - 1;
 }
 
+/* The gradient's length at (y, x) in channel c, and its direction's bin. */
 static float gradient(const fire_picture_t *p, int y, int x, int c, int *direction_p)
 {
     static const float pi = 3.14159265f;
@@ -60,6 +66,7 @@ static float gradient(const fire_picture_t *p, int y, int x, int c, int *directi
     return sqrtf(dx * dx + dy * dy);
 }
 
+/* Add a pixel to box and histograms of its region; pixels come in row order. */
 static void add_pixel(const fire_picture_t *p, int y, int x, region_t *r)
 {
     fire_rect_t *t = &r->rect;
@@ -93,7 +100,8 @@ static fire_status_t first_regions(search_t *s, float scale)
     const fire_picture_t *p = s->in;
 
     FIRE_TRY(fire_segment(p, scale, (int)scale, s->label, &s->nregion));
-    FIRE_TRY(FIRE_NEW(&s->region, 2 * s->nregion - 1)); /* with all that they become */
+    FIRE_TRY(
+        FIRE_NEW(&s->region, 2 * s->nregion - 1)); /* n regions merge n - 1 times */
     for (int y = 0; y < p->height; y++)
         for (int x = 0; x < p->width; x++)
             add_pixel(p, y, x, &s->region[s->label[y * p->width + x]]);
@@ -106,6 +114,7 @@ static fire_status_t first_regions(search_t *s, float scale)
 
 /* ---- likeness ---- */
 
+/* Histogram intersection: 1 for equal histograms. */
 static float common(const float *a, const float *b, int n)
 {
     float sum = 0;
@@ -122,7 +131,7 @@ static fire_rect_t around(fire_rect_t a, fire_rect_t b)
         a.ymax > b.ymax ? a.ymax : b.ymax, a.xmax > b.xmax ? a.xmax : b.xmax};
 }
 
-/* Colour, texture, both small, and one filling the gaps of the other. */
+/* Colour and texture alike, both small, and the box around both well filled. */
 static float likeness(const search_t *s, const region_t *a, const region_t *b)
 {
     float       whole = (float)s->in->height * (float)s->in->width;
@@ -149,6 +158,7 @@ static int by_regions(const void *pa, const void *pb)
     return a->a != b->a ? a->a - b->a : a->b - b->b;
 }
 
+/* Note that regions a and b touch. */
 static fire_status_t touch(search_t *s, int a, int b)
 {
     if (a == b) return FIRE_OK;
@@ -157,7 +167,7 @@ static fire_status_t touch(search_t *s, int a, int b)
     return FIRE_OK;
 }
 
-/* Every two regions with a side of a pixel in common, once. */
+/* List all pairs of first regions with a pixel side in common, each once. */
 static fire_status_t first_pairs(search_t *s)
 {
     int     width = s->in->width, height = s->in->height;
@@ -184,6 +194,7 @@ static fire_status_t first_pairs(search_t *s)
 
 /* ---- merging ---- */
 
+/* Histograms of the union: the mean, weighted by size. */
 static void merge_bins(const region_t *a, const region_t *b, region_t *to)
 {
     float share = a->size / (a->size + b->size);
@@ -194,8 +205,8 @@ static void merge_bins(const region_t *a, const region_t *b, region_t *to)
         to->texture[i] = share * a->texture[i] + (1 - share) * b->texture[i];
 }
 
-/* What touched either touches the new one. `seen`: for which new region a neighbour has
- * been noted last. */
+/* Merge regions a and b into a new one, which touches whatever touched either. seen[r]
+ * = the new region for which region r was added to the pairs last. */
 static fire_status_t merge(search_t *s, int a, int b, int *seen)
 {
     int       id = s->nregion++;
@@ -221,6 +232,7 @@ static fire_status_t merge(search_t *s, int a, int b, int *seen)
     return FIRE_OK;
 }
 
+/* Merge the most similar pair until no pair is left. */
 static fire_status_t merge_all(search_t *s)
 {
     int          *seen;
@@ -241,6 +253,7 @@ static fire_status_t merge_all(search_t *s)
 
 /* ---- windows ---- */
 
+/* A window and its position in the list. */
 typedef struct window {
     fire_rect_t rect;
     int64_t     order;
@@ -266,6 +279,7 @@ static int by_order(const void *pa, const void *pb)
     return (a->order > b->order) - (a->order < b->order);
 }
 
+/* Keep the first of equal windows, in the old order. */
 static void drop_repeated(windows_t *w)
 {
     int64_t n = 0;
@@ -280,7 +294,7 @@ static void drop_repeated(windows_t *w)
     qsort(w->item, (size_t)n, sizeof(*w->item), by_order);
 }
 
-/* From the size that was searched to that of the picture, outwards. */
+/* Scale a box from the searched picture to the original one, rounded outwards. */
 static fire_rect_t enlarge(fire_rect_t r, const fire_picture_t *from,
                            const fire_picture_t *to)
 {
@@ -294,7 +308,7 @@ static fire_rect_t enlarge(fire_rect_t r, const fire_picture_t *from,
 static fire_status_t collect(const search_t *s, const fire_picture_t *in, int min_side,
                              windows_t *w)
 {
-    for (int i = s->nregion - 1; i >= 0; i--) { /* the last is all of it */
+    for (int i = s->nregion - 1; i >= 0; i--) { /* the last one is the whole picture */
         fire_rect_t r = enlarge(s->region[i].rect, s->in, in);
 
         if (r.ymax - r.ymin < min_side || r.xmax - r.xmin < min_side) continue;
@@ -305,6 +319,7 @@ static fire_status_t collect(const search_t *s, const fire_picture_t *in, int mi
     return FIRE_OK;
 }
 
+/* Search with one size of first regions: with colour, then without. */
 static fire_status_t search_scale(const fire_picture_t *small, float scale,
                                   const fire_picture_t *in, int min_side, windows_t *w)
 {

@@ -1,3 +1,6 @@
+/* segment.c - graph-based segmentation: pixels are the nodes, edges join neighbours and
+ * weigh their colour difference; edges are looked at in ascending order, as in
+ * Kruskal's algorithm. Memory: 48 bytes per pixel for edges, 12 for the forest. */
 #include "data/picture/segment.h"
 
 #include <math.h>
@@ -9,7 +12,7 @@
 
 enum { RADIUS = 4 };
 
-/* exp(-d * d / (2 * 0.8 * 0.8)), which takes away what JPEG leaves behind. */
+/* A Gaussian of sigma 0.8, exp(-d * d / (2 * 0.8 * 0.8)): removes JPEG artefacts. */
 static const float weight[RADIUS + 1] = {1.0f, 0.45783336f, 0.04393694f, 0.00088383f,
                                          3.7267e-06f};
 
@@ -18,7 +21,7 @@ static int clamp(int i, int n)
     return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-/* Along rows (dx = 1) or columns (dy = 1). */
+/* Convolve along rows (dx = 1) or columns (dy = 1). */
 static void smooth(const fire_picture_t *in, int dy, int dx, fire_picture_t *out)
 {
     for (int y = 0; y < in->height; y++)
@@ -39,11 +42,14 @@ static void smooth(const fire_picture_t *in, int dy, int dx, fire_picture_t *out
 
 /* ---- a forest of pixels ---- */
 
+/* A pixel in the forest of regions (union-find). Members but `parent` are valid in
+ * roots. */
 typedef struct tree {
     int   parent, size;
-    float inner; /* largest step inside, plus the patience left */
+    float inner; /* largest difference inside + scale / size */
 } tree_t;
 
+/* The root of pixel i's region; shortens the path on the way. */
 static int root_of(tree_t *t, int i)
 {
     while (t[i].parent != i) {
@@ -53,6 +59,7 @@ static int root_of(tree_t *t, int i)
     return i;
 }
 
+/* Join two roots; returns the new root, that of the larger region. */
 static int join(tree_t *t, int a, int b)
 {
     if (t[a].size < t[b].size) {
@@ -68,6 +75,7 @@ static int join(tree_t *t, int a, int b)
 
 /* ---- steps between neighbours ---- */
 
+/* An edge between the pixels a and b; height: their colour difference, times 255. */
 typedef struct step {
     float height;
     int   a, b;
@@ -78,7 +86,8 @@ static int by_height(const void *pa, const void *pb)
     const step_t *a = pa, *b = pb;
 
     if (a->height != b->height) return a->height < b->height ? -1 : 1;
-    if (a->a != b->a) return a->a < b->a ? -1 : 1; /* the same order everywhere */
+    /* equal heights in pixel order, so that all machines agree */
+    if (a->a != b->a) return a->a < b->a ? -1 : 1;
     return (a->b > b->b) - (a->b < b->b);
 }
 
@@ -91,6 +100,7 @@ static float difference(const float *a, const float *b, int channels)
     return 255 * sqrtf(sum);
 }
 
+/* All edges to the right and lower neighbours, 4 per pixel; returns their number. */
 static int64_t list_steps(const fire_picture_t *p, step_t *step)
 {
     static const int dy[] = {0, 1, 1, 1}, dx[] = {1, 0, 1, -1};
@@ -112,6 +122,7 @@ static int64_t list_steps(const fire_picture_t *p, step_t *step)
 
 /* ---- regions ---- */
 
+/* Join regions whose difference is not larger than inside of either. */
 static void grow_regions(tree_t *t, const step_t *step, int64_t n, float scale)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -124,6 +135,7 @@ static void grow_regions(tree_t *t, const step_t *step, int64_t n, float scale)
     }
 }
 
+/* Join regions below min_size to a neighbour, the most similar one first. */
 static void absorb_small(tree_t *t, const step_t *step, int64_t n, int min_size)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -133,7 +145,8 @@ static void absorb_small(tree_t *t, const step_t *step, int64_t n, int min_size)
     }
 }
 
-/* Needs the sizes no longer: a root keeps its number there, as -1 - number. */
+/* Number the regions. The sizes are not needed any more: a root's `size` becomes -1 -
+ * its number. */
 static int number_regions(tree_t *t, int64_t count, int *label)
 {
     int n = 0;

@@ -1,15 +1,19 @@
-/* Windows as pycaffe's Detector cuts them. */
+/* window.c - cuts windows out of pictures as pycaffe's Detector does, with or without
+ * context around them. */
 #include <math.h>
 #include <string.h>
 #include "data/picture/prepare.h"
 
-/* One direction of a window with context, rows or columns. rint() rounds halves to the
- * even neighbour, as numpy does. */
+/* One direction (rows or columns) of a window with context: pixels from ... to - 1 of
+ * the picture become pixels at ... at + size - 1 of the crop. */
 typedef struct side {
-    int from, to; /* of the picture */
+    int from, to; /* in the picture */
     int at, size; /* in the crop */
 } side_t;
 
+/* A window low ... high in a picture of size `limit`, for a crop of size `crop` with
+ * `pad` pixels of context. rint() rounds halves to the even neighbour, as numpy
+ * does. */
 static side_t side_of(int low, int high, int limit, int crop, int pad)
 {
     double scale  = crop / (crop - 2.0 * pad);
@@ -46,7 +50,8 @@ static fire_rect_t clip(const fire_picture_t *in, fire_rect_t w)
     return w;
 }
 
-/* The mean, in the units and the order of channels of pictures. */
+/* Fill the crop with the mean, so that subtracting it leaves 0. The crop has the
+ * picture's units and channel order. */
 static void fill_with_mean(const fire_prepare_t *p, fire_picture_t *crop)
 {
     int64_t at = 0;
@@ -58,6 +63,7 @@ static void fill_with_mean(const fire_prepare_t *p, fire_picture_t *crop)
                 fire_picture_at(crop, y, x)[p->swap[c]] = p->mean[at] / p->raw_scale;
 }
 
+/* Copy a picture into another at (y, x). */
 static void paste(const fire_picture_t *from, int y, int x, fire_picture_t *to)
 {
     for (int row = 0; row < from->height; row++)
@@ -65,6 +71,7 @@ static void paste(const fire_picture_t *from, int y, int x, fire_picture_t *to)
                (size_t)from->width * (size_t)from->channels * sizeof(*from->value));
 }
 
+/* Cut the part inside of the picture, resize it, and paste it on the mean. */
 static fire_status_t with_context(const fire_prepare_t *p, const fire_picture_t *in,
                                   side_t v, side_t h, fire_picture_t *crop_p)
 {

@@ -1,6 +1,7 @@
-/* leveldb.c - a LevelDB, its keys listed once. A directory can be open only once
- * in a process (and by one process at a time), yet several nets and workers may read
- * it: those in this process share one open data set. */
+/* leveldb.c - reads a LevelDB. Opening lists all keys, so that records can be read by
+ * number. LevelDB lets one process open a directory, and only once; but several nets
+ * and workers may read the same data set. Those of this process therefore share one
+ * open database, counted by `users`. */
 #include <errno.h>
 #include <leveldb/c.h>
 #include <limits.h>
@@ -16,18 +17,20 @@ typedef struct level_source {
     fire_source_t          base;
     leveldb_t             *db;
     leveldb_readoptions_t *read;
-    fire_str_t             keys; /* one after another; key i ends at end[i] */
-    int64_t               *end, cap;
-    int                    users; /* guarded by `lock`, like the list */
-    char                  *real;  /* path without links: what it is found by */
-    struct level_source   *next;
+    fire_str_t             keys; /* all keys, one after another; key i ends at end[i] */
+    int64_t               *end, cap; /* [count] offsets into `keys` */
+    int                    users;    /* how often it is open; guarded by `lock` */
+    char                  *real;     /* path without symbolic links, to find it again */
+    struct level_source   *next;     /* next in the list `open_ones` */
 } level_source_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* All open databases of this process, guarded by `lock`. */
 static level_source_t *open_ones;
 
 extern const fire_source_ops_t fire_source_leveldb;
 
+/* Turn an error text of LevelDB, which it frees, into a status. */
 static fire_status_t check(char *error, const char *path)
 {
     fire_status_t st;
@@ -81,7 +84,8 @@ static fire_status_t open_db(level_source_t *s)
     fire_status_t       st;
 
     leveldb_options_set_max_open_files(options, 100);
-    leveldb_options_set_paranoid_checks(options, 1); /* else damaged records just go */
+    /* else it drops damaged records silently */
+    leveldb_options_set_paranoid_checks(options, 1);
     s->db = leveldb_open(options, s->base.path, &error);
     leveldb_options_destroy(options);
     FIRE_TRY(check(error, s->base.path));
@@ -112,6 +116,7 @@ err_source:
     return st;
 }
 
+/* Share the open database of this path, or open it. Called with the lock. */
 static fire_status_t find_or_create(const char *path, const char *real,
                                     level_source_t **source_p)
 {
@@ -159,6 +164,7 @@ static void level_close(fire_source_t *base)
     pthread_mutex_unlock(&lock);
 }
 
+/* Key i and its length. */
 static const char *key_at(const level_source_t *s, int64_t i, size_t *n_p)
 {
     int64_t first = i > 0 ? s->end[i - 1] : 0;
@@ -178,7 +184,9 @@ static fire_status_t level_read(fire_source_t *base, int64_t i, fire_buffer_t *b
     fire_status_t   st;
 
     FIRE_TRY(check(error, base->path));
-    if (value == NULL) return FIRE_FAIL(FIRE_ERR_IO, "the record is gone");
+    if (value == NULL)
+        return FIRE_FAIL(FIRE_ERR_IO,
+                         "the record was deleted since the database was opened");
     st = fire_grow(&b->bytes, &b->cap, (int64_t)n, 1);
     if (st == FIRE_OK) {
         memcpy(b->bytes, value, n);

@@ -1,7 +1,8 @@
-/* lmdb.c - an LMDB, indexed once. A read-only transaction stays open, so that
- * keys and values keep their places in the mapped file: the index is two pointers per
- * record, and a read is a look into it without lock, search or copy. Building it walks
- * the leaves of the tree; values on pages of their own (images) are not touched. */
+/* lmdb.c - reads an LMDB. Opening builds an index: two pointers per record into the
+ * mapped file. A read-only transaction stays open so that they remain valid; reading a
+ * record is then a look into the index, without lock, search or copy. Building the
+ * index walks the leaves of the tree; values on overflow pages (images) are not
+ * touched. */
 #include <errno.h>
 #include <lmdb.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/alloc.h"
 #include "data/source/source.h"
 
+/* One record: its key and value in the mapped file. */
 typedef struct entry {
     const void *key, *value;
     uint32_t    nvalue;
@@ -20,10 +22,11 @@ typedef struct lmdb_source {
     fire_source_t base;
     MDB_env      *env;
     MDB_txn      *txn;
-    entry_t      *entry;
-    size_t        page, npage; /* bytes of one; how many are in use */
+    entry_t      *entry;       /* [count], in the order of keys */
+    size_t        page, npage; /* bytes of a page; pages in use */
 } lmdb_source_t;
 
+/* Turn a return code of LMDB into a status. */
 static fire_status_t check(int rc, const char *path)
 {
     if (rc == 0) return FIRE_OK;
@@ -46,6 +49,8 @@ static void lmdb_close(fire_source_t *base)
     fire_free(s);
 }
 
+/* Open without locks: training never writes, and several workers may read the same
+ * file. A path may name the data.mdb file instead of its directory. */
 static fire_status_t open_env(lmdb_source_t *s)
 {
     const char *path  = s->base.path;
@@ -58,7 +63,9 @@ static fire_status_t open_env(lmdb_source_t *s)
     return check(mdb_txn_begin(s->env, NULL, MDB_RDONLY, &s->txn), path);
 }
 
-/* A file cut short would be found out only by SIGBUS, in the middle of training. */
+/* Compare the length of the file with the pages that its header promises. Reading past
+ * the end of a truncated file would end the program with SIGBUS in the middle of
+ * training. */
 static fire_status_t check_length(lmdb_source_t *s)
 {
     MDB_envinfo env;
@@ -80,6 +87,7 @@ static fire_status_t check_length(lmdb_source_t *s)
     return FIRE_OK;
 }
 
+/* Fill the index; `cap` entries are allocated. */
 static fire_status_t walk(lmdb_source_t *s, MDB_cursor *cursor, int64_t cap)
 {
     MDB_val key, value;
@@ -87,7 +95,10 @@ static fire_status_t walk(lmdb_source_t *s, MDB_cursor *cursor, int64_t cap)
 
     while ((rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0) {
         if (s->base.count == cap || value.mv_size > UINT32_MAX)
-            return FIRE_FAIL(FIRE_ERR_PARSE, "LMDB \"%s\" is damaged", s->base.path);
+            return FIRE_FAIL(FIRE_ERR_PARSE,
+                             "LMDB \"%s\" is damaged: its tree has more records than "
+                             "its header counts",
+                             s->base.path);
         s->entry[s->base.count++] = (entry_t){.key    = key.mv_data,
                                               .value  = value.mv_data,
                                               .nvalue = (uint32_t)value.mv_size,
@@ -96,7 +107,8 @@ static fire_status_t walk(lmdb_source_t *s, MDB_cursor *cursor, int64_t cap)
     return rc == MDB_NOTFOUND ? FIRE_OK : check(rc, s->base.path);
 }
 
-/* Where the file lies in memory: the pages that keys are in begin with their number. */
+/* Address of the first byte of the mapped file. LMDB does not tell it, but a page
+ * begins with its own page number. */
 static uintptr_t beginning(const lmdb_source_t *s)
 {
     uintptr_t page = (uintptr_t)s->entry[0].key / s->page * s->page;
@@ -106,7 +118,8 @@ static uintptr_t beginning(const lmdb_source_t *s)
     return page - number * s->page;
 }
 
-/* A length that was damaged would lead beyond the file: SIGBUS again. */
+/* Check that all keys and values are inside of the mapped file: a damaged length would
+ * lead to SIGBUS as well. */
 static fire_status_t check_places(const lmdb_source_t *s)
 {
     uintptr_t low = UINTPTR_MAX, high = 0, first = beginning(s);
@@ -121,9 +134,10 @@ static fire_status_t check_places(const lmdb_source_t *s)
         if (value + e->nvalue > high) high = value + e->nvalue;
     }
     if (low < first || high - first > s->npage * s->page)
-        return FIRE_FAIL(FIRE_ERR_PARSE,
-                         "LMDB \"%s\" is damaged: a record leads beyond its end",
-                         s->base.path);
+        return FIRE_FAIL(
+            FIRE_ERR_PARSE,
+            "LMDB \"%s\" is damaged: a record ends beyond the end of the file",
+            s->base.path);
     return FIRE_OK;
 }
 
@@ -167,6 +181,7 @@ err_source:
     return st;
 }
 
+/* No copy: the record stays in the mapped file, `b` is not used. */
 static fire_status_t lmdb_read(fire_source_t *base, int64_t i, fire_buffer_t *b,
                                fire_record_t *record_p)
 {

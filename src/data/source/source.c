@@ -1,3 +1,5 @@
+/* source.c - opens a database by the name of its kind, with the table of
+ * sources.def. */
 #include "data/source/source.h"
 
 #include <ctype.h>
@@ -27,6 +29,7 @@ void fire_buffer_fini(fire_buffer_t *b)
     *b = (fire_buffer_t){0};
 }
 
+/* Does the directory hold the file that marks databases of this kind? */
 static bool has_mark(const char *path, const fire_source_ops_t *ops)
 {
     char file[4096];
@@ -35,15 +38,16 @@ static bool has_mark(const char *path, const fire_source_ops_t *ops)
     return access(file, F_OK) == 0;
 }
 
-/* Caffe's default backend is LevelDB, so that a forgotten line in the prototxt is the
- * usual cause of a data set that does not open. */
+/* Check that the directory is of the kind asked for. Caffe's default backend is
+ * LevelDB, so a forgotten `backend: LMDB` is the usual reason why a database does not
+ * open. */
 static fire_status_t check_kind(const char *path, const fire_source_ops_t *ops)
 {
     if (has_mark(path, ops)) return FIRE_OK;
     for (int i = 0; i < NKINDS; i++)
         if (table[i] != ops && has_mark(path, table[i]))
             return FIRE_FAIL(FIRE_ERR_INVALID,
-                             "\"%s\" is no %s but a %s: set `backend: %s`", path,
+                             "\"%s\" is not %s but %s: set `backend: %s`", path,
                              ops->name, table[i]->name, table[i]->name);
     return FIRE_OK;
 }

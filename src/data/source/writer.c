@@ -1,3 +1,5 @@
+/* writer.c - creates the temporary directory of a new database, and renames or deletes
+ * it. */
 #include "data/source/writer.h"
 
 #include <errno.h>
@@ -34,6 +36,7 @@ static void remove_tree(const char *path)
     nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+/* Create the temporary directory next to `path`; *temp_p is its name. */
 static fire_status_t make_directory(const char *path, char **temp_p)
 {
     char         *temp;
@@ -54,7 +57,7 @@ static fire_status_t make_directory(const char *path, char **temp_p)
     return st;
 }
 
-/* "db/" is db: what grows beside it would grow inside. */
+/* "db/" means db. Without this, the temporary directory would be made inside of it. */
 static void drop_last_slashes(char *path)
 {
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
@@ -106,7 +109,8 @@ fire_status_t fire_writer_put(fire_writer_t *w, const char *key, const void *val
     return st < 0 ? fire_error_prefix(st, "%s", w->path) : FIRE_OK;
 }
 
-/* The data set must be closed before it moves, and w goes with it. */
+/* The database must be closed before its directory is renamed. close() frees w, so copy
+ * what is needed first. */
 fire_status_t fire_writer_commit(fire_writer_t *w)
 {
     fire_status_t st   = w->ops->finish(w);

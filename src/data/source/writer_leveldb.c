@@ -1,4 +1,5 @@
-/* writer_leveldb.c - LevelDB with the settings that Caffe's tools use. */
+/* writer_leveldb.c - writes a LevelDB with the settings of Caffe's tools. Records are
+ * collected in a batch and written a thousand at a time. */
 #include <leveldb/c.h>
 
 #include "base/alloc.h"
@@ -8,8 +9,8 @@ typedef struct leveldb_writer {
     fire_writer_t         base;
     leveldb_t            *db;
     leveldb_writebatch_t *batch;
-    int                   pending;
-    size_t                bytes; /* of those that are pending */
+    int                   pending; /* records in `batch` */
+    size_t                bytes;   /* bytes in `batch` */
 } leveldb_writer_t;
 
 static fire_status_t check(char *error)
@@ -56,6 +57,7 @@ static fire_status_t level_open(const char *directory, fire_writer_t **writer_p)
     return st;
 }
 
+/* Write the batch; sync: wait until it is on disk. */
 static fire_status_t write_batch(leveldb_writer_t *w, bool sync)
 {
     leveldb_writeoptions_t *options = leveldb_writeoptions_create();

@@ -1,6 +1,6 @@
-/* writer_lmdb.c - records are collected and written in one transaction per thousand.
- * When the map is full the transaction is lost: the map is doubled and the same
- * records are written again. */
+/* writer_lmdb.c - writes an LMDB. Records are collected and written a thousand per
+ * transaction. If the memory map turns out too small, LMDB drops the transaction: the
+ * map is doubled and the same records are written again. */
 #include <errno.h>
 #include <lmdb.h>
 #include <string.h>
@@ -9,18 +9,19 @@
 #include "base/text/text.h"
 #include "data/source/writer.h"
 
-enum { FIRST_MAP = 1 << 26 };
+enum { FIRST_MAP = 1 << 26 }; /* bytes of the map at first */
 
+/* A record that waits to be written. */
 typedef struct item {
-    int64_t at; /* of the key, in `bytes`; the value follows it */
+    int64_t at; /* offset of its key in `bytes`; its value follows */
     size_t  nkey, nvalue;
 } item_t;
 
 typedef struct lmdb_writer {
     fire_writer_t base;
     MDB_env      *env;
-    size_t        map;
-    fire_str_t    bytes; /* keys and values that wait */
+    size_t        map;   /* bytes of the memory map now */
+    fire_str_t    bytes; /* keys and values of the records that wait */
     item_t       *item;
     int64_t       nitem, cap;
 } lmdb_writer_t;
@@ -43,7 +44,8 @@ static void lmdb_close(fire_writer_t *base)
     fire_free(w);
 }
 
-/* Syncing waits for the end: until then the data set is not in its place anyway. */
+/* No sync per transaction: finish() syncs once, and until then the database does not
+ * have its final name anyway. */
 static fire_status_t lmdb_open(const char *directory, fire_writer_t **writer_p)
 {
     const unsigned flags = MDB_NOLOCK | MDB_NOSYNC | MDB_NOTLS;
@@ -63,6 +65,7 @@ err_writer:
     return st;
 }
 
+/* Write all waiting records in one transaction. Returns LMDB's code. */
 static int write_items(lmdb_writer_t *w)
 {
     MDB_txn *txn;

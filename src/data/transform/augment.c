@@ -1,12 +1,13 @@
+/* augment.c - draws windows for SSD: expansion, batch samplers, emit constraint. */
 #include "data/transform/augment.h"
 
 #include <math.h>
 
 static const float MOST_RATIO = 1e6f;
 
-/* ---- what is asked for ---- */
+/* ---- settings ---- */
 
-/* A comparison with what is no number fails. */
+/* least < low <= high <= most? False if any is NaN. */
 static bool is_between(float least, float low, float high, float most)
 {
     return low > least && high >= low && high <= most;
@@ -16,12 +17,12 @@ static fire_status_t check_sampler(const Caffe__Sampler *s)
 {
     if (!is_between(0.0f, s->min_scale, s->max_scale, 1.0f))
         return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "a sampler's min_scale and max_scale must lie above 0 and up "
+                         "a sampler's min_scale and max_scale must be above 0 and up "
                          "to 1, in this order; they are %g and %g",
                          (double)s->min_scale, (double)s->max_scale);
     if (!is_between(0.0f, s->min_aspect_ratio, s->max_aspect_ratio, MOST_RATIO))
         return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "a sampler's min_aspect_ratio and max_aspect_ratio must lie "
+                         "a sampler's min_aspect_ratio and max_aspect_ratio must be "
                          "above 0, in this order; they are %g and %g",
                          (double)s->min_aspect_ratio, (double)s->max_aspect_ratio);
     return FIRE_OK;
@@ -31,17 +32,18 @@ fire_status_t fire_augment_check(const Caffe__ExpansionParameter     *expand,
                                  const Caffe__AnnotatedDataParameter *sampling)
 {
     if (expand != NULL && !(expand->max_expand_ratio <= MOST_RATIO))
-        return FIRE_FAIL(FIRE_ERR_INVALID, "max_expand_ratio is %g",
-                         (double)expand->max_expand_ratio);
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "max_expand_ratio %g is too large, at most %g",
+                         (double)expand->max_expand_ratio, (double)MOST_RATIO);
     for (size_t i = 0; sampling != NULL && i < sampling->n_batch_sampler; i++)
         if (sampling->batch_sampler[i]->sampler != NULL)
             FIRE_TRY(check_sampler(sampling->batch_sampler[i]->sampler));
     return FIRE_OK;
 }
 
-/* ---- windows ---- */
+/* ---- drawing windows ---- */
 
-/* The canvas around the image, in units of the image. */
+/* The canvas around the image: the image is 0 ... 1, the canvas larger, at random. */
 static fire_bbox_t choose_canvas(const Caffe__ExpansionParameter *p, fire_draw_t *d)
 {
     float       ratio = 1.0f, x, y;
@@ -55,6 +57,7 @@ static fire_bbox_t choose_canvas(const Caffe__ExpansionParameter *p, fire_draw_t
     return (fire_bbox_t){-x, -y, ratio - x, ratio - y};
 }
 
+/* Draw a box by scale and aspect ratio; NULL: the whole canvas. */
 static fire_bbox_t draw_box(const Caffe__Sampler *s, fire_draw_t *d)
 {
     static const Caffe__Sampler whole = CAFFE__SAMPLER__INIT;
@@ -75,7 +78,8 @@ static bool in_range(float x, bool has_min, float min, bool has_max, float max)
     return !(has_min && x < min) && !(has_max && x > max);
 }
 
-/* Does the box meet the wish with respect to this object? */
+/* Does the box satisfy all parts of the constraint for this object? Overlap is
+ * intersection over union (Jaccard), coverage the covered fraction. */
 static bool meets_constraint(const Caffe__SampleConstraint *c, fire_bbox_t box,
                              fire_bbox_t object)
 {
@@ -98,6 +102,8 @@ static bool meets_constraint(const Caffe__SampleConstraint *c, fire_bbox_t box,
     return overlap || sample || covered;
 }
 
+/* A box is accepted if one object satisfies the constraint, or if there is no
+ * constraint. */
 static bool meets_constraint_for_any(const Caffe__SampleConstraint *c, fire_bbox_t box,
                                      fire_bbox_t              canvas,
                                      const fire_annotation_t *object, int64_t n)
@@ -113,8 +119,9 @@ static bool meets_constraint_for_any(const Caffe__SampleConstraint *c, fire_bbox
     return !constrained;
 }
 
-/* All boxes that the samplers find count alike: the k-th replaces the choice so far with
- * a chance of 1/k. */
+/* Draw boxes with all samplers and choose one of those accepted, with equal chances:
+ * the k-th replaces the choice so far with probability 1/k (reservoir sampling). If
+ * none is accepted, the whole canvas. */
 static fire_bbox_t choose_box(const Caffe__AnnotatedDataParameter *p,
                               fire_bbox_t canvas, fire_draw_t *d,
                               const fire_annotation_t *object, int64_t n)
@@ -152,6 +159,7 @@ fire_bbox_t fire_augment_window(const Caffe__ExpansionParameter     *expand,
                          canvas.xmin + box.xmax * w, canvas.ymin + box.ymax * h};
 }
 
+/* Does an object stay in the window? */
 static bool remains(const Caffe__EmitConstraint *p, fire_bbox_t window, fire_bbox_t box)
 {
     float x = (box.xmin + box.xmax) / 2, y = (box.ymin + box.ymax) / 2;

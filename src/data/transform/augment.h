@@ -1,5 +1,6 @@
-/* augment.h - which part of an image SSD trains on: the image may be put on a larger
- * canvas, and a window is drawn that meets some wish about the objects in it. */
+/* augment.h - SSD's choice of the part of an image to train on: the image may be placed
+ * on a larger canvas (expansion), then a window is drawn that satisfies a constraint on
+ * the objects in it (batch_sampler). */
 #ifndef FIRE_DATA_TRANSFORM_AUGMENT_H
 #define FIRE_DATA_TRANSFORM_AUGMENT_H
 #include "base/error.h"
@@ -7,24 +8,27 @@
 #include "data/transform/bbox.h"
 #include "data/transform/draw.h"
 
-/* An object of an image. */
+/* A labelled object of an image. */
 typedef struct fire_annotation {
-    int         label, instance;
-    bool        difficult;
-    fire_bbox_t box;
+    int         label;     /* class */
+    int         instance;  /* instance_id of the record */
+    bool        difficult; /* not counted by some evaluations */
+    fire_bbox_t box;       /* in units of the image */
 } fire_annotation_t;
 
-/* Can windows be drawn by these wishes? Each may be NULL. */
+/* Check the settings: ratios and scales that no window can have are an error. Each may
+ * be NULL. */
 fire_status_t fire_augment_check(const Caffe__ExpansionParameter     *expand,
                                  const Caffe__AnnotatedDataParameter *sampling);
 
-/* The window to look through, in units of the image; it may leave the image. Objects
- * that are not in it any more (emit: by which rule) are removed, the others told in
- * units of the window. */
+/* Draw the window to train on, in units of the image; it may extend beyond the
+ * image. */
 fire_bbox_t fire_augment_window(const Caffe__ExpansionParameter     *expand,
                                 const Caffe__AnnotatedDataParameter *sampling,
                                 fire_draw_t *draw, const fire_annotation_t *object,
                                 int64_t n);
-void        fire_augment_objects(const Caffe__EmitConstraint *emit, fire_bbox_t window,
-                                 fire_annotation_t *object, int64_t *n);
+/* Remove objects that are not in the window (by the rule `emit`; NULL: their centre),
+ * and convert the boxes of the others to units of the window. */
+void fire_augment_objects(const Caffe__EmitConstraint *emit, fire_bbox_t window,
+                          fire_annotation_t *object, int64_t *n);
 #endif

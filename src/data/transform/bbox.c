@@ -1,3 +1,4 @@
+/* bbox.c - arithmetic of boxes, in the order of SSD's code. */
 #include "data/transform/bbox.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* caffe_draws.c - a Mersenne Twister stream with random access. */
 #include "data/transform/caffe_draws.h"
 
 #include <pthread.h>
@@ -5,16 +6,16 @@
 
 #include "base/alloc.h"
 
-enum { KEPT = 1 << 16 }; /* numbers: more than prefetching looks back */
+enum { KEPT = 1 << 16 }; /* numbers; decode threads are never this far apart */
 
 struct fire_caffe_draws {
     pthread_mutex_t lock;
     fire_mt_t      *mt;
-    uint32_t        seed;
-    int64_t         next; /* index of the number that comes next */
-    uint32_t        kept[KEPT];
-    int64_t         epoch;    /* that order[epoch % 2] is for; before it: -1 */
-    uint32_t       *order[2]; /* of this epoch and the one before */
+    uint32_t        seed;       /* to start over */
+    int64_t         next;       /* index of the number that mt gives next */
+    uint32_t        kept[KEPT]; /* number i is kept[i % KEPT] */
+    int64_t         epoch;      /* order[epoch % 2] is of this epoch; -1: none yet */
+    uint32_t       *order[2];   /* [n] each: of this epoch and the one before */
 };
 
 fire_status_t fire_caffe_draws_create(uint32_t seed, fire_caffe_draws_t **draws_p)
@@ -63,6 +64,7 @@ uint32_t fire_caffe_draws_at(fire_caffe_draws_t *d, int64_t index)
 
 /* ---- order ---- */
 
+/* Fisher-Yates, as Caffe's shuffle() does it. */
 static void shuffle(fire_mt_t *mt, uint32_t *order, int64_t n)
 {
     for (int64_t i = n - 1; i > 0; i--) {
@@ -73,6 +75,7 @@ static void shuffle(fire_mt_t *mt, uint32_t *order, int64_t n)
     }
 }
 
+/* Compute the order of epoch 0. */
 static fire_status_t begin_order(fire_caffe_draws_t *d, int64_t n)
 {
     for (int i = 0; i < 2; i++)

@@ -1,10 +1,12 @@
+/* distort.c - SSD's photometric distortion, in the order of SSD's code: brightness,
+ * contrast, saturation, hue, channels; at random with contrast after hue. */
 #include "data/transform/distort.h"
 
 #include <math.h>
 
 #include "data/image/image.h"
 
-/* x = a * x + b for all values */
+/* x = a * x + b for n values, rounded to bytes. */
 static void linear(float a, float b, uint8_t *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -33,7 +35,8 @@ static hsv_t to_hsv(const uint8_t *bgr)
 
 static void from_hsv(hsv_t x, uint8_t *bgr)
 {
-    /* Channel k is v less what saturation takes at its distance from the hue. */
+    /* Channel k is v - v * s * f, where f (0 ... 1) is its distance from the hue on the
+     * circle of 6 sextants. */
     static const float turn[] = {1, 3, 5};
 
     for (int k = 0; k < 3; k++) {
@@ -44,6 +47,7 @@ static void from_hsv(hsv_t x, uint8_t *bgr)
     }
 }
 
+/* Multiply the saturation by `gain` and turn the hue by `turn` degrees. */
 static void change_hsv(float gain, float turn, uint8_t *bgr, int64_t n)
 {
     for (int64_t i = 0; i < n; i++, bgr += 3) {
@@ -87,7 +91,8 @@ void fire_distort(const Caffe__DistortionParameter *p, fire_draw_t *d, uint8_t *
     bool  contrast_first = fire_draw_chance(d, 0.5f);
     float shift = fire_draw_uniform(d, -p->brightness_delta, p->brightness_delta);
     float gain  = fire_draw_uniform(d, p->saturation_lower, p->saturation_upper);
-    float turn  = 2 * fire_draw_uniform(d, -p->hue_delta, p->hue_delta); /* of 180 */
+    /* OpenCV's hue has 180 steps */
+    float turn = 2 * fire_draw_uniform(d, -p->hue_delta, p->hue_delta);
 
     if (fire_draw_chance(d, p->brightness_prob)) linear(1.0f, shift, bgr, 3 * n);
     if (contrast_first) change_contrast(p, d, bgr, n);

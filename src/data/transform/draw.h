@@ -1,12 +1,14 @@
-/* draw.h - a short run of random numbers for one sample: a function of seed, stream and
- * sample, so the same whatever worker or thread asks. */
+/* draw.h - the random numbers of one sample for SSD's augmentation, drawn one after
+ * another. They are a function of seed, stream and sample: the same for any worker and
+ * thread. */
 #ifndef FIRE_DATA_TRANSFORM_DRAW_H
 #define FIRE_DATA_TRANSFORM_DRAW_H
 #include "base/random/rng.h"
 
+/* A position in the random numbers. */
 typedef struct fire_draw {
     fire_rng_key_t key;
-    uint64_t       at;
+    uint64_t       at; /* index of the next number */
 } fire_draw_t;
 
 enum { FIRE_DRAWS_PER_SAMPLE = 1 << 16 };

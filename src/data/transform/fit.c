@@ -1,3 +1,4 @@
+/* fit.c - SSD's resize_param: sizes, resizing, padding, boxes. */
 #include "data/transform/fit.h"
 
 #include <math.h>
@@ -12,9 +13,10 @@ fire_status_t fire_fit_check(const Caffe__ResizeParameter *p)
         p->width > INT32_MAX)
         return FIRE_FAIL(FIRE_ERR_INVALID, "resize_param needs a height and a width");
     if (p->n_pad_value > 1 && p->n_pad_value != 3)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "%zu of pad_value; give one, or one for each of 3 channels",
-                         p->n_pad_value);
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "%zu values of pad_value; give one, or one for each of 3 channels",
+            p->n_pad_value);
     return FIRE_OK;
 }
 
@@ -23,7 +25,7 @@ static float aspect_of(fire_extent_t e)
     return (float)e.width / (float)e.height;
 }
 
-/* The image itself, without padding. */
+/* The size of the image without padding. */
 static fire_extent_t inner(const Caffe__ResizeParameter *p, fire_extent_t in)
 {
     fire_extent_t e      = {in.channels, (int)p->height, (int)p->width};
@@ -44,6 +46,7 @@ fire_extent_t fire_fit_extent(const Caffe__ResizeParameter *p, fire_extent_t in)
     return (fire_extent_t){in.channels, (int)p->height, (int)p->width};
 }
 
+/* One of the interp_modes, at random. */
 static fire_filter_t draw_filter(const Caffe__ResizeParameter *p, fire_draw_t *draw)
 {
     static const fire_filter_t filter[] = {
@@ -58,13 +61,14 @@ static fire_filter_t draw_filter(const Caffe__ResizeParameter *p, fire_draw_t *d
     return filter[p->interp_mode[fire_draw_below(draw, (int64_t)p->n_interp_mode)]];
 }
 
-/* The element that stands at i, which may lie outside of 0 ... n - 1; -1: none. */
+/* The pixel of 0 ... n - 1 that is shown at position i, inside or outside of the image;
+ * -1: pad_value. */
 static int source_of(const Caffe__ResizeParameter *p, int i, int n)
 {
     if (i >= 0 && i < n) return i;
     if (p->pad_mode == PAD(CONSTANT)) return -1;
     if (p->pad_mode == PAD(REPEAT_NEAREST) || n == 1) return i < 0 ? 0 : n - 1;
-    i = abs(i) % (2 * n - 2); /* mirrored at the outermost elements */
+    i = abs(i) % (2 * n - 2); /* mirrored; the edge pixels are not repeated */
     return i < n ? i : 2 * n - 2 - i;
 }
 
@@ -74,6 +78,7 @@ static uint8_t pad_value(const Caffe__ResizeParameter *p, int c)
     return fire_image_byte(p->pad_value[p->n_pad_value == 1 ? 0 : c]);
 }
 
+/* Centre *pixels in an image of extent `out`. */
 static fire_status_t pad(const Caffe__ResizeParameter *p, fire_extent_t out,
                          fire_workspace_t *scratch, fire_pixels_t *pixels)
 {
@@ -82,9 +87,10 @@ static fire_status_t pad(const Caffe__ResizeParameter *p, fire_extent_t out,
     uint8_t      *to;
 
     if (p->n_pad_value > 1 && in.channels != 3)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "%zu of pad_value for an image with %d channels",
-                         p->n_pad_value, in.channels);
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "%zu values of pad_value for an image with %d channels; give one",
+            p->n_pad_value, in.channels);
     FIRE_TRY(fire_image_reserve(&scratch->padded, out.channels, out.height, out.width));
     to = scratch->padded.bytes;
     for (int i = 0; i < out.height * out.width; i++) {
@@ -111,8 +117,8 @@ fire_status_t fire_fit_image(const Caffe__ResizeParameter *p, fire_draw_t *draw,
     return fire_extent_equal(size, out) ? FIRE_OK : pad(p, out, scratch, pixels);
 }
 
-/* Padding counts in fractions of a pixel here, as in SSD's code; but there it lacks a
- * pair of brackets for images that are padded left and right. */
+/* The padding is a fraction of a pixel here, as in SSD's code; SSD's code lacks a pair
+ * of brackets for images padded left and right. */
 fire_bbox_t fire_fit_box(const Caffe__ResizeParameter *p, fire_extent_t in,
                          fire_bbox_t box)
 {

@@ -1,6 +1,6 @@
-/* fit.h - SSD's resize_param: how an image and the boxes in it come to the size that a
- * net wants. WARP stretches; FIT_LARGE_SIZE_AND_PAD keeps the shape and pads what is
- * left; FIT_SMALL_SIZE keeps the shape and is larger one way. */
+/* fit.h - SSD's resize_param: brings an image and its boxes to the size that the net
+ * expects. WARP stretches; FIT_LARGE_SIZE_AND_PAD keeps the aspect ratio and pads the
+ * rest; FIT_SMALL_SIZE keeps it and lets one side be larger. */
 #ifndef FIRE_DATA_TRANSFORM_FIT_H
 #define FIRE_DATA_TRANSFORM_FIT_H
 #include "caffe.pb-c.h"
@@ -8,17 +8,18 @@
 #include "data/decode.h"
 #include "data/transform/draw.h"
 
-/* Is all there that is needed? */
+/* Check the settings: height and width must be given, pad_value 0, 1 or 3 times. */
 fire_status_t fire_fit_check(const Caffe__ResizeParameter *p);
 
-/* What an image of this extent becomes. */
+/* The extent after resizing an image of extent `in`. */
 fire_extent_t fire_fit_extent(const Caffe__ResizeParameter *p, fire_extent_t in);
 
-/* Of several filters (interp_mode) one is drawn. The result lies in the scratch. */
+/* Resize *pixels, which then points into scratch. Of several interp_mode one is
+ * drawn. */
 fire_status_t fire_fit_image(const Caffe__ResizeParameter *p, fire_draw_t *draw,
                              fire_workspace_t *scratch, fire_pixels_t *pixels);
 
-/* A box in an image of extent `in`, both before and after in units of the image. */
+/* Convert a box in units of an image of extent `in` to units of the resized one. */
 fire_bbox_t fire_fit_box(const Caffe__ResizeParameter *p, fire_extent_t in,
                          fire_bbox_t box);
 #endif

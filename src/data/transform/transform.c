@@ -1,3 +1,4 @@
+/* transform.c - transform_param on the CPU. */
 #include "data/transform/transform.h"
 
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "model/blob_proto.h"
 #include "model/load.h"
 
-/* One image, 1 x C x H x W or C x H x W. */
+/* Copy the mean image out of a BlobProto: (1, C, H, W) or (C, H, W). */
 static fire_status_t read_mean(fire_transform_t *t, const Caffe__BlobProto *b)
 {
     int64_t dim[FIRE_MAX_DIMS], count;
@@ -50,7 +51,7 @@ fire_status_t fire_transform_init(fire_transform_t                     *t,
             FIRE_ERR_INVALID,
             "transform_param has both force_color and force_gray; keep one");
     if (p->crop_size > INT32_MAX)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "crop_size %u is impossible", p->crop_size);
+        return FIRE_FAIL(FIRE_ERR_INVALID, "crop_size %u is too large", p->crop_size);
     t->scale       = p->scale;
     t->mirror      = p->mirror;
     t->crop        = (int)p->crop_size;
@@ -106,9 +107,9 @@ fire_status_t fire_transform_extent(const fire_transform_t *t, fire_extent_t in,
     return FIRE_OK;
 }
 
-/* The body of line_of_bytes() and line_of_floats(): one line of one channel, less its
- * mean, times a scale. Three forms of the mean times two kinds of input, each a loop that
- * compilers vectorise where the step is 1. */
+/* The body of line_of_bytes() and line_of_floats(), which transform one line of one
+ * channel: n elements of src with stride `step`. `mean` is that line of the mean image,
+ * or NULL for the single `value`. Compilers vectorise the loop of stride 1. */
 #define LINE_BODY                                              \
     if (mean != NULL)                                          \
         for (int x = 0; x < n; x++)                            \
@@ -144,12 +145,14 @@ static void reverse(float *line, int n)
     }
 }
 
+/* The part of an image that becomes the row. */
 typedef struct window {
     int  top, left, height, width;
     bool mirror;
 } window_t;
 
-/* A number below n. Caffe asks for the mirror first, and only for what is random. */
+/* The sample's random number below n. Caffe draws the mirror first, then top and left,
+ * and draws nothing for what is not random. */
 static int draw(const fire_transform_t *t, uint64_t seed, int64_t sample,
                 fire_transform_draw_t which, int n)
 {
@@ -168,6 +171,7 @@ static int draw(const fire_transform_t *t, uint64_t seed, int64_t sample,
                                 which, n);
 }
 
+/* Random or centred crop, and mirror, of this sample. */
 static window_t choose_window(const fire_transform_t *t, fire_extent_t in,
                               uint64_t seed, int64_t sample)
 {
@@ -224,6 +228,7 @@ void fire_transform_pack(const fire_transform_t *t, const fire_pixels_t *in,
                                    : fire_pixels_planar(out, NULL, e);
     const uint8_t *from =
         in->bytes + (int64_t)w.top * in->step_y + (int64_t)w.left * in->step_x;
+    /* Both interleaved: a line is one memcpy(). */
     bool whole_lines = interleaved && in->step_c == 1 && in->step_x == C;
 
     for (int y = 0; y < w.height; y++, from += in->step_y, out += o.step_y) {

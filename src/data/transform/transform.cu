@@ -1,23 +1,27 @@
-/* transform.cu - the second half of transform_param, on packed images of bytes. The same
- * arithmetic and the same random numbers as on the CPU, so the same bits. */
+/* transform.cu - the second half of transform_param on the GPU, for packed images of
+ * bytes: mean, scale, mirror. Same arithmetic and same random numbers as the CPU, hence
+ * the same bits. */
 #include "data/transform/transform.h"
 
 #include "device/cuda/launch.h"
 
+/* The kernel's argument. */
 typedef struct rule {
     fire_packed_t  in;
     fire_rng_key_t key;
     float          scale;
     bool           mirror, random_crop;
-    int            nvalue;                  /* 0: no mean_values */
-    int            mean_height, mean_width; /* 0: no mean image */
+    int            nvalue;                  /* number of mean_values; 0: none */
+    int            mean_height, mean_width; /* of the mean image; 0: none */
 } rule_t;
 
+/* What is random about one image. */
 typedef struct place {
-    int  top, left; /* in the mean image */
+    int  top, left; /* of the crop in the mean image */
     bool mirror;
 } place_t;
 
+/* The crop's place in the mean image and the mirror, as choose_window() finds them. */
 __device__ static place_t find_place(const rule_t &r, int64_t sample)
 {
     int     spare_y = r.mean_height - r.in.extent.height;
@@ -41,7 +45,8 @@ __device__ static float mean_at(const rule_t &r, const place_t &p, int c, int y,
     return r.nvalue == 0 ? 0.0f : r.in.mean[r.nvalue == 1 ? 0 : c];
 }
 
-/* Blocks (x) for an image, (y) for parts of it; a thread takes all channels of a pixel. */
+/* Grid: x = image, y = part of its pixels. Each thread computes all channels of a
+ * pixel. T: type of out; LAST: out is NHWC, else NCHW. */
 template <typename T, bool LAST> __global__ static void finish(rule_t r, T *out)
 {
     __shared__ place_t p;

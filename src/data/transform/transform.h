@@ -1,8 +1,9 @@
-/* transform.h - transform_param: from the pixels of one image to the floats of one
- * row, (x - mean) * scale, cropped and mirrored, in one pass.
+/* transform.h - Caffe's transform_param: crop, mirror, subtract the mean and scale, out
+ * = (in - mean) * scale, in one pass from the pixels of an image to the floats of a
+ * row.
  *
- * What is random depends on seed, layer and sample number alone, so that it is the
- * same whatever the number of workers and threads. */
+ * Random crops and mirrors are a function of seed, layer and sample number (philox.h),
+ * so they are the same for any number of workers and threads. */
 #ifndef FIRE_DATA_TRANSFORM_TRANSFORM_H
 #define FIRE_DATA_TRANSFORM_TRANSFORM_H
 #include "base/random/moment.h"
@@ -14,50 +15,55 @@
 
 FIRE_BEGIN_C
 
+/* Settings of one data layer; read-only once fire_transform_init() is done. */
 typedef struct fire_transform {
     float         scale;
-    bool          mirror, random_crop;
-    bool          force_color, force_gray; /* of encoded images */
-    int           crop;                    /* 0: none */
-    int           nvalue;
-    float        *value; /* mean_value[nvalue], or */
-    float        *mean;  /* the mean image, */
+    bool          mirror;                  /* mirror with probability 1/2 */
+    bool          random_crop;             /* in TRAIN; otherwise the centre */
+    bool          force_color, force_gray; /* decode to BGR, to grey */
+    int           crop;                    /* crop_size; 0: do not crop */
+    int           nvalue;                  /* number of mean_value */
+    float        *value;                   /* [nvalue], the prototxt's; or */
+    float        *mean; /* (channels, height, width) of mean_file, owned; NULL: none */
     fire_extent_t mean_extent;
     const char   *mean_file;
-    uint64_t      stream;
+    uint64_t      stream; /* of the random numbers: the layer's name, hashed */
 
-    fire_caffe_draws_t *draws; /* Caffe's random numbers, or NULL: ours */
+    fire_caffe_draws_t *draws; /* Caffe's random numbers; NULL: philox */
 } fire_transform_t;
 
-/* `p` (NULL: defaults) must outlive t. After a failure, fini() is allowed too. */
+/* Check p (NULL: defaults) and load its mean file. p must outlive t. `layer` is the
+ * layer's name. After a failure, fire_transform_fini() is allowed too. */
 fire_status_t fire_transform_init(fire_transform_t                     *t,
                                   const Caffe__TransformationParameter *p,
                                   Caffe__Phase phase, const char *layer);
 void          fire_transform_fini(fire_transform_t *t);
 
-/* Take Caffe's random numbers: a generator whose seed is drawn from `mt` (NULL: does
- * nothing), if anything is random at all. Caffe seeds it again each time. */
+/* Draw crops and mirrors as Caffe does: from a generator whose seed is the next number
+ * of mt. Does nothing if mt is NULL or nothing is random. Each call seeds anew. */
 fire_status_t fire_transform_seed(fire_transform_t *t, fire_mt_t *mt);
 
-/* Are there mean_values for so many channels? */
+/* Fail unless there are as many mean_values as channels, or one, or none. */
 fire_status_t fire_transform_check_channels(const fire_transform_t *t, int channels);
 
-/* What an image of extent `in` becomes; says so if it cannot. */
+/* Set *out_p to the extent of the result for images of extent `in`. Fails if crop or
+ * mean do not fit. */
 fire_status_t fire_transform_extent(const fire_transform_t *t, fire_extent_t in,
                                     fire_extent_t *out_p);
 
-/* `in` must have passed fire_transform_extent(); out has room for what it said. */
+/* Transform one image to out: (channels, height, width) floats of the extent that
+ * fire_transform_extent() gave for it. */
 void fire_transform_apply(const fire_transform_t *t, const fire_pixels_t *in,
                           uint64_t seed, int64_t sample, float *out);
 
-/* ---- in two halves: cropped here, the rest on a GPU ---- */
+/* ---- in two halves: crop on the CPU, the rest on the GPU ---- */
 
-/* The crop of an image of bytes, as bytes: what a crop leaves out need not travel.
- * `interleaved` is how `out` shall lie. */
+/* First half: copy the crop of an image of bytes to out, as bytes, so that less is
+ * copied to the GPU. interleaved: out is (height, width, channels), else planes. */
 void fire_transform_pack(const fire_transform_t *t, const fire_pixels_t *in,
                          uint64_t seed, int64_t sample, bool interleaved, uint8_t *out);
 
-/* Which of a sample's random numbers is for what. */
+/* The random numbers of a sample, by use. */
 typedef enum fire_transform_draw {
     FIRE_DRAW_TOP,
     FIRE_DRAW_LEFT,
@@ -65,6 +71,7 @@ typedef enum fire_transform_draw {
     FIRE_NDRAW,
 } fire_transform_draw_t;
 
+/* The sample's random number below n for this use; the same on CPU and GPU. */
 FIRE_EVERYWHERE int fire_transform_drawn(fire_rng_key_t key, int64_t sample,
                                          fire_transform_draw_t which, int n)
 {
@@ -72,19 +79,20 @@ FIRE_EVERYWHERE int fire_transform_drawn(fire_rng_key_t key, int64_t sample,
                                   (uint64_t)n);
 }
 
-/* Packed images as they lie on a GPU. */
+/* Cropped images in GPU memory, made by fire_transform_pack(). */
 typedef struct fire_packed {
-    const uint8_t *bytes; /* on the GPU */
+    const uint8_t *bytes; /* on the GPU: slice.n images */
     fire_extent_t  extent;
-    fire_slice_t   slice; /* samples */
+    fire_slice_t   slice; /* their sample numbers */
     bool           interleaved;
     uint64_t       seed;
-    const float   *mean;  /* on the GPU: the mean image, or the mean_values */
-    const float   *label; /* one each, on the GPU, to be copied along; NULL: none */
-    float         *label_out;
+    const float   *mean;      /* on the GPU: mean image or mean_values */
+    const float   *label;     /* on the GPU: one per image; NULL: none */
+    float         *label_out; /* on the GPU: labels are copied here */
 } fire_packed_t;
 
-/* Mean, scale and mirror, into `out` in this format. Not for Caffe's random numbers. */
+/* Second half: mean, scale and mirror to out, slice.n images in this format. Only with
+ * philox numbers (draws is NULL). */
 fire_status_t fire_transform_finish(const fire_transform_t *t, fire_stream_t *stream,
                                     const fire_packed_t *in,
                                     const fire_format_t *format, void *out);

@@ -69,7 +69,7 @@ TEST(scores_follow_mean_scales_and_order_of_channels)
           "cp r/mean.npy mean.npy; " /* 3 x 3 x 1 x 1: no mean */
           "! detect.py " NET
           "--crop_mode list --mean_file mean.npy w.csv out.csv 2>err; "
-          "grep -q 'mean.npy is no mean' err");
+          "grep -q 'mean.npy is not a mean' err");
 }
 
 TEST(a_context_shows_the_mean_where_there_is_no_image)
