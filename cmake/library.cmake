@@ -97,7 +97,7 @@ add_library(fire_objects OBJECT ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c ${FIRE
 set_source_files_properties(${PROTO_DIR}/caffe.pb-c.c PROPERTIES COMPILE_OPTIONS "-w;-O1")
 # Winograd's kernels are written for AVX-512 alone and their rounding differs from Caffe's
 # anyway, so they may use fused multiply-adds.
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/layers/conv/winograd/winograd.c
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/layers/conv/winograd/f32.c
   ${CMAKE_SOURCE_DIR}/src/layers/conv/winograd/f64.c
   PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 target_compile_options(fire_objects PRIVATE -fvisibility=hidden)

@@ -5,8 +5,6 @@
 #define FIRE_LAYERS_CONV_WINOGRAD_MULTIPLY_H
 #include "layers/conv/winograd/transform8.h"
 
-enum { FIRE_WINO_ROWS = 12 }; /* as many sums as registers hold beside the factors */
-
 /* n rows of c = a b: a has `depth` columns in blocks of 16, a_block elements apart. */
 FIRE_SIMD void fire_wino_multiply_rows(int n, int64_t depth, const fire_real_t *a,
                                        int64_t a_block, const fire_real_t *b,

@@ -5,7 +5,13 @@
 #include "device/cpu/simd.h"
 #include "layers/conv/winograd/winograd.h"
 
-enum { FIRE_WINO_EDGE = 6 }; /* most taps or outputs along the edge of a tile */
+enum {
+    FIRE_WINO_LARGE = 8,  /* places along the edge of a tile */
+    FIRE_WINO_SMALL = 4,  /* of a tile of 3x3 taps, on small maps and in bfloat16 */
+    FIRE_WINO_EDGE  = 6,  /* most taps or outputs along the edge of a tile */
+    FIRE_WINO_ROWS  = 12, /* rows of a product at a time: as many sums as registers
+                           * hold beside the factors */
+};
 
 /* From `in` to `out`. */
 typedef struct fire_wino_pass {
@@ -119,6 +125,17 @@ static inline int64_t fire_wino_point_step(int64_t blocks, int64_t rows)
     return (blocks * rows + 1) * FIRE_LANES;
 }
 
+static inline int64_t fire_wino_points(const fire_wino_pass_t *w)
+{
+    return w->tile * w->tile;
+}
+
+static inline size_t fire_wino_panel_bytes(const fire_wino_pass_t *w, size_t real,
+                                           int64_t blocks, int64_t rows)
+{
+    return (size_t)(fire_wino_points(w) * fire_wino_point_step(blocks, rows)) * real;
+}
+
 /* The steps of one direction, on panels of numbers of one kind. */
 typedef struct fire_wino_steps {
     size_t real; /* bytes of a number */
@@ -136,7 +153,13 @@ typedef struct fire_wino_steps {
                          const void *src, const float *bias, float slope, void *y);
 } fire_wino_steps_t;
 
+extern const fire_wino_steps_t fire_wino_f32;
 extern const fire_wino_steps_t fire_wino_f64; /* of 5x5 taps in float32 */
+
+/* dweights += their gradient, with sums in float32. tile: its edge, in places */
+fire_status_t fire_winograd_f32_weights(const fire_winograd_t *c, int tile,
+                                        const void *x, const void *dy, float *dweights,
+                                        fire_pool_t *pool);
 
 static inline int64_t fire_ceil_div(int64_t x, int64_t by)
 {

@@ -7,7 +7,6 @@
 #include "layers/conv/winograd/tiles.h"
 
 enum {
-    FIRE_WINO_SMALL        = 4,
     FIRE_WINO_SMALL_POINTS = FIRE_WINO_SMALL * FIRE_WINO_SMALL,
     FIRE_WINO_SMALL_EDGE   = 3, /* most taps or outputs along an edge */
 };

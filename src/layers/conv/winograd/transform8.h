@@ -16,10 +16,7 @@
 typedef FIRE_WINO_REAL fire_real_t;
 typedef fire_real_t    fire_reals_t __attribute__((vector_size(64)));
 
-enum {
-    FIRE_WINO_LARGE = 8, /* places along an edge */
-    FIRE_REALS      = sizeof(fire_reals_t) / sizeof(fire_real_t),
-};
+enum { FIRE_REALS = sizeof(fire_reals_t) / sizeof(fire_real_t) };
 
 /* As many numbers of activations or weights as fire_reals_t has. */
 typedef float fire_floats_t __attribute__((vector_size(FIRE_REALS * sizeof(float))));
