@@ -1,15 +1,18 @@
+/* blob_proto.c - shapes and values of BlobProto, old and new. */
 #include "model/blob_proto.h"
 
 #include <string.h>
 #include "base/alloc.h"
 #include "model/message.h"
 
+/* Does it have the old num, channels, height, width? */
 static bool is_legacy(const Caffe__BlobProto *proto)
 {
     return proto->has_num || proto->has_channels || proto->has_height ||
            proto->has_width;
 }
 
+/* Product of the dimensions, which must not overflow. */
 static fire_status_t count_elements(const char *what, int ndim, const int64_t *dim,
                                     int64_t *count_p)
 {

@@ -1,5 +1,6 @@
-/* blob_proto.h - arrays inside of model files. Old files give a shape as num,
- * channels, height and width, and may hold doubles; both are accepted.
+/* blob_proto.h - reads and writes BlobProto, the arrays in model files. Old files give
+ * the shape as num, channels, height and width instead of `shape`, and may hold
+ * doubles; both are accepted.
  *
  * `what` names the array in error messages: "net.caffemodel: layer \"ip1\" blob 0". */
 #ifndef FIRE_MODEL_BLOB_PROTO_H
@@ -7,24 +8,28 @@
 #include <fire/blob.h>
 #include "caffe.pb-c.h"
 
-/* Shape and number of elements; dimensions below 0 are an error. */
+/* Read the shape and the number of elements. Fails for negative dimensions, more than
+ * FIRE_MAX_DIMS axes, or an overflow. */
 fire_status_t fire_blob_proto_shape(const Caffe__BlobProto *proto, const char *what,
                                     int *ndim_p, int64_t dim[FIRE_MAX_DIMS],
                                     int64_t *count_p);
 
-/* Has the array this shape? Old four-number shapes match shorter ones with ones
- * in front, as in Caffe: 1 1 1 20 is a vector of 20. */
+/* Does the array have this shape? An old four-number shape also matches a shorter one
+ * with ones in front, as in Caffe: 1 1 1 20 is a vector of 20. */
 bool fire_blob_proto_fits(const Caffe__BlobProto *proto, int ndim, const int64_t *dim);
 
-/* Nothing in it: in HDF5 models the place of a blob stored with another layer. */
+/* Has it neither shape nor values? In HDF5 models such a blob stands for one that is
+ * shared with another layer and stored there. */
 bool fire_blob_proto_is_empty(const Caffe__BlobProto *proto);
 
-/* Copy `count` values out; another number of them in the message is an error. */
+/* Copy the `count` values of a part (data or diff) to `values`; doubles are rounded.
+ * Fails if the message has another number of them. */
 fire_status_t fire_blob_proto_read(const Caffe__BlobProto *proto, fire_part_t part,
                                    const char *what, int64_t count, float *values);
-bool          fire_blob_proto_has(const Caffe__BlobProto *proto, fire_part_t part);
+/* Does it hold values of this part? */
+bool fire_blob_proto_has(const Caffe__BlobProto *proto, fire_part_t part);
 
-/* Set the shape; set the values of one part, count of them. */
+/* Set the shape (and drop an old one). / Set the `count` values of a part. */
 fire_status_t fire_blob_proto_set_shape(Caffe__BlobProto *proto, int ndim,
                                         const int64_t *dim);
 fire_status_t fire_blob_proto_write(Caffe__BlobProto *proto, fire_part_t part,

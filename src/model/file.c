@@ -1,4 +1,4 @@
-/* file.c - any message from and to a file, in text or binary form. */
+/* file.c - loads any message from a file and saves it, in text or binary form. */
 #include <limits.h>
 #include "base/alloc.h"
 #include "base/file.h"
@@ -52,7 +52,8 @@ fire_status_t fire_message_save_text(const char *path, const void *msg)
     return st;
 }
 
-/* protobuf-c hands over its output piece by piece; the first failure sticks. */
+/* Output of protobuf-c, which comes in pieces; after a failed write the rest is
+ * dropped. */
 typedef struct packer {
     ProtobufCBuffer     base;
     fire_file_writer_t *file;
@@ -66,7 +67,8 @@ static void pack_piece(ProtobufCBuffer *buffer, size_t n, const uint8_t *bytes)
     if (p->status == FIRE_OK) p->status = fire_file_writer_write(p->file, bytes, n);
 }
 
-/* Lengths inside a file have 31 bits; the largest part of a net is a layer. */
+/* Protobuf limits a message inside of a file to 2^31 - 1 bytes; the largest one in a
+ * net is a layer. The file itself may be larger, but Caffe cannot read it then. */
 static fire_status_t check_size(const char *path, const ProtobufCMessage *msg)
 {
     const ProtobufCMessageDescriptor *desc = msg->descriptor;

@@ -1,4 +1,5 @@
-/* files_hdf5.c - .caffemodel.h5 and .solverstate.h5 to messages and back. */
+/* files_hdf5.c - converts .caffemodel.h5 and .solverstate.h5 files to messages and back
+ * (layout: hdf5.h). Callers need no lock; it is taken here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +8,12 @@
 #include "model/hdf5_io.h"
 #include "model/message.h"
 
+/* LONGEST: bytes of a layer's name. DEPTH_MAX: groups inside of groups, links may lead
+ * in circles. BLOBS_MAX: of a layer. */
 enum { LONGEST = 1024, DEPTH_MAX = 32, BLOBS_MAX = 4096 };
 
-/* "0", "1", ...: the place in a list; -1: another name, as "00", which would be a second
- * name of the first. */
+/* The number that a name stands for; -1 if it is none. "00" is none, because it would
+ * be a second name of blob 0. */
 static int index_of(const char *name)
 {
     char *end;
@@ -22,6 +25,7 @@ static int index_of(const char *name)
     return (int)index;
 }
 
+/* Read one dataset of floats. */
 static fire_status_t read_blob(hid_t group, const char *name, const char *path,
                                Caffe__BlobProto *blob)
 {
@@ -43,7 +47,8 @@ static fire_status_t read_blob(hid_t group, const char *name, const char *path,
     return FIRE_OK;
 }
 
-/* Read the datasets of a group into a repeated field of BlobProto. */
+/* Read the datasets 0, 1, ... of a group into a repeated field of BlobProto. Numbers
+ * that are missing stay empty. */
 static fire_status_t read_blobs(hid_t group, const char *path, void *msg,
                                 const char *field_name)
 {
@@ -76,8 +81,8 @@ static fire_status_t read_blobs(hid_t group, const char *path, void *msg,
 static fire_status_t read_layers(hid_t group, const char *prefix, int depth,
                                  const char *path, Caffe__NetParameter *net);
 
-/* A group is a layer, unless all it does is to lead to others: then it is the
- * first part of names like "inception_3a/1x1". */
+/* Read a group: it is a layer, unless it has no blobs but groups inside of it. Then its
+ * name is the first part of names like "inception_3a/1x1". */
 static fire_status_t read_layer(hid_t group, const char *layer_name, int depth,
                                 const char *path, Caffe__NetParameter *net)
 {
@@ -95,7 +100,7 @@ static fire_status_t read_layer(hid_t group, const char *layer_name, int depth,
     return FIRE_OK;
 }
 
-/* All groups inside of this one; links may lead in circles, hence the depth. */
+/* Read all groups inside of this one. */
 static fire_status_t read_layers(hid_t group, const char *prefix, int depth,
                                  const char *path, Caffe__NetParameter *net)
 {
@@ -138,7 +143,8 @@ static fire_status_t read_net(hid_t file, const char *path, void *net)
     return st;
 }
 
-/* Our own part of a state is one dataset of bytes, which Caffe does not look at. */
+/* The FireState of a solver state is one dataset of bytes, "fire", which Caffe
+ * ignores. */
 static fire_status_t read_fire(hid_t file, const char *path, Caffe__SolverState *state)
 {
     uint8_t      *bytes;
@@ -186,7 +192,7 @@ static fire_status_t read_state(hid_t file, const char *path, void *msg)
     return st;
 }
 
-/* The cause tells the blob only. */
+/* The message so far names only the blob; add the file. */
 static fire_status_t fail_blob(const char *path)
 {
     return fire_error_prefix(FIRE_ERR_PARSE, "cannot write \"%s\"", path);
@@ -211,6 +217,7 @@ static fire_status_t write_blob(hid_t file, const char *name, const char *path,
     return st;
 }
 
+/* Write the blobs of one part of a layer as top/NAME/0, 1, ... */
 static fire_status_t write_layer(hid_t file, const char *path,
                                  const Caffe__LayerParameter *layer, fire_part_t part)
 {
@@ -233,6 +240,7 @@ static fire_status_t write_layer(hid_t file, const char *path,
     return FIRE_OK;
 }
 
+/* Does any blob hold gradients? */
 static bool has_diffs(const Caffe__NetParameter *net)
 {
     for (size_t i = 0; i < net->n_layer; i++)
@@ -273,6 +281,7 @@ static fire_status_t write_state(hid_t file, const char *path, const void *msg)
     return FIRE_OK;
 }
 
+/* Open a file, read it with `read` into a new message, close it. */
 static fire_status_t load(const char *path, const ProtobufCMessageDescriptor *desc,
                           fire_status_t (*read)(hid_t, const char *, void *),
                           ProtobufCMessage **msg_p)
@@ -296,6 +305,7 @@ static fire_status_t load(const char *path, const ProtobufCMessageDescriptor *de
     return st;
 }
 
+/* Create a file in memory, write it with `write`, put it in place. */
 static fire_status_t save(const char *path, const void *msg,
                           fire_status_t (*write)(hid_t, const char *, const void *))
 {

@@ -1,13 +1,15 @@
+/* hdf5.c - the operations of hdf5_io.h, and the lock around the HDF5 library. */
 #include <pthread.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/file.h"
 #include "model/hdf5_io.h"
 
+/* MEMORY_STEP: bytes by which a file in memory grows. REASON_MAX: of a message. */
 enum { MEMORY_STEP = 1 << 22, REASON_MAX = 300 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static H5E_auto2_t     old_printer; /* guarded by the lock, as is all of HDF5 */
+static H5E_auto2_t     old_printer; /* what printed errors before; guarded by `lock` */
 static void           *old_printer_arg;
 
 void fire_hdf5_lock(void)
@@ -69,6 +71,7 @@ fire_status_t fire_hdf5_create(hid_t *file_p)
     return FIRE_OK;
 }
 
+/* Write a file in memory to disk. */
 static fire_status_t write_image(hid_t file, const char *path)
 {
     ssize_t n =
@@ -94,7 +97,7 @@ fire_status_t fire_hdf5_commit(hid_t file, const char *path)
     return st;
 }
 
-/* How links are made: with the groups that lead to them. */
+/* Properties that make links create missing groups. */
 static hid_t link_properties(void)
 {
     hid_t links = H5Pcreate(H5P_LINK_CREATE);
@@ -114,7 +117,7 @@ fire_status_t fire_hdf5_write_group(hid_t at, const char *name, const char *path
     return FIRE_OK;
 }
 
-/* Takes over `space`. */
+/* Write a dataset; closes `space`. */
 static fire_status_t write_dataset(hid_t at, const char *name, const char *path,
                                    hid_t type, hid_t space, const void *values)
 {
@@ -176,7 +179,7 @@ fire_status_t fire_hdf5_write_texts(hid_t at, const char *name, const char *path
 fire_status_t fire_hdf5_write_int(hid_t at, const char *name, const char *path,
                                   int value)
 {
-    hsize_t one = 1; /* not a scalar: Caffe writes and reads arrays of one */
+    hsize_t one = 1; /* not a scalar: Caffe reads and writes arrays of one */
 
     return write_dataset(at, name, path, H5T_NATIVE_INT,
                          H5Screate_simple(1, &one, NULL), &value);
@@ -214,6 +217,7 @@ H5I_type_t fire_hdf5_kind(hid_t at, const char *name)
     return kind;
 }
 
+/* The shape of a data space. */
 static fire_status_t space_shape(hid_t space, const char *name, const char *path,
                                  int *ndim_p, int64_t dim[FIRE_MAX_DIMS],
                                  int64_t *count_p)
@@ -253,7 +257,7 @@ fire_status_t fire_hdf5_read_shape(hid_t at, const char *name, const char *path,
     return st;
 }
 
-/* Numbers of any kind are converted to `type`; texts are refused by HDF5. */
+/* Read all elements; HDF5 converts numbers of any type to `type` and refuses texts. */
 static fire_status_t read_dataset(hid_t at, const char *name, const char *path,
                                   hid_t type, void *values)
 {
@@ -304,7 +308,7 @@ fire_status_t fire_hdf5_read_bytes(hid_t at, const char *name, const char *path,
     return FIRE_OK;
 }
 
-/* Texts of fixed length, as Caffe writes them. */
+/* Read a text of fixed length, as Caffe writes it. */
 static fire_status_t read_fixed(hid_t set, hid_t type, const char *name,
                                 const char *path, char **text_p)
 {

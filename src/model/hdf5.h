@@ -1,15 +1,17 @@
-/* hdf5.h - Caffe's .h5 models and solver states, and single arrays. The HDF5
- * library serves one thread at a time: everything here waits for its turn, and
- * so must other users of it, between fire_hdf5_lock() and fire_hdf5_unlock(). */
+/* hdf5.h - Caffe's HDF5 models and solver states. The HDF5 library may be used by one
+ * thread at a time: functions here wait for a lock, and other users of the library must
+ * hold it, between fire_hdf5_lock() and fire_hdf5_unlock(). */
 #ifndef FIRE_MODEL_HDF5_H
 #define FIRE_MODEL_HDF5_H
 #include "caffe.pb-c.h"
 #include "base/error.h"
 
-/* The files of load.h; without HDF5 in the build they end in ERR_UNSUPPORTED.
- * A model is /data/<layer>/<index>, with gradients also /diff/...; a layer name
- * with slashes makes groups inside of groups. A state is iter, learned_net,
- * current_step and history/<index>. */
+/* Load and save the files of load.h. In a build without HDF5 all return
+ * FIRE_ERR_UNSUPPORTED.
+ *
+ * A model is /data/LAYER/INDEX, with gradients also /diff/LAYER/INDEX; a layer name
+ * with slashes makes groups inside of groups. A solver state is iter, learned_net,
+ * current_step and history/INDEX. */
 fire_status_t fire_net_param_load_hdf5(const char *path, Caffe__NetParameter **net_p);
 fire_status_t fire_net_param_save_hdf5(const char                *path,
                                        const Caffe__NetParameter *net);
@@ -18,6 +20,6 @@ fire_status_t fire_solver_state_load_hdf5(const char          *path,
 fire_status_t fire_solver_state_save_hdf5(const char               *path,
                                           const Caffe__SolverState *state);
 
-void fire_hdf5_lock(void); /* also keeps the library from printing errors */
+void fire_hdf5_lock(void); /* also stops the library from printing errors */
 void fire_hdf5_unlock(void);
 #endif

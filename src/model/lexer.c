@@ -1,3 +1,5 @@
+/* lexer.c - tokens of protobuf text format, with protobuf's rules for numbers, strings
+ * and escapes. */
 #include "model/lexer.h"
 
 #include <string.h>
@@ -17,12 +19,13 @@ static bool is_octal(char c)
     return c >= '0' && c <= '7';
 }
 
-/* The character k behind the present one; 0 behind the end. */
+/* The k-th character after the current one; '\0' after the end of the text. */
 static char peek(const fire_lexer_t *lx, size_t k)
 {
     return (size_t)(lx->end - lx->at) > k ? lx->at[k] : '\0';
 }
 
+/* Skip white space and #-comments, and count lines. */
 static void skip_blank(fire_lexer_t *lx)
 {
     for (; lx->at < lx->end; lx->at++) {
@@ -47,6 +50,7 @@ static void skip_digits(fire_lexer_t *lx)
         lx->at++;
 }
 
+/* 12, 1.5, .5, 1e-3, 1f */
 static fire_status_t lex_decimal(fire_lexer_t *lx)
 {
     bool is_float = false;
@@ -73,6 +77,7 @@ static fire_status_t lex_decimal(fire_lexer_t *lx)
     return FIRE_OK;
 }
 
+/* 0x1F, 017, or a decimal. */
 static fire_status_t lex_number(fire_lexer_t *lx)
 {
     char second = peek(lx, 1);
@@ -98,6 +103,7 @@ static fire_status_t lex_number(fire_lexer_t *lx)
     return lex_decimal(lx);
 }
 
+/* A string ends on its own line; a backslash protects the next character. */
 static fire_status_t lex_string(fire_lexer_t *lx)
 {
     char quote = *lx->at;
@@ -148,7 +154,7 @@ fire_status_t fire_lexer_init(fire_lexer_t *lx, const char *file, const char *te
                               size_t n)
 {
     *lx = (fire_lexer_t){file, text, text + n, text, 1, {0}};
-    /* Some editors begin a file with the mark of UTF-8. */
+    /* Skip the byte order mark that some editors write. */
     if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) lx->at = lx->line_start += 3;
     return fire_lexer_next(lx);
 }
@@ -164,7 +170,8 @@ fire_status_t fire_lexer_accept(fire_lexer_t *lx, char symbol, bool *found_p)
     return *found_p ? fire_lexer_next(lx) : FIRE_OK;
 }
 
-/* Up to `most` digits of the base, at least `fewest`; *at moves behind them. */
+/* Read up to `most` digits; false if there are fewer than `fewest`. *at moves to the
+ * character after them. */
 static bool read_digits(const char **at, const char *end, uint32_t base, int fewest,
                         int most, uint32_t *value_p)
 {
@@ -181,7 +188,7 @@ static bool read_digits(const char **at, const char *end, uint32_t base, int few
     return n >= fewest;
 }
 
-/* *at is behind the backslash; leave it behind the escape. */
+/* Resolve one escape; *at points after the backslash, then after the escape. */
 static fire_status_t unescape_one(const fire_lexer_t *lx, const char **at,
                                   const char *end, fire_str_t *out)
 {

@@ -1,3 +1,4 @@
+/* load.c - loads and saves nets, solvers and solver states by the type of the file. */
 #include "model/load.h"
 
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "model/hdf5.h"
 #include "model/upgrade.h"
 
+/* Upgrade a loaded net; it is freed on failure. */
 static fire_status_t upgrade_net(const char *path, ProtobufCMessage *msg,
                                  Caffe__NetParameter **net_p)
 {
@@ -60,7 +62,8 @@ fire_status_t fire_net_param_save_weights(const char                *path,
     return fire_message_save_binary(path, net);
 }
 
-/* dir/solver.prototxt: the stem is "solver", the dot may not be the first. */
+/* For "dir/solver.prototxt": *stem_p is the index of "solver", *dot_p that of the last
+ * dot, or the length if there is none (a leading dot does not count). */
 static void split_path(const char *path, size_t *stem_p, size_t *dot_p)
 {
     const char *slash = strrchr(path, '/');

@@ -1,17 +1,17 @@
-/* load.h - Caffe's files to messages and back: .prototxt, .caffemodel,
- * .solverstate, mean files. Old formats are upgraded on the way in (upgrade.h);
- * every file is written to a temporary one first and then put in place.
+/* load.h - loads and saves Caffe's files: .prototxt, .caffemodel, .solverstate, mean
+ * files.
  *
- * A path that ends in .h5 is HDF5, anything else protobuf. What is loaded is
- * ended with fire_message_free(). */
+ * Old formats are upgraded when loaded (upgrade.h). Files are written under a temporary
+ * name and renamed when complete. A path that ends in .h5 is HDF5, any other protobuf.
+ * End what is loaded with fire_message_free(). */
 #ifndef FIRE_MODEL_LOAD_H
 #define FIRE_MODEL_LOAD_H
 #include "caffe.pb-c.h"
 #include "model/message.h"
 
-/* Nets. load_weights() takes a .caffemodel or .caffemodel.h5; from the latter
- * only names and blobs of layers come back, and an empty blob stands for one
- * that is shared with an earlier layer and stored there. */
+/* Nets. fire_net_param_load_weights() reads a .caffemodel or .caffemodel.h5. The latter
+ * only has names and blobs of layers; an empty blob stands for one that is shared with
+ * an earlier layer and stored there. */
 fire_status_t fire_net_param_load_text(const char *path, Caffe__NetParameter **net_p);
 fire_status_t fire_net_param_load_binary(const char *path, Caffe__NetParameter **net_p);
 fire_status_t fire_net_param_load_weights(const char           *path,
@@ -23,8 +23,9 @@ fire_status_t fire_net_param_save_binary(const char                *path,
 fire_status_t fire_net_param_save_weights(const char                *path,
                                           const Caffe__NetParameter *net);
 
-/* Solvers. load() also settles snapshot_prefix as Caffe does: left out, it is
- * the path without its extension; a directory, and the file's stem is added. */
+/* Solvers. Loading also completes snapshot_prefix as Caffe does: if it is missing, it
+ * becomes the solver's path without extension; if it is a directory, the solver's file
+ * name without extension is added. */
 fire_status_t fire_solver_param_load(const char              *path,
                                      Caffe__SolverParameter **solver_p);
 fire_status_t fire_solver_state_load(const char *path, Caffe__SolverState **state_p);

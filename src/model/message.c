@@ -1,10 +1,16 @@
+/* message.c - generic work on protobuf messages, with the offsets in their descriptors.
+ *
+ * A generated struct has one member per field at field->offset: a value, or an array
+ * for a repeated field. At field->quantifier_offset is the length of the array
+ * (repeated) or the flag has_x (optional numbers). */
 #include "model/message.h"
 
 #include <string.h>
 #include "base/alloc.h"
 
-/* protobuf-c frees with free(), which fits what fire_alloc() gives; so messages
- * may be built with one and ended with the other. */
+/* The allocator for protobuf-c. It frees messages with free(), which fits memory of
+ * fire_alloc(): messages may be built with one and freed with the other. `failed` is a
+ * bool that tells an out-of-memory from damaged bytes. */
 static void *allocate(void *failed, size_t size)
 {
     void *ptr = NULL;
@@ -84,12 +90,13 @@ size_t fire_field_size(const fire_field_t *field)
     }
 }
 
+/* Address of a field's value or array. */
 static void *member(const void *msg, const fire_field_t *field)
 {
     return (char *)msg + field->offset;
 }
 
-/* size_t count of a repeated field, protobuf_c_boolean has_ of an optional one */
+/* Address of the size_t length of a repeated field, or of an optional one's flag. */
 static void *quantifier(const void *msg, const fire_field_t *field)
 {
     return (char *)msg + field->quantifier_offset;
@@ -100,7 +107,8 @@ static bool is_repeated(const fire_field_t *field)
     return field->label == PROTOBUF_C_LABEL_REPEATED;
 }
 
-/* Strings and messages are set if the pointer is; defaults are static texts. */
+/* Strings and messages have no flag: they are set unless the pointer is NULL or the
+ * default, a static text. */
 static bool is_pointer(const fire_field_t *field)
 {
     return field->type == PROTOBUF_C_TYPE_STRING ||
@@ -160,7 +168,7 @@ static fire_status_t copy_bytes(const ProtobufCBinaryData *from,
     return FIRE_OK;
 }
 
-/* `to` holds nothing that would have to be freed. */
+/* Deep copy of one value. What `to` holds before is not freed. */
 static fire_status_t copy_value(const fire_field_t *field, const void *from, void *to)
 {
     switch (field->type) {
@@ -176,6 +184,7 @@ static fire_status_t copy_value(const fire_field_t *field, const void *from, voi
     }
 }
 
+/* Free what a value points to. */
 static void free_value(const fire_field_t *field, void *value)
 {
     if (field->type == PROTOBUF_C_TYPE_STRING) fire_free(*(char **)value);
@@ -185,7 +194,7 @@ static void free_value(const fire_field_t *field, void *value)
         fire_message_free(*(ProtobufCMessage **)value);
 }
 
-/* As in a fresh message; what was there is not freed. */
+/* Make a field as it is in an empty message; its value is not freed. */
 static void reset_field(void *msg, const fire_field_t *field)
 {
     void *value = member(msg, field);
@@ -243,7 +252,7 @@ fire_status_t fire_message_put(void *msg, const fire_field_t *field, const void 
         double              number;
         void               *ptr;
         ProtobufCBinaryData bytes;
-    } copy            = {0}; /* made first: a failure leaves the message as it was */
+    } copy            = {0}; /* copied first: a failure leaves the message as it was */
     int64_t       cap = (int64_t)fire_message_count(msg, field);
     void         *slot;
     fire_status_t st;
@@ -258,6 +267,8 @@ fire_status_t fire_message_put(void *msg, const fire_field_t *field, const void 
     return st;
 }
 
+/* Merge one field. The length of a repeated field grows element by element, so that
+ * after a failure the message can still be freed. */
 static fire_status_t merge_field(const void *from, void *into,
                                  const fire_field_t *field)
 {
@@ -285,7 +296,8 @@ static fire_status_t merge_field(const void *from, void *into,
     return FIRE_OK;
 }
 
-/* What a newer or foreign schema put into a binary file travels along. */
+/* Copy fields that our schema does not know (of a newer or another Caffe), so that they
+ * survive reading and writing. */
 static fire_status_t merge_unknown(const ProtobufCMessage *from, ProtobufCMessage *into)
 {
     int64_t cap = into->n_unknown_fields;
@@ -330,53 +342,7 @@ fire_status_t fire_message_copy(const void *msg, ProtobufCMessage **copy_p)
     return st;
 }
 
-static bool equal_bytes(const ProtobufCBinaryData *a, const ProtobufCBinaryData *b)
-{
-    return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
-}
-
-static bool equal_value(const fire_field_t *field, const void *a, const void *b)
-{
-    switch (field->type) {
-    case PROTOBUF_C_TYPE_FLOAT: {
-        float x = *(const float *)a, y = *(const float *)b;
-
-        return x == y ? memcmp(a, b, 4) == 0 : x != x && y != y;
-    }
-    case PROTOBUF_C_TYPE_DOUBLE: {
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return x == y ? memcmp(a, b, 8) == 0 : x != x && y != y;
-    }
-    case PROTOBUF_C_TYPE_STRING:
-        return strcmp(*(char *const *)a, *(char *const *)b) == 0;
-    case PROTOBUF_C_TYPE_BYTES:
-        return equal_bytes(a, b);
-    case PROTOBUF_C_TYPE_MESSAGE:
-        return fire_message_equal(*(void *const *)a, *(void *const *)b);
-    default:
-        return memcmp(a, b, fire_field_size(field)) == 0;
-    }
-}
-
-bool fire_message_equal(const void *a, const void *b)
-{
-    const ProtobufCMessageDescriptor *desc = FIRE_MESSAGE(a)->descriptor;
-
-    if (desc != FIRE_MESSAGE(b)->descriptor) return false;
-    for (unsigned f = 0; f < desc->n_fields; f++) {
-        const fire_field_t *field = &desc->fields[f];
-        size_t              n     = fire_message_count(a, field);
-
-        if (n != fire_message_count(b, field)) return false;
-        for (size_t i = 0; i < n; i++)
-            if (!equal_value(field, fire_message_at(a, field, i),
-                             fire_message_at(b, field, i)))
-                return false;
-    }
-    return true;
-}
-
+/* A field by name; an error is a mistake in our code or in a table of upgrades. */
 static fire_status_t find_or_fail(const void *msg, const char *name,
                                   const fire_field_t **field_p)
 {

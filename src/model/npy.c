@@ -1,3 +1,6 @@
+/* npy.c - the .npy format: magic, version, length of the header, a header that is a
+ * Python dictionary ("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"),
+ * then the elements. */
 #include "model/npy.h"
 
 #include <stdio.h>
@@ -9,9 +12,11 @@
 
 static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
+/* Bytes before the header, by version; elements begin at a multiple of ALIGN. */
 enum { PREFIX_V1 = 10, PREFIX_V2 = 12, ALIGN = 64 };
 
-/* Element types; the file's own order of bytes is this machine's. */
+/* Conversions to float32. Files are little-endian, and so are the machines we run
+ * on. */
 #define CONVERT(name, type)                                                \
     static void name(const char *from, int64_t n, float *to)               \
     {                                                                      \
@@ -28,6 +33,7 @@ CONVERT(from_i1, int8_t)
 CONVERT(from_i4, int32_t)
 CONVERT(from_i8, int64_t)
 
+/* An element type, as numpy's descr spells it. */
 typedef struct dtype {
     const char *descr;
     size_t      size;
@@ -39,14 +45,16 @@ static const dtype_t dtypes[] = {
     {"|b1", 1, from_u1}, {"<i4", 4, from_i4}, {"<i8", 8, from_i8},
 };
 
-/* The header is a Python dictionary in one line; this walks through it. */
+/* The parser of the header. */
 typedef struct header {
+    /* next character; end of the header; for messages */
     const char    *at, *end, *file;
     const dtype_t *dtype;
     bool           fortran, has_fortran, has_shape;
     fire_npy_t    *npy;
 } header_t;
 
+/* Fail because `what` was expected. */
 static fire_status_t fail_header(const header_t *h, const char *what)
 {
     return FIRE_FAIL(FIRE_ERR_PARSE, "%s: damaged .npy header: %s expected", h->file,
@@ -59,6 +67,7 @@ static void skip_blank(header_t *h)
         h->at++;
 }
 
+/* Skip the character c if it comes next, after blanks. */
 static bool accept(header_t *h, char c)
 {
     skip_blank(h);
@@ -108,11 +117,13 @@ static fire_status_t read_dim(header_t *h, int64_t *dim_p)
             __builtin_add_overflow(dim, *h->at - '0', &dim))
             return fail_header(h, "a smaller dimension");
     if (h->at == start) return fail_header(h, "a dimension");
-    if (h->at < h->end && *h->at == 'L') h->at++; /* Python 2 */
+    if (h->at < h->end && *h->at == 'L')
+        h->at++; /* Python 2 writes long integers as 2L */
     *dim_p = dim;
     return FIRE_OK;
 }
 
+/* (2, 3) or (2,) or () */
 static fire_status_t read_shape(header_t *h)
 {
     fire_npy_t *npy = h->npy;
@@ -151,6 +162,7 @@ static fire_status_t read_dtype(header_t *h)
                      h->file, descr);
 }
 
+/* 'key': value */
 static fire_status_t read_entry(header_t *h)
 {
     char key[32];
@@ -182,7 +194,7 @@ static fire_status_t read_header(header_t *h)
     return FIRE_OK;
 }
 
-/* Where the header's text begins and how long it is. */
+/* Find the header's text: its offset in the file and its length. */
 static fire_status_t find_header(const unsigned char *b, size_t n, const char *file,
                                  size_t *start_p, size_t *len_p)
 {
@@ -245,7 +257,8 @@ void fire_npy_fini(fire_npy_t *npy)
     *npy = (fire_npy_t){0};
 }
 
-/* Version 1; padded with blanks so that the elements begin at a multiple of 64. */
+/* Append magic, version 1 and header, padded with blanks so that the elements begin at
+ * a multiple of 64 bytes. */
 static fire_status_t print_header(int ndim, const int64_t *dim, fire_str_t *out)
 {
     size_t len;
@@ -260,7 +273,8 @@ static fire_status_t print_header(int ndim, const int64_t *dim, fire_str_t *out)
                                  : i + 1 < ndim ? ", "
                                                 : ""));
     FIRE_TRY(fire_str_printf(out, "), }"));
-    len = ((size_t)out->n + ALIGN) / ALIGN * ALIGN; /* at least one byte more */
+    len =
+        ((size_t)out->n + ALIGN) / ALIGN * ALIGN; /* at least one more byte, for '\n' */
     FIRE_TRY(fire_str_printf(out, "%*s\n", (int)(len - (size_t)out->n - 1), ""));
     len -= PREFIX_V1;
     out->text[8] = (char)(len & 0xFF);

@@ -1,5 +1,5 @@
-/* text_reader.c - text format to message, by recursive descent. As protobuf's own
- * reader does, a field that is not repeated may be given only once. */
+/* text_reader.c - parses text format by recursive descent. Like protobuf's own parser,
+ * it accepts a field that is not repeated only once. */
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -7,24 +7,26 @@
 #include "model/text.h"
 #include "model/text_scalar.h"
 
+/* DEPTH_MAX: nested messages. KNOWN_MAX: bytes of a list of known names. */
 enum { DEPTH_MAX = 100, KNOWN_MAX = 320 };
 
-/* One message being read. For each field: how many values its array can hold
- * (repeated), or whether it was seen. */
+/* A message being parsed, on the stack of messages around it. */
 typedef struct frame {
-    ProtobufCMessage   *msg;
+    ProtobufCMessage *msg; /* the message so far */
+    /* per field: capacity of its array, or 1 once it was seen */
     int64_t            *cap;
-    const struct frame *around; /* that of the message it is in; NULL: the file's */
+    const struct frame *around; /* the message that contains it; NULL: none */
 } frame_t;
 
 typedef struct reader {
     fire_lexer_t   lx;
-    int            depth;
-    const frame_t *frame; /* of the message that is being read */
+    int            depth; /* of nested messages */
+    const frame_t *frame; /* the innermost message */
 } reader_t;
 
 static fire_status_t read_message(reader_t *r, ProtobufCMessage *msg, char closing);
 
+/* Name i, for fire_name_nearest() and fire_name_list(). */
 static const char *field_name_at(const void *list, int i)
 {
     const ProtobufCMessageDescriptor *desc = list;
@@ -32,7 +34,7 @@ static const char *field_name_at(const void *list, int i)
     return (unsigned)i < desc->n_fields ? desc->fields[i].name : NULL;
 }
 
-/* The nearest message around this one that has the field; NULL: none has. */
+/* The innermost message around this one that has such a field; NULL: none has. */
 static const char *owner_around(const frame_t *f, const char *field)
 {
     for (f = f->around; f != NULL; f = f->around)
@@ -41,6 +43,7 @@ static const char *owner_around(const frame_t *f, const char *field)
     return NULL;
 }
 
+/* Fail at an unknown field: a missing } before it, a misspelling, or something else. */
 static fire_status_t fail_field(const reader_t *r)
 {
     const ProtobufCMessageDescriptor *desc = r->frame->msg->descriptor;
@@ -65,6 +68,7 @@ static fire_status_t fail_field(const reader_t *r)
                         desc->short_name, word, known);
 }
 
+/* { ... } or < ... > */
 static fire_status_t read_submessage(reader_t *r, const fire_field_t *field, void *slot)
 {
     ProtobufCMessage *sub;
@@ -79,7 +83,7 @@ static fire_status_t read_submessage(reader_t *r, const fire_field_t *field, voi
         return FIRE_FAIL_AT(&r->lx, "more than %d messages inside one another",
                             DEPTH_MAX);
     FIRE_TRY(fire_message_create(field->descriptor, &sub));
-    *(ProtobufCMessage **)slot = sub; /* from here the parent frees it */
+    *(ProtobufCMessage **)slot = sub; /* from now on the parent owns it */
     r->depth++;
     FIRE_TRY(read_message(r, sub, closing));
     r->depth--;
@@ -96,7 +100,8 @@ static fire_status_t read_value(reader_t *r, frame_t *f, const fire_field_t *fie
     return fire_text_read_scalar(&r->lx, field, slot);
 }
 
-/* Behind "name:" or "name": one value, or a list of them in brackets. */
+/* After "name:" or "name": one value, or for repeated fields also a list in
+ * brackets. */
 static fire_status_t read_values(reader_t *r, frame_t *f, const fire_field_t *field)
 {
     bool more = false;
@@ -115,6 +120,7 @@ static fire_status_t read_values(reader_t *r, frame_t *f, const fire_field_t *fi
     return fire_lexer_next(&r->lx);
 }
 
+/* The field that the current token names. */
 static fire_status_t find_field(reader_t *r, frame_t *f, const fire_field_t **field_p)
 {
     const ProtobufCMessageDescriptor *desc = f->msg->descriptor;
@@ -140,6 +146,7 @@ static fire_status_t find_field(reader_t *r, frame_t *f, const fire_field_t **fi
     return FIRE_OK;
 }
 
+/* name: value, or name { ... }; a comma or semicolon may follow. */
 static fire_status_t read_field(reader_t *r, frame_t *f)
 {
     const fire_field_t *field = NULL;
@@ -175,7 +182,8 @@ static bool at_closing(const reader_t *r, char closing)
     return fire_lexer_is(&r->lx, closing);
 }
 
-/* Fields up to the closing bracket, which is left to be taken; 0: to the end. */
+/* Read fields up to the closing bracket, which stays the current token; '\0': up to the
+ * end of the text. */
 static fire_status_t read_message(reader_t *r, ProtobufCMessage *msg, char closing)
 {
     frame_t       f = {msg, NULL, r->frame};

@@ -1,4 +1,5 @@
-/* text_scalar.c - one number, truth value, enum or text of text format. */
+/* text_scalar.c - parses one number, boolean, enum or text of text format, with
+ * protobuf's ranges and spellings. */
 #include "model/text_scalar.h"
 
 #include <limits.h>
@@ -34,6 +35,7 @@ fire_status_t fire_text_fail_expected(const fire_lexer_t *lx, const fire_field_t
                         FIRE_TOKEN_TEXT(lx));
 }
 
+/* The value of an integer token; false if it does not fit in 64 bits. */
 static bool integer_value(const fire_token_t *t, uint64_t *value_p)
 {
     const char *at = t->at, *end = t->at + t->n;
@@ -55,7 +57,7 @@ static bool integer_value(const fire_token_t *t, uint64_t *value_p)
     return true;
 }
 
-/* An integer of [-low, high], as two's complement. */
+/* Parse an integer of [-low, high]; the value is in two's complement. */
 static fire_status_t read_integer(fire_lexer_t *lx, const fire_field_t *field,
                                   uint64_t low, uint64_t high, uint64_t *value_p)
 {
@@ -79,13 +81,14 @@ static bool token_is(const fire_token_t *t, const char *word)
     return t->n == strlen(word) && memcmp(t->at, word, t->n) == 0;
 }
 
-/* "nan", "NaN", ... */
+/* Is it this word, in any case ("nan", "NaN")? */
 static bool token_is_any_case(const fire_token_t *t, const char *word)
 {
     return t->kind == FIRE_TOKEN_NAME && t->n == strlen(word) &&
            strncasecmp(t->at, word, t->n) == 0;
 }
 
+/* A number, nan or inf, with an optional minus. */
 static fire_status_t read_real(fire_lexer_t *lx, const fire_field_t *field,
                                double *value_p)
 {
@@ -128,6 +131,7 @@ static fire_status_t read_bool(fire_lexer_t *lx, const fire_field_t *field, void
     return fire_text_fail_expected(lx, field, "true or false");
 }
 
+/* A name of the enum, or the number of one. */
 static fire_status_t read_enum(fire_lexer_t *lx, const fire_field_t *field, void *slot)
 {
     const ProtobufCEnumDescriptor *desc = field->descriptor;
@@ -152,7 +156,7 @@ static fire_status_t read_enum(fire_lexer_t *lx, const fire_field_t *field, void
     return fail_enum(lx, field);
 }
 
-/* One or more strings in a row are one string. */
+/* Strings in a row are concatenated, as in C. */
 static fire_status_t read_strings(fire_lexer_t *lx, const fire_field_t *field,
                                   fire_str_t *out)
 {
@@ -198,7 +202,7 @@ static fire_status_t read_number(fire_lexer_t *lx, const fire_field_t *field,
     switch (field->type) {
     case PROTOBUF_C_TYPE_FLOAT:
         FIRE_TRY(read_real(lx, field, &real));
-        *(float *)slot = (float)real; /* through double, as protobuf rounds */
+        *(float *)slot = (float)real; /* rounded from double, as protobuf does */
         return FIRE_OK;
     case PROTOBUF_C_TYPE_DOUBLE:
         return read_real(lx, field, slot);

@@ -1,10 +1,11 @@
-/* text_writer.c - message to text format, in the shape that protobuf prints. */
+/* text_writer.c - prints messages as text, formatted as protobuf's own printer does. */
 #include <string.h>
 #include "model/text.h"
 
 static fire_status_t print_fields(const ProtobufCMessage *msg, int indent,
                                   fire_str_t *out);
 
+/* Bytes in quotes; those that are not printable ASCII as octal escapes. */
 static fire_status_t print_quoted(const void *bytes, size_t n, fire_str_t *out)
 {
     static const char plain[] = "\n\r\t\"'\\", letter[] = "nrt\"'\\";
@@ -94,7 +95,7 @@ static fire_status_t print_value(const fire_field_t *field, const void *value,
     return fire_str_printf(out, "\n");
 }
 
-/* Descriptors list fields by number. */
+/* Print all set fields; a descriptor lists them by number. */
 static fire_status_t print_fields(const ProtobufCMessage *msg, int indent,
                                   fire_str_t *out)
 {
@@ -112,6 +113,7 @@ static fire_status_t print_fields(const ProtobufCMessage *msg, int indent,
 
 fire_status_t fire_text_print(const void *msg, fire_str_t *out)
 {
-    FIRE_TRY(fire_str_add(out, "", 0)); /* an empty message is an empty text */
+    FIRE_TRY(fire_str_add(out, "",
+                          0)); /* out->text is not NULL, even for an empty message */
     return print_fields(msg, 0, out);
 }

@@ -1,3 +1,4 @@
+/* upgrade.c - recognises old formats and upgrades them in the right order. */
 #include "model/upgrade.h"
 
 #include <string.h>
@@ -6,6 +7,7 @@
 
 #define REWRITE "; `firecaffe upgrade` writes the file anew"
 
+/* V0 and V1 keep their layers in `layers`, today's format in `layer`. */
 static fire_status_t upgrade_layers(Caffe__NetParameter *net, const char *file)
 {
     if (net->n_layers == 0) return FIRE_OK;
@@ -26,6 +28,7 @@ static fire_status_t upgrade_layers(Caffe__NetParameter *net, const char *file)
     return FIRE_OK;
 }
 
+/* Shape of input i: from input_shape, or four numbers of input_dim. */
 static fire_status_t add_shape(const Caffe__NetParameter *net, size_t i,
                                Caffe__InputParameter *param)
 {
@@ -56,7 +59,7 @@ static fire_status_t check_input_shapes(const Caffe__NetParameter *net,
     return FIRE_OK;
 }
 
-/* The first layer of the net gives what `input` and its shapes declared. */
+/* Insert an Input layer in front with the tops and shapes that `input` declared. */
 static fire_status_t add_input_layer(Caffe__NetParameter *net, const char *file)
 {
     Caffe__LayerParameter *layer;
@@ -91,8 +94,9 @@ static fire_status_t upgrade_input(Caffe__NetParameter *net, const char *file)
     return FIRE_OK;
 }
 
-/* Statistics of a BatchNorm layer are no subject of learning; files from the
- * time when that had to be said for each of the three may say it wrongly. */
+/* The three blobs of a BatchNorm layer are statistics, not weights, and must not be
+ * changed by the solver. Old files had to say so for each of them and may have got it
+ * wrong. */
 static void freeze_batch_norm(Caffe__NetParameter *net, const char *file)
 {
     bool found = false;

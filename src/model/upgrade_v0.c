@@ -1,5 +1,5 @@
-/* upgrade_v0.c - the first format: every setting of every layer in one message,
- * types as lower-case words, padding as a layer of its own. Becomes V1. */
+/* upgrade_v0.c - V0 to V1. V0 has one message with every setting of every layer,
+ * types as lower-case words, and padding as a layer of its own. */
 #include <string.h>
 #include "base/log.h"
 #include "model/message.h"
@@ -37,8 +37,8 @@ static const struct {
     {"window_data", V1_TYPE(WINDOW_DATA)},
 };
 
-/* Where a V0 setting went: into message `into` of a layer (NULL: into the layer
- * itself) under the name `as`, for layers of one type (NULL: of any). */
+/* Where a V0 setting belongs: in message `into` of the layer (NULL: in the layer
+ * itself) under the name `as`, for layers of one type (NULL: any). */
 static const struct {
     const char *field, *type, *into, *as;
 } moves[] = {
@@ -103,7 +103,7 @@ bool fire_net_param_is_v0(const Caffe__NetParameter *net)
     return false;
 }
 
-/* For messages: V0 keeps the name inside. */
+/* The layer's name for messages; V0 keeps it inside of `layer`. */
 static const char *name_of(const Caffe__V1LayerParameter *layer)
 {
     const char *name = layer->layer != NULL ? layer->layer->name : layer->name;
@@ -121,7 +121,8 @@ static bool is_type(const Caffe__V1LayerParameter *layer, const char *type)
     return strcmp(type_of(layer), type) == 0;
 }
 
-/* The last layer before `end` that makes this blob; -1: an input of the net. */
+/* *maker_p = the last layer before layer `end` with this top; -1: it is an input of the
+ * net. */
 static fire_status_t find_maker(const Caffe__NetParameter *net, size_t end,
                                 const char *blob, const char *file, int64_t *maker_p)
 {
@@ -142,7 +143,8 @@ static fire_status_t find_maker(const Caffe__NetParameter *net, size_t end,
         name_of(net->layers[end]), blob);
 }
 
-/* A convolution or pooling behind a padding layer does the padding itself. */
+/* Set `pad` of a convolution or pooling that follows a padding layer, and connect it to
+ * that layer's bottom. */
 static fire_status_t absorb_padding(Caffe__V1LayerParameter       *layer,
                                     const Caffe__V1LayerParameter *padding,
                                     const char                    *file)
@@ -167,6 +169,7 @@ static fire_status_t absorb_padding(Caffe__V1LayerParameter       *layer,
     return fire_message_put(layer, bottom, &padding->bottom[0]);
 }
 
+/* Replace all padding layers by `pad` settings and remove them. */
 static fire_status_t fold_padding(Caffe__NetParameter *net, const char *file)
 {
     size_t kept = 0;
@@ -203,7 +206,8 @@ static fire_status_t set_type(Caffe__V1LayerParameter *layer, const char *file)
                      file, name_of(layer), type_of(layer));
 }
 
-/* The row of `moves` for a field of a layer of this type; COUNT(moves): none. */
+/* The row of `moves` for a field of a layer of this type; COUNT(moves) if there is
+ * none. */
 static size_t find_move(const char *field, const char *type)
 {
     size_t i = 0;

@@ -1,5 +1,6 @@
-/* upgrade_v1.c - the second format: `layers` with an enum as type, and one list
- * per parameter setting. Becomes today's `layer`. */
+/* upgrade_v1.c - V1 to today's format. V1 has `layers` with an enum as type, and
+ * one list per setting of parameters (blobs_lr, weight_decay, param,
+ * blob_share_mode). */
 #include <string.h>
 #include "model/message.h"
 #include "model/upgrade.h"
@@ -57,8 +58,8 @@ static const struct {
 static const char *const transform_fields[] = {"scale", "mean_file", "crop_size",
                                                "mirror"};
 
-/* What data_param, image_data_param or window_data_param say about scaling,
- * mean, crops and mirroring belongs to transform_param since V2. */
+/* Move scale, mean, crop and mirror from data_param, image_data_param or
+ * window_data_param to transform_param. */
 static fire_status_t move_transform(Caffe__V1LayerParameter *layer, void *source)
 {
     const ProtobufCMessageDescriptor *desc;
@@ -87,7 +88,7 @@ static fire_status_t set_type(const Caffe__V1LayerParameter *v1,
                      file, v1->name != NULL ? v1->name : "", (int)v1->type);
 }
 
-/* Settings of parameter i; missing ones before it are added. */
+/* The `param` message of parameter i; those before it are added if missing. */
 static fire_status_t param_spec(Caffe__LayerParameter *layer, size_t i,
                                 Caffe__ParamSpec **spec_p)
 {
@@ -99,6 +100,7 @@ static fire_status_t param_spec(Caffe__LayerParameter *layer, size_t i,
     return FIRE_OK;
 }
 
+/* Turn V1's four lists into one `param` message per parameter. */
 static fire_status_t gather_params(const Caffe__V1LayerParameter *v1,
                                    Caffe__LayerParameter         *layer)
 {
@@ -126,8 +128,8 @@ static fire_status_t gather_params(const Caffe__V1LayerParameter *v1,
     return FIRE_OK;
 }
 
-/* Fields of the same name and kind go over as they are: bottom, top, blobs,
- * loss_weight, all the *_param messages... */
+/* Move all fields that have the same name and kind in both formats: bottom, top, blobs,
+ * loss_weight, all *_param messages, ... */
 static void move_common(Caffe__V1LayerParameter *v1, Caffe__LayerParameter *layer)
 {
     const ProtobufCMessageDescriptor *desc = &caffe__v1_layer_parameter__descriptor;
