@@ -1,5 +1,5 @@
 #include "comm/codec/codec.h"
-#include "comm/codec/half.h"
+#include "base/half.h"
 #include "ranks.h"
 #include "test.h"
 

@@ -7,7 +7,7 @@
  *   UNPACK  16 bits to float */
 #include "base/vector.h"
 #include "comm/codec/codec.h"
-#include "comm/codec/half.h"
+#include "base/half.h"
 
 extern const fire_codec_t CODEC;
 

@@ -11,7 +11,7 @@
 
 #include "base/vector.h"
 #include "comm/codec/codec.h"
-#include "comm/codec/half.h"
+#include "base/half.h"
 
 enum { BLOCK = 512, MEANS = 2, WORD = 32, STRANDS = 8 };
 

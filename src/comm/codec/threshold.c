@@ -9,7 +9,7 @@
 
 #include "base/vector.h"
 #include "comm/codec/codec.h"
-#include "comm/codec/half.h"
+#include "base/half.h"
 
 enum { BLOCK = 64 };
 #define ALL UINT32_MAX

@@ -1,7 +1,8 @@
-/* half.h - 16-bit floats in plain integer arithmetic, which compilers vectorise.
- * Both round to nearest, ties to even. */
-#ifndef FIRE_CODEC_HALF_H
-#define FIRE_CODEC_HALF_H
+/* half.h - conversions between float32 and two 16-bit formats: fp16 (IEEE binary16) and
+ * bf16 (the upper half of a float32). Plain integer arithmetic, which compilers vectorise;
+ * to 16 bits they round to nearest, ties to even, and keep NaN. */
+#ifndef FIRE_BASE_HALF_H
+#define FIRE_BASE_HALF_H
 #include <stdint.h>
 #include <string.h>
 
@@ -48,7 +49,7 @@ static inline float fire_from_fp16(uint16_t h)
     return fire_bits_float(sign | u);
 }
 
-/* The upper half of a float32. */
+/* bfloat16: float32 without the lower 16 bits of its fraction. */
 static inline uint16_t fire_to_bf16(float x)
 {
     uint32_t u = fire_float_bits(x), h = (u + 0x7fff + (u >> 16 & 1)) >> 16;
