@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int tree_complaints;
 
@@ -32,27 +33,14 @@ static bool has_ext(const char *name, const char *exts)
     return false;
 }
 
-static void file_lines(const char *path, line_fn_t each)
+/* Folders that are made, not written. */
+static bool is_made(const char *folder)
 {
-    FILE  *f    = fopen(test_source(path), "r");
-    char  *line = NULL;
-    size_t cap  = 0;
-
-    CHECK(f != NULL);
-    for (int number = 1; getline(&line, &cap, f) >= 0; number++)
-        each(path, number, line);
-    free(line);
-    fclose(f);
+    return strncmp(folder, "build", 5) == 0 || strcmp(folder, "dist") == 0 ||
+           strcmp(folder, "__pycache__") == 0;
 }
 
-/* What is made, not written: builds, and whatever starts with a dot. */
-static bool is_made(const char *name)
-{
-    return name[0] == '.' || strncmp(name, "build", 5) == 0 ||
-           strcmp(name, "dist") == 0 || strcmp(name, "__pycache__") == 0;
-}
-
-int tree_lines(const char *folder, const char *exts, line_fn_t each)
+int tree_files(const char *folder, const char *exts, file_fn_t each)
 {
     DIR           *dir = opendir(test_source(folder));
     struct dirent *entry;
@@ -63,17 +51,60 @@ int tree_lines(const char *folder, const char *exts, line_fn_t each)
         char        path[1024];
         struct stat st;
 
-        if (is_made(entry->d_name)) continue;
+        if (entry->d_name[0] == '.') continue;
         snprintf(path, sizeof(path), "%s%s%s", strcmp(folder, ".") == 0 ? "" : folder,
                  strcmp(folder, ".") == 0 ? "" : "/", entry->d_name);
         CHECK(lstat(test_source(path), &st) == 0);
         if (S_ISDIR(st.st_mode)) {
-            files += tree_lines(path, exts, each);
+            if (is_made(entry->d_name)) continue;
+            files += tree_files(path, exts, each);
         } else if (S_ISREG(st.st_mode) && has_ext(entry->d_name, exts)) {
-            file_lines(path, each);
+            each(path);
             files++;
         }
     }
     closedir(dir);
     return files;
+}
+
+char *tree_read(const char *path)
+{
+    FILE  *f    = fopen(test_source(path), "r");
+    char  *text = NULL;
+    size_t cap  = 0;
+
+    CHECK(f != NULL);
+    if (getdelim(&text, &cap, '\0', f) < 0) {
+        text = realloc(text, 1);
+        CHECK(text != NULL);
+        text[0] = '\0';
+    }
+    fclose(f);
+    return text;
+}
+
+static line_fn_t line_fn;
+
+static void file_lines(const char *path)
+{
+    FILE  *f    = fopen(test_source(path), "r");
+    char  *line = NULL;
+    size_t cap  = 0;
+
+    CHECK(f != NULL);
+    for (int number = 1; getline(&line, &cap, f) >= 0; number++)
+        line_fn(path, number, line);
+    free(line);
+    fclose(f);
+}
+
+int tree_lines(const char *folder, const char *exts, line_fn_t each)
+{
+    line_fn = each;
+    return tree_files(folder, exts, file_lines);
+}
+
+bool tree_exists(const char *path)
+{
+    return access(test_source(path), F_OK) == 0;
 }
