@@ -1,3 +1,4 @@
+/* log.c - one sink for the process, one context for each thread. */
 #include "base/log.h"
 
 #include <pthread.h>
@@ -5,11 +6,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the sink */
 static fire_log_sink_t sink_fn;
 static void           *sink_arg;
 static _Atomic int     least_level = FIRE_ERROR + 1; /* nothing until a sink is set */
-static _Thread_local fire_log_voice_t own_voice;
+static _Thread_local fire_log_context_t thread_context;
 
 void fire_log_set_sink(fire_log_sink_t sink, void *arg, fire_log_level_t least)
 {
@@ -20,19 +21,19 @@ void fire_log_set_sink(fire_log_sink_t sink, void *arg, fire_log_level_t least)
     pthread_mutex_unlock(&lock);
 }
 
-void fire_log_set_voice(const fire_log_voice_t *voice)
+void fire_log_set_context(const fire_log_context_t *context)
 {
-    own_voice = *voice;
+    thread_context = *context;
 }
 
-fire_log_voice_t fire_log_voice(void)
+fire_log_context_t fire_log_context(void)
 {
-    return own_voice;
+    return thread_context;
 }
 
 bool fire_log_wants(fire_log_level_t level)
 {
-    return level >= own_voice.least &&
+    return level >= thread_context.least &&
            (int)level >= atomic_load_explicit(&least_level, memory_order_relaxed);
 }
 
@@ -43,8 +44,8 @@ void fire_log_write(fire_log_level_t level, const char *file, int line,
     int     n = 0;
     va_list ap;
 
-    if (own_voice.name[0] != '\0')
-        n = snprintf(text, sizeof(text), "%s: ", own_voice.name);
+    if (thread_context.name[0] != '\0')
+        n = snprintf(text, sizeof(text), "%s: ", thread_context.name);
     va_start(ap, format);
     vsnprintf(text + n, sizeof(text) - (size_t)n, format, ap);
     va_end(ap);

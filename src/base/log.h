@@ -1,5 +1,6 @@
-/* log.h - what the library has to say while it works. It never prints: a
- * message goes to the sink that the program set; without one it is dropped. */
+/* log.h - messages of the library: warnings, progress, debugging. The library never
+ * prints; a message goes to the sink that the program has set, and is dropped if there
+ * is none. Any thread may log. */
 #ifndef FIRE_BASE_LOG_H
 #define FIRE_BASE_LOG_H
 #include <fire/api.h>
@@ -12,28 +13,33 @@ typedef enum fire_log_level {
     FIRE_ERROR,
 } fire_log_level_t;
 
-/* Called by one thread at a time. */
+/* Receives each message. Calls are serialised by a lock; it must not log itself. */
 typedef void (*fire_log_sink_t)(void *arg, fire_log_level_t level, const char *file,
                                 int line, const char *message);
 
+/* Messages below `least` are dropped; sink NULL: all of them. */
 void fire_log_set_sink(fire_log_sink_t sink, void *arg, fire_log_level_t least);
 
-/* Whose words this thread's messages are. Of many workers one tells what happens; the
- * others say only what is wrong, with their name before it. A worker hands its voice on
- * to the threads it starts. */
-typedef struct fire_log_voice {
-    char             name[80]; /* "" for none */
+/* Settings of one thread's messages: a prefix, and the least level that is passed on. In
+ * a job of many workers rank 0 logs everything; the others log only warnings and errors,
+ * with their rank as prefix. A new thread starts with an empty context, so a worker
+ * copies its own to the threads it starts. */
+typedef struct fire_log_context {
+    char             name[80]; /* prefix, printed as "name: "; "" for none */
     fire_log_level_t least;
-} fire_log_voice_t;
+} fire_log_context_t;
 
-void             fire_log_set_voice(const fire_log_voice_t *voice);
-fire_log_voice_t fire_log_voice(void);
+/* Of the calling thread. */
+void               fire_log_set_context(const fire_log_context_t *context);
+fire_log_context_t fire_log_context(void);
 
+/* Would a message of this level be passed to the sink? */
 bool fire_log_wants(fire_log_level_t level);
 void fire_log_write(fire_log_level_t level, const char *file, int line,
                     const char *format, ...) FIRE_PRINTF(4, 5);
 
-/* FIRE_LOG(INFO, "read %d records", n); arguments are evaluated only if wanted. */
+/* FIRE_LOG(INFO, "read %d records", n). The arguments are evaluated only if the message
+ * is wanted. */
 #define FIRE_LOG(level, ...)                                               \
     do {                                                                   \
         if (fire_log_wants(FIRE_##level))                                  \

@@ -40,13 +40,13 @@ struct fire_prefetch {
     int            nthread, target_threads; /* running now; to be started */
     bool           stop, draining;
 
-    slot_t          *slot;
-    int              nslot, head, used;
-    bool             handed_out; /* the reader still uses the batch at the head */
-    fire_moment_t    next;   /* moment of the batch that the next free slot will hold */
-    int              busy;   /* threads that load rows now */
-    fire_log_voice_t voice;  /* log prefix of the worker that created us */
-    double           waited; /* seconds spent in fire_prefetch_get() */
+    slot_t            *slot;
+    int                nslot, head, used;
+    bool               handed_out; /* the reader still uses the batch at the head */
+    fire_moment_t      next; /* moment of the batch that the next free slot will hold */
+    int                busy; /* threads that load rows now */
+    fire_log_context_t log_context; /* log prefix of the worker that created us */
+    double             waited;      /* seconds spent in fire_prefetch_get() */
 };
 
 fire_status_t fire_batch_row(fire_batch_t *b, int64_t row, fire_extent_t extent,
@@ -199,7 +199,7 @@ static void *decode_thread(void *arg)
     fire_prefetch_t *p       = arg;
     fire_workspace_t scratch = {0};
 
-    fire_log_set_voice(&p->voice);
+    fire_log_set_context(&p->log_context);
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
         slot_t *s = find_work(p);
@@ -245,7 +245,7 @@ fire_status_t fire_prefetch_create(const fire_prefetch_options_t *options,
         return st;
     }
     p->target_threads = useful_threads(options->threads);
-    p->voice          = fire_log_voice();
+    p->log_context    = fire_log_context();
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->ready, NULL);

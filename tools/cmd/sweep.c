@@ -92,7 +92,7 @@ static void on_event(void *arg, const fire_train_event_t *e)
     if (e->kind == FIRE_TRAIN_ITERATION) {
         s->diverged |= !isfinite(e->loss);
         if (s->worker->rank == 0)
-            console_progress("Training", e->iter, e->max_iter, fire_log_voice().name);
+            console_progress("Training", e->iter, e->max_iter, fire_log_context().name);
     }
     if (s->worker->comm != NULL && s->peers >= 0)
         s->peers = fire_comm_poll(s->worker->comm);
@@ -211,10 +211,10 @@ out:
 /* While it trains, a point says only what is wrong. */
 static void speak_as(const grid_t *g, int point, fire_log_level_t least)
 {
-    fire_log_voice_t voice = {.least = least};
+    fire_log_context_t context = {.least = least};
 
-    grid_name(g, point, voice.name);
-    fire_log_set_voice(&voice);
+    grid_name(g, point, context.name);
+    fire_log_set_context(&context);
 }
 
 /* A point that fails is no reason not to try the others. */
@@ -286,10 +286,10 @@ static fire_status_t tabulate(const grid_t *g)
 /* Neighbours on the grid take about as long: dealing them out one by one is fair. */
 static fire_status_t work(void *arg, const worker_t *w)
 {
-    const job_t     *job   = arg;
-    fire_log_voice_t voice = fire_log_voice();
-    int             *open, n = 0, all = w->comm != NULL ? fire_comm_size(w->comm) : 1;
-    fire_status_t    st;
+    const job_t       *job     = arg;
+    fire_log_context_t context = fire_log_context();
+    int               *open, n = 0, all = w->comm != NULL ? fire_comm_size(w->comm) : 1;
+    fire_status_t      st;
 
     FIRE_TRY(FIRE_NEW(&open, grid_points(&job->grid)));
     st = find_open(job, w, open, &n);
@@ -297,7 +297,7 @@ static fire_status_t work(void *arg, const worker_t *w)
         st = try_point(job, open[k], w);
     fire_free(open);
     console_progress_end();
-    fire_log_set_voice(&voice);
+    fire_log_set_context(&context);
     if (w->comm != NULL) st = fire_comm_agree(w->comm, st);
     return st >= 0 && w->rank == 0 ? tabulate(&job->grid) : st;
 }

@@ -94,17 +94,17 @@ static void bind_cores(int rank, int size, int threads, const cpu_set_t *all)
 
 /* ---- one worker ---- */
 
-static void take_voice(fire_comm_t *comm)
+static void set_log_context(fire_comm_t *comm)
 {
-    fire_log_voice_t voice = {.least = FIRE_DEBUG};
-    int              rank  = fire_comm_rank(comm);
+    fire_log_context_t context = {.least = FIRE_DEBUG};
+    int                rank    = fire_comm_rank(comm);
 
     if (rank > 0) {
-        voice.least = FIRE_WARNING;
-        snprintf(voice.name, sizeof(voice.name), "rank %d (%s)", rank,
+        context.least = FIRE_WARNING;
+        snprintf(context.name, sizeof(context.name), "rank %d (%s)", rank,
                  fire_comm_host(comm, rank));
     }
-    fire_log_set_voice(&voice);
+    fire_log_set_context(&context);
 }
 
 static fire_status_t meet_and_work(const member_t *m, fire_comm_t *comm)
@@ -127,7 +127,7 @@ static fire_status_t be_worker(const member_t *m, fire_comm_t *comm)
     int           rank = fire_comm_rank(comm);
     fire_status_t st;
 
-    take_voice(comm);
+    set_log_context(comm);
     st = meet_and_work(m, comm);
     if (st >= 0) return st;
     if (st != FIRE_ERR_PEER) {

@@ -42,13 +42,13 @@ struct fire_exchange {
 
     /* Only with a thread. It moves the engine outside of the lock, with `stepping` set;
      * everything else that both sides touch is under the lock or atomic. */
-    fire_log_voice_t voice; /* the trainer's */
-    pthread_t        thread;
-    pthread_mutex_t  lock;
-    pthread_cond_t   work, news; /* something to do; something was done */
-    bool             threaded, stepping, quit;
-    fire_status_t    status;
-    char             error[1024];
+    fire_log_context_t log_context; /* the trainer's */
+    pthread_t          thread;
+    pthread_mutex_t    lock;
+    pthread_cond_t     work, news; /* something to do; something was done */
+    bool               threaded, stepping, quit;
+    fire_status_t      status;
+    char               error[1024];
 };
 
 /* Move the engine: start what is ready, test what is under way, update what is summed.

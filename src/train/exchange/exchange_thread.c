@@ -58,7 +58,7 @@ static void *run(void *arg)
     fire_exchange_t *x = arg;
     fire_status_t    st;
 
-    fire_log_set_voice(&x->voice);
+    fire_log_set_context(&x->log_context);
     fire_threads_set(1); /* updates must not take the trainer's cores */
     pthread_mutex_lock(&x->lock);
     while (!x->quit) {
@@ -89,7 +89,7 @@ fire_status_t fire_exchange_thread_start(fire_exchange_t *x)
 {
     pthread_condattr_t monotonic; /* as fire_clock_now() is */
 
-    x->voice = fire_log_voice();
+    x->log_context = fire_log_context();
     pthread_mutex_init(&x->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
