@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net/net.h"
+#include "net/net_state.h"
 
 /* One top of one layer. Counting a loss as a use keeps its weight on a blob of its
  * own. */

@@ -20,6 +20,7 @@ static const struct {
     {"runlog", "base device blob model layers data net solver comm train"},
     {"report", "base device blob model layers data net solver comm train"},
     {"sim", "base comm"},
+    {"plan", "base device blob model layers data net comm sim"},
 };
 
 #define VERSIONS "src/runlog/libraries.c" /* tells the version of each */

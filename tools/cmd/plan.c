@@ -4,14 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "base/log.h"
 #include "command.h"
 #include "comm/select/select.h"
-#include "device/cpu/parallel.h"
 #include "flags/lists.h"
-#include "plan.h"
 #include "results.h"
 #include "flags/shapes.h"
+#include "flags/workers.h"
+#include "view/plan.h"
 
 typedef struct flags {
     const char *machine, *save, *times, *batch, *workers, *comm, *compress, *overlap,
@@ -60,200 +59,71 @@ static const fire_option_group_t groups[] = {
 
 /* ---- lists ---- */
 
-/* N, or N/worker. */
-static fire_status_t parse_batch(const char *word, int workers, int *batch_p)
+enum { MOST = LIST_MOST };
+
+/* The axes as the flags give them; the texts that their words lie in. */
+typedef struct axes {
+    list_t            batch_list, workers_list, comm_list;
+    fire_plan_batch_t batch[MOST];
+    int               workers[MOST];
+} axes_t;
+
+/* "N", or "N/worker". */
+static fire_status_t parse_batch(const char *word, fire_plan_batch_t *batch_p)
 {
     const char *each  = strstr(word, "/worker");
-    bool        mine  = each != NULL && each[strlen("/worker")] == '\0';
     char        n[16] = "";
 
-    snprintf(n, sizeof(n), "%.*s", mine ? (int)(each - word) : 15, word);
-    FIRE_TRY(list_count("batch", n, batch_p));
-    if (mine) *batch_p *= workers;
+    batch_p->per_worker = each != NULL && each[strlen("/worker")] == '\0';
+    snprintf(n, sizeof(n), "%.*s", batch_p->per_worker ? (int)(each - word) : 15, word);
+    return list_count("batch", n, &batch_p->size);
+}
+
+/* The names of all algorithms that can be simulated here. */
+static fire_status_t all_algorithms(const fire_plan_t *p, fire_str_t *out)
+{
+    for (int i = 0; fire_algo_at(i) != NULL; i++)
+        if (fire_plan_can_price(p, fire_algo_at(i)))
+            FIRE_TRY(fire_str_printf(out, "%s%s", out->n > 0 ? "," : "",
+                                     fire_algo_at(i)->name));
     return FIRE_OK;
 }
 
-/* Those whose messages are known. Without several workers a node, hier is rhd. */
-static fire_status_t all_algorithms(const plan_t *p, fire_str_t *out)
+static fire_status_t parse_axes(const fire_plan_t *p, axes_t *a)
 {
-    for (int i = 0; fire_algo_at(i) != NULL; i++) {
-        const fire_algo_t *algo    = fire_algo_at(i);
-        bool               by_node = algo->flags & FIRE_ALGO_BY_NODE;
+    fire_str_t    all = {0};
+    fire_status_t st  = all_algorithms(p, &all);
 
-        if (algo->flags & FIRE_ALGO_NATIVE || strcmp(algo->name, "onesided") == 0 ||
-            (by_node && p->cluster.per_node == 1))
-            continue;
-        FIRE_TRY(fire_str_printf(out, "%s%s", out->n > 0 ? "," : "", algo->name));
-    }
-    return FIRE_OK;
-}
-
-/* ---- the grid ---- */
-
-/* Samples/s that the row's speed-up counts from. */
-static fire_status_t find_baseline(const plan_t *p, const plan_row_t *row,
-                                   double *rate_p)
-{
-    const fire_cost_curve_t none = {.bytes = {1, 2, 3, 4}};
-    plan_row_t              one  = *row;
-    fire_step_times_t       alone;
-
-    *rate_p = p->baseline;
-    if (p->baseline > 0) return FIRE_OK;
-    one.workers = 1;
-    FIRE_TRY(plan_replay(p, &one, &none, p->bucket, p->overlap, &alone));
-    *rate_p = row->batch / alone.total;
-    return FIRE_OK;
-}
-
-static fire_status_t add_row(plan_t *p, const plan_row_t *wanted)
-{
-    plan_row_t r = *wanted;
-    double     baseline;
-
-    if (r.batch < r.workers) {
-        FIRE_LOG(WARNING, "a batch of %d is too small for %d workers", r.batch,
-                 r.workers);
-        return FIRE_OK;
-    }
-    FIRE_TRY(plan_replay(p, &r, &r.curve, p->bucket, p->overlap, &r.t));
-    FIRE_TRY(find_baseline(p, &r, &baseline));
-    r.speedup = r.batch / r.t.total / baseline;
-    FIRE_TRY(fire_grow(&p->row, &p->cap, p->nrow + 1, sizeof(*p->row)));
-    p->row[p->nrow++] = r;
-    return FIRE_OK;
-}
-
-static fire_status_t add_rows(plan_t *p, const list_t *batches, plan_row_t *r)
-{
-    for (int b = 0; b < batches->n; b++) {
-        FIRE_TRY(parse_batch(batches->word[b], r->workers, &r->batch));
-        FIRE_TRY(add_row(p, r));
-    }
-    return FIRE_OK;
-}
-
-/* For all worker counts and algorithms; what one worker does needs none. */
-static fire_status_t list_modes(const list_t *workers, const list_t *comms,
-                                plan_row_t *mode, int *n_p)
-{
-    const fire_codec_t *codec;
-    float               arg;
-
-    FIRE_TRY(fire_codec_find(flags.compress, &codec, &arg));
-    for (int w = 0; w < workers->n; w++)
-        for (int a = 0; a < comms->n; a++) {
-            plan_row_t    r = {.comm = comms->word[a]};
-            fire_choice_t choice;
-
-            FIRE_TRY(list_count("workers", workers->word[w], &r.workers));
-            FIRE_TRY(fire_choice_parse(r.comm, &choice));
-            r.mode = (fire_mode_t){choice.algo, codec, choice.colors, choice.piece};
-            if (r.workers > 1 || a == 0) mode[(*n_p)++] = r;
-        }
-    return FIRE_OK;
-}
-
-/* Those of many workers, which take longest, come last in the list and go first. */
-static fire_status_t price(const fire_cluster_t *c, plan_row_t *mode, int n)
-{
-    FIRE_PARALLEL_UNEVEN(i, n)
-    {
-        plan_row_t *m = &mode[n - 1 - i];
-
-        (void)fire_cost_curve_make(c, &m->mode, m->workers, &m->curve);
-    }
-    for (int i = 0; i < n; i++) /* what a thread said of a failure is lost with it */
-        if (mode[i].curve.card == 0)
-            FIRE_TRY(fire_cost_curve_make(c, &mode[i].mode, mode[i].workers,
-                                          &mode[i].curve));
-    return FIRE_OK;
-}
-
-static fire_status_t fill(plan_t *p, const list_t *batches, const list_t *workers,
-                          const list_t *comms)
-{
-    plan_row_t   *mode;
-    int           n = 0;
-    fire_status_t st;
-
-    FIRE_TRY(FIRE_NEW(&mode, workers->n * comms->n));
-    st = list_modes(workers, comms, mode, &n);
-    if (st >= 0) st = price(&p->cluster, mode, n);
-    for (int i = 0; st >= 0 && i < n; i++)
-        st = add_rows(p, batches, &mode[i]);
-    fire_free(mode);
+    if (st >= 0) st = list_cut("batch", flags.batch, &a->batch_list);
+    if (st >= 0) st = list_cut("workers", flags.workers, &a->workers_list);
+    if (st >= 0)
+        st = list_cut("comm", strcmp(flags.comm, "all") == 0 ? all.text : flags.comm,
+                      &a->comm_list);
+    for (int i = 0; st >= 0 && i < a->workers_list.n; i++)
+        st = list_count("workers", a->workers_list.word[i], &a->workers[i]);
+    for (int i = 0; st >= 0 && i < a->batch_list.n; i++)
+        st = parse_batch(a->batch_list.word[i], &a->batch[i]);
+    fire_str_fini(&all);
     return st;
 }
 
-/* ---- what is shown ---- */
-
-static void print_head(const plan_t *p)
+static fire_status_t fill(fire_plan_t *p, const axes_t *a)
 {
-    printf("%s on %s\n\n", net_flags.model, p->cluster.name);
-    printf("|W| %.4g MB of weights, |D| %.4g MB of inputs per sample, both of the\n"
-           "convolution and inner product layers; %.4g MB of gradients in all\n"
-           "forward: %.4g GFLOP, %.4g MB read and written per sample\n",
-           p->net.w_bytes / 1e6, p->net.d_bytes / 1e6, p->net.weights / 1e6,
-           p->net.flops / 1e9, p->net.moved / 1e6);
+    const fire_plan_axes_t axes = {.batch    = a->batch,
+                                   .workers  = a->workers,
+                                   .comm     = a->comm_list.word,
+                                   .nbatch   = a->batch_list.n,
+                                   .nworkers = a->workers_list.n,
+                                   .ncomm    = a->comm_list.n,
+                                   .compress = flags.compress};
+
+    return fire_plan_fill(p, &axes);
 }
 
-static void print_rows(const plan_t *p)
-{
-    double bw = p->cluster.net.bandwidth;
-
-    printf("\n%8s %7s  %-14s %10s %10s %8s %6s %9s %9s %9s %8s %8s | %9s %9s\n",
-           "batch", "workers", "comm", "step ms", "samples/s", "speed-up", "eff.",
-           "compute", "exposed", "hidden", "wire MB", "mem GB", "|W|p/BW", "|W|lg/BW");
-    for (int64_t i = 0; i < p->nrow; i++) {
-        const plan_row_t *r    = &p->row[i];
-        bool              best = r == plan_best(p, r->batch, r->workers);
-
-        printf("%8d %7d%c %-14s %10.4g %10.4g %8.4g %5.0f%% %9.4g %9.4g %9.4g %8.4g "
-               "%8.3g | %9.4g %9.4g\n",
-               r->batch, r->workers, best ? '*' : ' ', r->comm, 1e3 * r->t.total,
-               r->batch / r->t.total, r->speedup, 100 * r->speedup / r->workers,
-               1e3 * r->t.compute, 1e3 * r->t.exposed, 1e3 * (r->t.comm - r->t.exposed),
-               r->t.bytes / 1e6, r->t.memory / 1e9,
-               1e3 * p->net.w_bytes * r->workers / bw,
-               1e3 * p->net.w_bytes * log2(r->workers) / bw);
-    }
-    printf("\nTimes in ms. * is the fastest for that many workers. wire MB: what the\n"
-           "worker that sends most sends in a step; mem GB: weights, gradients,\n"
-           "history and activations of a worker. Right of the bar: the FireCaffe\n"
-           "paper's equations for a parameter server and a reduction tree.\n");
-    if (p->baseline > 0)
-        printf("Speed-up and efficiency count from %.4g samples/s (--baseline).\n",
-               p->baseline);
-    else
-        printf("Speed-up and efficiency count from one worker's predicted step.\n");
-}
-
-static void add_baseline(fire_json_writer_t *w, const plan_t *p)
-{
-    if (p->baseline > 0)
-        fire_json_add_rounded(w, "baseline_samples_per_s", p->baseline, 6);
-}
-
-static void add_row_members(fire_json_writer_t *w, const plan_row_t *r)
-{
-    fire_json_add_int(w, "batch", r->batch);
-    fire_json_add_int(w, "workers", r->workers);
-    fire_json_add_string(w, "comm", r->comm);
-    fire_json_add_rounded(w, "step_s", r->t.total, 6);
-    fire_json_add_rounded(w, "samples_per_s", r->batch / r->t.total, 6);
-    fire_json_add_rounded(w, "speedup", r->speedup, 6);
-    fire_json_add_rounded(w, "efficiency", r->speedup / r->workers, 6);
-    fire_json_add_rounded(w, "compute_s", r->t.compute, 6);
-    fire_json_add_rounded(w, "update_s", r->t.update, 6);
-    fire_json_add_rounded(w, "exposed_s", r->t.exposed, 6);
-    fire_json_add_rounded(w, "hidden_s", r->t.comm - r->t.exposed, 6);
-    fire_json_add_rounded(w, "bytes", r->t.bytes, 9);
-    fire_json_add_rounded(w, "memory", r->t.memory, 9);
-}
+/* ---- results ---- */
 
 /* run.jsonl: every row as a `step`. */
-static fire_status_t log_rows(const plan_t *p)
+static fire_status_t log_rows(const fire_plan_t *p)
 {
     const results_head_t head = {.kind = "plan", .net = p->name, .workers = 1};
     results_t           *log;
@@ -266,125 +136,65 @@ static fire_status_t log_rows(const plan_t *p)
         fire_json_add_string(w, "net", p->name);
         fire_json_add_string(w, "machine", p->cluster.name);
         fire_json_add_string(w, "overlap", p->overlap ? "on" : "off");
-        add_baseline(w, p);
-        add_row_members(w, &p->row[i]);
+        plan_view_add_baseline(w, p);
+        plan_view_add_row(w, &p->row[i]);
         st = results_end_line(log);
     }
     return results_close(log, st);
 }
 
-static void write_row(fire_json_writer_t *w, const plan_row_t *r)
-{
-    fire_json_open(w, NULL, '{');
-    add_row_members(w, r);
-    fire_json_close(w, '}');
-}
-
-static fire_status_t print_json(const plan_t *p, const char *advice)
-{
-    fire_json_writer_t w = {.indent = 1};
-
-    fire_json_open(&w, NULL, '{');
-    fire_json_add_string(&w, "model", net_flags.model);
-    fire_json_add_string(&w, "machine", p->cluster.name);
-    fire_json_add_rounded(&w, "w_bytes", p->net.w_bytes, 9);
-    fire_json_add_rounded(&w, "d_bytes_per_sample", p->net.d_bytes, 9);
-    fire_json_add_rounded(&w, "gradient_bytes", p->net.weights, 9);
-    fire_json_add_rounded(&w, "forward_flop_per_sample", p->net.flops, 9);
-    add_baseline(&w, p);
-    fire_json_open(&w, "rows", '[');
-    for (int64_t i = 0; i < p->nrow; i++)
-        write_row(&w, &p->row[i]);
-    fire_json_close(&w, ']');
-    fire_json_add_string(&w, "advice", advice);
-    fire_json_close(&w, '}');
-    if (w.status >= 0) puts(w.out.text);
-    fire_json_writer_fini(&w);
-    return w.status;
-}
-
-static bool is_new_batch(const plan_t *p, int64_t row)
+static bool is_new_batch(const fire_plan_t *p, int64_t row)
 {
     for (int64_t i = 0; i < row; i++)
         if (p->row[i].batch == p->row[row].batch) return false;
     return true;
 }
 
-/* Bytes of gradients, seconds forward and backward, name; for the first row. */
-static void print_layers(const plan_t *p)
+/* One paragraph of advice per batch. Batches per worker differ with the number of
+ * workers, so there is no one batch to advise for. */
+static fire_status_t advise(const fire_plan_t *p, fire_str_t *out)
 {
-    fire_load_t load = plan_net_load(&p->net);
-    int         each = p->nrow > 0 ? (p->row[0].batch - 1) / p->row[0].workers + 1 : 1;
-
-    for (int i = 0; i < load.nlayer; i++)
-        printf("%.0f %.9g %.9g %s\n", load.work[i].weights,
-               fire_step_layer(&p->cluster, &load, false, i, each),
-               fire_step_layer(&p->cluster, &load, true, i, each), p->net.name[i]);
+    if (strstr(flags.batch, "/worker") != NULL) return FIRE_OK;
+    for (int64_t i = 0; i < p->nrow; i++)
+        if (is_new_batch(p, i)) FIRE_TRY(fire_plan_advise(p, p->row[i].batch, out));
+    return FIRE_OK;
 }
 
-/* Per-worker batches differ for every number of workers: no one can be advised. */
-static fire_status_t show(const plan_t *p)
+static fire_status_t show(const fire_plan_t *p)
 {
     fire_str_t    advice = {0};
-    fire_status_t st     = FIRE_OK;
+    fire_status_t st     = advise(p, &advice);
+    const char   *text   = advice.n > 0 ? advice.text : "";
 
-    for (int64_t i = 0; st >= 0 && i < p->nrow; i++)
-        if (is_new_batch(p, i) && strstr(flags.batch, "/worker") == NULL)
-            st = plan_advise(p, p->row[i].batch, &advice);
-    if (st >= 0 && flags.layers) {
-        print_layers(p);
-    } else if (st >= 0 && flags.json) {
-        st = print_json(p, advice.n > 0 ? advice.text : "");
-    } else if (st >= 0) {
-        print_head(p);
-        print_rows(p);
-        printf("%s", advice.n > 0 ? advice.text : "");
-    }
+    if (st >= 0 && flags.layers)
+        plan_view_layers(p);
+    else if (st >= 0 && flags.json)
+        st = plan_view_json(p, net_flags.model, text);
+    else if (st >= 0)
+        plan_view_tables(p, net_flags.model, text);
     fire_str_fini(&advice);
+    return st;
+}
+
+static fire_status_t make(fire_plan_t *p)
+{
+    axes_t        axes = {0};
+    fire_status_t st   = parse_axes(p, &axes);
+
+    if (st >= 0) st = fill(p, &axes);
+    if (st >= 0) st = show(p);
+    if (st >= 0) st = log_rows(p);
+    fire_free(axes.batch_list.text);
+    fire_free(axes.workers_list.text);
+    fire_free(axes.comm_list.text);
     return st;
 }
 
 /* ---- the command ---- */
 
-static fire_status_t make(plan_t *p)
-{
-    list_t        batches = {0}, workers = {0}, comms = {0};
-    fire_str_t    all = {0};
-    fire_status_t st;
-
-    st = all_algorithms(p, &all);
-    if (st >= 0) st = list_cut("batch", flags.batch, &batches);
-    if (st >= 0) st = list_cut("workers", flags.workers, &workers);
-    if (st >= 0)
-        st = list_cut("comm", strcmp(flags.comm, "all") == 0 ? all.text : flags.comm,
-                      &comms);
-    if (st >= 0) st = fill(p, &batches, &workers, &comms);
-    if (st >= 0) st = show(p);
-    if (st >= 0) st = log_rows(p);
-    fire_free(batches.text);
-    fire_free(workers.text);
-    fire_free(comms.text);
-    fire_str_fini(&all);
-    return st;
-}
-
-/* Nobody looks at the weights: random numbers for them would take most of the time. */
-static void drop_fillers(Caffe__LayerParameter *l)
-{
-    if (l->convolution_param != NULL)
-        fire_message_clear(
-            l->convolution_param,
-            fire_field_find(l->convolution_param->base.descriptor, "weight_filler"));
-    if (l->inner_product_param != NULL)
-        fire_message_clear(
-            l->inner_product_param,
-            fire_field_find(l->inner_product_param->base.descriptor, "weight_filler"));
-}
-
 static fire_status_t prepare(void *arg, Caffe__NetParameter *param)
 {
-    for (size_t i = 0; i < param->n_layer; i++)
-        drop_fillers(param->layer[i]);
+    fire_plan_drop_fillers(param);
     return shapes_apply(arg, param);
 }
 
@@ -406,7 +216,7 @@ static fire_status_t parse_baseline(double *rate_p)
 static fire_status_t plan(const char *machine, double baseline)
 {
     shapes_t      shapes = {&flags.shape, 1};
-    plan_t        p      = {.bucket   = 1e6 * flags.bucket_mb,
+    fire_plan_t   p      = {.bucket   = 1e6 * flags.bucket_mb,
                             .overlap  = strcmp(flags.overlap, "off") != 0,
                             .baseline = baseline};
     fire_net_t   *net;
@@ -415,12 +225,11 @@ static fire_status_t plan(const char *machine, double baseline)
     FIRE_TRY(fire_cluster_load(machine, &p.cluster));
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TRAIN, prepare, &shapes, &net));
     p.name = fire_net_name(net);
-    st     = plan_net_read(net, &p.net);
+    st     = fire_plan_net_read(net, &p.net);
     if (st >= 0 && flags.times[0] != '\0')
-        st = plan_net_time(&p.net, &p.cluster, flags.times);
+        st = fire_plan_net_time(&p.net, &p.cluster, flags.times);
     if (st >= 0) st = make(&p);
-    plan_net_fini(&p.net);
-    fire_free(p.row);
+    fire_plan_fini(&p);
     fire_net_destroy(net);
     return st;
 }
@@ -430,7 +239,7 @@ static fire_status_t measure(void *arg, const worker_t *worker)
 {
     const double *baseline = arg;
 
-    FIRE_TRY(plan_measure(worker, flags.save));
+    FIRE_TRY(fire_plan_measure(worker->comm, worker->threads, flags.save));
     if (worker->rank != 0 || net_flags.model[0] == '\0') return FIRE_OK;
     return plan(flags.save, *baseline);
 }

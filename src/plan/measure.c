@@ -1,4 +1,4 @@
-/* plan_measure.c - a machine file for the machine at hand: wires by fire_comm_probe(),
+/* fire_plan_measure.c - a machine file for the machine at hand: wires by fire_comm_probe(),
  * rates of a worker by small kernels that all workers with a core of their own run at
  * the same time. */
 #include <stdio.h>
@@ -13,8 +13,7 @@
 #include "comm/measure/probe.h"
 #include "device/cpu/blas.h"
 #include "device/cpu/parallel.h"
-#include "plan.h"
-#include "flags/workers.h"
+#include "plan/plan.h"
 
 enum { SIDE = 384, LONG = 16 << 20 }; /* LONG is more than caches hold */
 /* Workers of a single node: as many as one cares to plan for. */
@@ -147,22 +146,21 @@ static fire_status_t save(const char *path, const fire_json_writer_t *w)
     return FIRE_OK;
 }
 
-fire_status_t plan_measure(const worker_t *worker, const char *path)
+fire_status_t fire_plan_measure(fire_comm_t *comm, int threads, const char *path)
 {
-    fire_json_writer_t w       = {.indent = 1};
-    int                cores   = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    int                threads = worker->threads > 0 ? worker->threads : cores;
+    fire_json_writer_t w     = {.indent = 1};
+    int                cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     fire_probe_t       probe;
     rates_t            rates = {0};
     fire_status_t      st    = FIRE_OK;
 
-    FIRE_TRY(fire_comm_probe(worker->comm, LONG, &probe));
-    FIRE_TRY(measure_compute(worker->comm, threads, cores, &rates));
-    if (worker->rank == 0) {
-        write_machine(&w, &probe, &rates, threads, cores,
-                      fire_comm_host(worker->comm, 0));
+    if (threads == 0) threads = cores;
+    FIRE_TRY(fire_comm_probe(comm, LONG, &probe));
+    FIRE_TRY(measure_compute(comm, threads, cores, &rates));
+    if (fire_comm_rank(comm) == 0) {
+        write_machine(&w, &probe, &rates, threads, cores, fire_comm_host(comm, 0));
         st = save(path, &w);
         fire_json_writer_fini(&w);
     }
-    return fire_comm_agree(worker->comm, st);
+    return fire_comm_agree(comm, st);
 }

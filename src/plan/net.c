@@ -1,6 +1,8 @@
+/* net.c - a net as a plan needs it: arithmetic and bytes of each layer, per sample. */
 #include <string.h>
+
 #include "base/alloc.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 static double bytes_of(const fire_blob_t *b)
 {
@@ -36,7 +38,7 @@ static fire_layer_cost_t work_of(const fire_net_t *net, int layer)
     return w;
 }
 
-fire_status_t plan_net_read(const fire_net_t *net, plan_net_t *out)
+fire_status_t fire_plan_net_read(const fire_net_t *net, fire_plan_net_t *out)
 {
     int n = fire_net_nlayer(net);
 
@@ -63,12 +65,12 @@ fire_status_t plan_net_read(const fire_net_t *net, plan_net_t *out)
     return FIRE_OK;
 }
 
-fire_load_t plan_net_load(const plan_net_t *n)
+fire_load_t fire_plan_net_load(const fire_plan_net_t *n)
 {
     return (fire_load_t){n->work, n->nlayer, n->timing, n->ntiming};
 }
 
-void plan_net_fini(plan_net_t *n)
+void fire_plan_net_fini(fire_plan_net_t *n)
 {
     for (int i = 0; i < n->ntiming; i++) {
         fire_free((void *)n->timing[i].forward);
@@ -79,5 +81,25 @@ void plan_net_fini(plan_net_t *n)
     fire_free(n->name);
     fire_free(n->w);
     fire_free(n->d);
-    *n = (plan_net_t){0};
+    *n = (fire_plan_net_t){0};
+}
+
+/* ---- before it is built ---- */
+
+static void drop_fillers(Caffe__LayerParameter *l)
+{
+    if (l->convolution_param != NULL)
+        fire_message_clear(
+            l->convolution_param,
+            fire_field_find(l->convolution_param->base.descriptor, "weight_filler"));
+    if (l->inner_product_param != NULL)
+        fire_message_clear(
+            l->inner_product_param,
+            fire_field_find(l->inner_product_param->base.descriptor, "weight_filler"));
+}
+
+void fire_plan_drop_fillers(Caffe__NetParameter *param)
+{
+    for (size_t i = 0; i < param->n_layer; i++)
+        drop_fillers(param->layer[i]);
 }

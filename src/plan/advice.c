@@ -1,45 +1,16 @@
-/* plan_advice.c - from the grid of predictions to a recommendation. */
-#include "plan.h"
-
-const plan_row_t *plan_best(const plan_t *p, int batch, int workers)
-{
-    const plan_row_t *best = NULL;
-
-    for (int64_t i = 0; i < p->nrow; i++) {
-        const plan_row_t *r = &p->row[i];
-
-        if (r->batch != batch || r->workers != workers) continue;
-        if (best == NULL || r->t.total < best->t.total) best = r;
-    }
-    return best;
-}
-
-fire_status_t plan_replay(const plan_t *p, const plan_row_t *row,
-                          const fire_cost_curve_t *curve, double bucket, bool overlap,
-                          fire_step_times_t *t)
-{
-    fire_step_setup_t s = {.cluster    = &p->cluster,
-                           .curve      = curve,
-                           .load       = plan_net_load(&p->net),
-                           .workers    = row->workers,
-                           .batch      = row->batch,
-                           .bucket     = bucket,
-                           .overlap    = overlap,
-                           .compressed = row->mode.codec != NULL};
-
-    return fire_step_replay(&s, t);
-}
+/* advice.c - from the grid of predictions to a recommendation. */
+#include "plan/plan.h"
 
 /* The most workers of which the last ones brought half of what they could. */
-static const plan_row_t *last_worth(const plan_t *p, int batch)
+static const fire_plan_row_t *last_worth(const fire_plan_t *p, int batch)
 {
-    const plan_row_t *worth = NULL;
+    const fire_plan_row_t *worth = NULL;
 
     for (int64_t i = 0; i < p->nrow; i++) {
-        const plan_row_t *r = &p->row[i];
-        double            gain, ideal;
+        const fire_plan_row_t *r = &p->row[i];
+        double                 gain, ideal;
 
-        if (r->batch != batch || r != plan_best(p, batch, r->workers)) continue;
+        if (r->batch != batch || r != fire_plan_best(p, batch, r->workers)) continue;
         if (worth != NULL) {
             gain  = r->speedup / worth->speedup - 1;
             ideal = (double)r->workers / worth->workers - 1;
@@ -50,11 +21,11 @@ static const plan_row_t *last_worth(const plan_t *p, int batch)
     return worth;
 }
 
-static fire_status_t say_bottleneck(const plan_t *p, const plan_row_t *r,
+static fire_status_t say_bottleneck(const fire_plan_t *p, const fire_plan_row_t *r,
                                     fire_str_t *out)
 {
     double      samples = (double)r->batch / r->workers;
-    fire_load_t load    = plan_net_load(&p->net);
+    fire_load_t load    = fire_plan_net_load(&p->net);
     double      full    = fire_step_compute(&p->cluster, &load, r->batch) / r->workers;
     double      small   = r->t.compute - full;
     double      crowd   = fire_cluster_crowd(&p->cluster, r->workers);
@@ -88,19 +59,20 @@ static fire_status_t say_bottleneck(const plan_t *p, const plan_row_t *r,
 }
 
 /* Other bucket lengths, overlap, and half as many bytes: worth 2% at least? */
-static fire_status_t say_settings(const plan_t *p, const plan_row_t *r, fire_str_t *out)
+static fire_status_t say_settings(const fire_plan_t *p, const fire_plan_row_t *r,
+                                  fire_str_t *out)
 {
     static const double mb[] = {0.5, 1, 2, 4, 8, 16, 32, 64};
     fire_step_times_t   t, blocking;
     double              best = r->t.total, best_mb = p->bucket / 1e6;
 
     for (size_t i = 0; i < sizeof(mb) / sizeof(mb[0]); i++) {
-        FIRE_TRY(plan_replay(p, r, &r->curve, 1e6 * mb[i], true, &t));
+        FIRE_TRY(fire_plan_replay(p, r, &r->curve, 1e6 * mb[i], true, &t));
         if (t.total > 0.98 * best) continue;
         best    = t.total;
         best_mb = mb[i];
     }
-    FIRE_TRY(plan_replay(p, r, &r->curve, 0, false, &blocking));
+    FIRE_TRY(fire_plan_replay(p, r, &r->curve, 0, false, &blocking));
     FIRE_TRY(fire_str_printf(out,
                              "Buckets of %.3g MB with overlap: %.4g ms a step; one "
                              "blocking exchange: %.4g ms.\n",
@@ -113,7 +85,7 @@ static fire_status_t say_settings(const plan_t *p, const plan_row_t *r, fire_str
 
         FIRE_TRY(fire_codec_find("fp16", &half.codec, &arg));
         FIRE_TRY(fire_cost_curve_make(&p->cluster, &half, r->workers, &curve));
-        FIRE_TRY(plan_replay(p, r, &curve, 1e6 * best_mb, true, &t));
+        FIRE_TRY(fire_plan_replay(p, r, &curve, 1e6 * best_mb, true, &t));
     }
     return fire_str_printf(
         out, "16-bit gradients (--compress fp16): %.4g ms, %s.\n", 1e3 * t.total,
@@ -121,7 +93,7 @@ static fire_status_t say_settings(const plan_t *p, const plan_row_t *r, fire_str
 }
 
 /* |D| < |W|: exchanging activations would move fewer bytes than gradients. */
-static fire_status_t say_parallelism(const plan_t *p, int batch, fire_str_t *out)
+static fire_status_t say_parallelism(const fire_plan_t *p, int batch, fire_str_t *out)
 {
     int n = 0;
 
@@ -138,9 +110,9 @@ static fire_status_t say_parallelism(const plan_t *p, int batch, fire_str_t *out
                                         "layer (|W| < |D|).\n");
 }
 
-fire_status_t plan_advise(const plan_t *p, int batch, fire_str_t *out)
+fire_status_t fire_plan_advise(const fire_plan_t *p, int batch, fire_str_t *out)
 {
-    const plan_row_t *r = last_worth(p, batch);
+    const fire_plan_row_t *r = last_worth(p, batch);
 
     if (r == NULL) return FIRE_OK;
     FIRE_TRY(fire_str_printf(

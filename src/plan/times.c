@@ -1,9 +1,9 @@
-/* plan_times.c - measured seconds of layers, from a file of `firecaffe time --json`. */
+/* times.c - measured seconds of layers, from a file of `firecaffe time --json`. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/text/json.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 static const fire_json_t *find_layer(const fire_json_t *layers, const char *name)
 {
@@ -14,7 +14,7 @@ static const fire_json_t *find_layer(const fire_json_t *layers, const char *name
 }
 
 /* `crowd`: by how much cores were shared when it was measured. */
-static fire_status_t read_layers(const plan_net_t *n, const char *path,
+static fire_status_t read_layers(const fire_plan_net_t *n, const char *path,
                                  const fire_json_t *layers, double crowd,
                                  double *forward, double *backward)
 {
@@ -35,7 +35,7 @@ static fire_status_t read_layers(const plan_net_t *n, const char *path,
 }
 
 /* What a pass takes beyond its layers. */
-static double between(const plan_net_t *n, const fire_json_t *item, double crowd,
+static double between(const fire_plan_net_t *n, const fire_json_t *item, double crowd,
                       const double *forward, const double *backward)
 {
     double rest = (fire_json_number_or(item, "forward_s", 0) +
@@ -47,7 +47,7 @@ static double between(const plan_net_t *n, const fire_json_t *item, double crowd
     return rest > 0 ? rest : 0;
 }
 
-static fire_status_t read_batch(plan_net_t *n, const char *path,
+static fire_status_t read_batch(fire_plan_net_t *n, const char *path,
                                 const fire_json_t *item, double crowd)
 {
     fire_timing_t     *t = &n->timing[n->ntiming];
@@ -61,7 +61,7 @@ static fire_status_t read_batch(plan_net_t *n, const char *path,
                          batch->number);
     FIRE_TRY(FIRE_NEW(&forward, n->nlayer));
     t->forward = forward;
-    n->ntiming++; /* from here on plan_net_fini() ends it */
+    n->ntiming++; /* from here on fire_plan_net_fini() ends it */
     FIRE_TRY(FIRE_NEW(&backward, n->nlayer));
     t->backward = backward;
     t->batch    = (int)batch->number;
@@ -76,7 +76,7 @@ static int by_batch(const void *a, const void *b)
     return ((const fire_timing_t *)a)->batch - ((const fire_timing_t *)b)->batch;
 }
 
-static fire_status_t read_times(plan_net_t *n, const fire_cluster_t *c,
+static fire_status_t read_times(fire_plan_net_t *n, const fire_cluster_t *c,
                                 const char *path, const fire_json_t *json)
 {
     double workers = fire_json_number_or(json, "workers", 1);
@@ -95,7 +95,8 @@ static fire_status_t read_times(plan_net_t *n, const fire_cluster_t *c,
     return FIRE_OK;
 }
 
-fire_status_t plan_net_time(plan_net_t *n, const fire_cluster_t *c, const char *path)
+fire_status_t fire_plan_net_time(fire_plan_net_t *n, const fire_cluster_t *c,
+                                 const char *path)
 {
     fire_json_t  *json;
     fire_status_t st;
