@@ -83,9 +83,7 @@ char *tree_read(const char *path)
     return text;
 }
 
-static line_fn_t line_fn;
-
-static void file_lines(const char *path)
+void tree_file_lines(const char *path, line_fn_t each)
 {
     FILE  *f    = fopen(test_source(path), "r");
     char  *line = NULL;
@@ -93,15 +91,22 @@ static void file_lines(const char *path)
 
     CHECK(f != NULL);
     for (int number = 1; getline(&line, &cap, f) >= 0; number++)
-        line_fn(path, number, line);
+        each(path, number, line);
     free(line);
     fclose(f);
+}
+
+static line_fn_t line_fn;
+
+static void lines_of_one(const char *path)
+{
+    tree_file_lines(path, line_fn);
 }
 
 int tree_lines(const char *folder, const char *exts, line_fn_t each)
 {
     line_fn = each;
-    return tree_files(folder, exts, file_lines);
+    return tree_files(folder, exts, lines_of_one);
 }
 
 bool tree_exists(const char *path)

@@ -12,6 +12,8 @@ typedef void (*line_fn_t)(const char *path, int number, const char *line);
  * the number of files. */
 int tree_files(const char *folder, const char *exts, file_fn_t each);
 int tree_lines(const char *folder, const char *exts, line_fn_t each);
+/* The same for the lines of one file. */
+void tree_file_lines(const char *path, line_fn_t each);
 
 /* The text of a file; free() it. */
 char *tree_read(const char *path);

@@ -12,8 +12,8 @@ bool fire_gpu_few_outputs_fits(int64_t rows, int64_t inputs, int64_t outputs)
 
 /* A warp for each number of y. */
 template <typename T>
-__global__ static void forward(const fire_gpu_few_outputs_t t, const T *x, const T *weights,
-                               const float *bias, bool relu, T *y)
+__global__ static void forward(const fire_gpu_few_outputs_t t, const T *x,
+                               const T *weights, const float *bias, bool relu, T *y)
 {
     int      i = (int)((blockIdx.x * blockDim.x + threadIdx.x) / WARP), o, me;
     const T *row;
@@ -34,8 +34,8 @@ __global__ static void forward(const fire_gpu_few_outputs_t t, const T *x, const
 }
 
 template <typename T>
-__global__ static void input(const fire_gpu_few_outputs_t t, const T *dy, const T *weights,
-                             T *dx)
+__global__ static void input(const fire_gpu_few_outputs_t t, const T *dy,
+                             const T *weights, T *dx)
 {
     FIRE_GRID_STRIDE (i, (int64_t)t.rows * t.inputs) {
         int      k   = (int)(i % t.inputs);
@@ -51,8 +51,8 @@ __global__ static void input(const fire_gpu_few_outputs_t t, const T *dy, const 
 
 /* SHARE neighbours share the rows of a number. */
 template <typename T>
-__global__ static void gradients(const fire_gpu_few_outputs_t t, const T *dy, const T *x,
-                                 bool add, float *diff)
+__global__ static void gradients(const fire_gpu_few_outputs_t t, const T *dy,
+                                 const T *x, bool add, float *diff)
 {
     int   i = (int)((blockIdx.x * blockDim.x + threadIdx.x) / SHARE);
     int   k = i % t.inputs, o = i / t.inputs, me = threadIdx.x % SHARE;
@@ -65,9 +65,10 @@ __global__ static void gradients(const fire_gpu_few_outputs_t t, const T *dy, co
     if (o < t.outputs && me == 0) diff[i] = add ? diff[i] + sum : sum;
 }
 
-fire_status_t fire_gpu_few_outputs_forward(fire_stream_t *s, const fire_gpu_few_outputs_t *t,
-                                    const void *x, const void *weights,
-                                    const float *bias, bool relu, void *y)
+fire_status_t fire_gpu_few_outputs_forward(fire_stream_t                *s,
+                                           const fire_gpu_few_outputs_t *t,
+                                           const void *x, const void *weights,
+                                           const float *bias, bool relu, void *y)
 {
     int      per_block = FIRE_CUDA_BLOCK / WARP;
     unsigned blocks    = (unsigned)((t->rows * t->outputs + per_block - 1) / per_block);
@@ -79,8 +80,10 @@ fire_status_t fire_gpu_few_outputs_forward(fire_stream_t *s, const fire_gpu_few_
     return FIRE_OK;
 }
 
-fire_status_t fire_gpu_few_outputs_backward_data(fire_stream_t *s, const fire_gpu_few_outputs_t *t,
-                                  const void *dy, const void *weights, void *dx)
+fire_status_t fire_gpu_few_outputs_backward_data(fire_stream_t                *s,
+                                                 const fire_gpu_few_outputs_t *t,
+                                                 const void *dy, const void *weights,
+                                                 void *dx)
 {
     int64_t n = (int64_t)t->rows * t->inputs;
 
@@ -90,9 +93,10 @@ fire_status_t fire_gpu_few_outputs_backward_data(fire_stream_t *s, const fire_gp
     return FIRE_OK;
 }
 
-fire_status_t fire_gpu_few_outputs_backward_weights(fire_stream_t *s, const fire_gpu_few_outputs_t *t,
-                                    const void *dy, const void *x, bool add,
-                                    float *diff)
+fire_status_t fire_gpu_few_outputs_backward_weights(fire_stream_t                *s,
+                                                    const fire_gpu_few_outputs_t *t,
+                                                    const void *dy, const void *x,
+                                                    bool add, float *diff)
 {
     unsigned threads = (unsigned)(t->outputs * t->inputs * SHARE);
     unsigned blocks  = (threads + FIRE_CUDA_BLOCK - 1) / FIRE_CUDA_BLOCK;
