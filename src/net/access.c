@@ -1,4 +1,5 @@
-/* access.c - what users of a net may know of it, one function for each fact. */
+/* access.c - the functions by which tools and the training loop look into a net, one
+ * for each fact. */
 #include <string.h>
 #include "net/net_state.h"
 
@@ -166,6 +167,7 @@ const fire_param_t *fire_net_param(const fire_net_t *net, int i)
 
 /* ---- kernels ---- */
 
+/* The caller's report function, for fire_kernel_select(). */
 typedef struct listener {
     fire_net_report_t report;
     void             *arg;

@@ -1,9 +1,11 @@
-/* build.c - make the layers of a filtered and split NetParameter, wire them to blobs
- * by name, and let each set itself up in order: shapes follow from the inputs on. */
+/* build.c - creates the layers and blobs of a net, in the order of the (filtered,
+ * split) NetParameter. Each layer is connected to its blobs by name and then set up;
+ * since the layers before it are set up already, its bottoms have their shapes. */
 #include <string.h>
 
 #include "net/net_state.h"
 
+/* The newest blob of this name; -1: none. */
 static int find_blob(const fire_net_t *net, const char *name)
 {
     for (int i = net->nblob - 1; i >= 0; i--)
@@ -11,6 +13,7 @@ static int find_blob(const fire_net_t *net, const char *name)
     return -1;
 }
 
+/* Append a blob. In a lean net its memory comes from the net's pool. */
 static fire_status_t add_blob(fire_net_t *net, const char *name, int *id_p)
 {
     FIRE_TRY(fire_blob_create(&net->blob[net->nblob].blob));
@@ -21,6 +24,7 @@ static fire_status_t add_blob(fire_net_t *net, const char *name, int *id_p)
     return FIRE_OK;
 }
 
+/* Does the layer type accept n bottoms, or n tops? */
 static fire_status_t check_arity(const char *what, int n, fire_arity_t a)
 {
     if (n >= a.min && (a.max < 0 || n <= a.max)) return FIRE_OK;
@@ -34,6 +38,7 @@ static fire_status_t check_arity(const char *what, int n, fire_arity_t a)
                      what, n);
 }
 
+/* Connect the bottoms. fire_net_insert_splits() has checked that each exists. */
 static fire_status_t wire_bottoms(fire_net_t *net, fire_net_layer_t *l)
 {
     const Caffe__LayerParameter *p = l->base.param;
@@ -43,7 +48,7 @@ static fire_status_t wire_bottoms(fire_net_t *net, fire_net_layer_t *l)
                          "propagate_down is given %zu times for %zu bottoms",
                          p->n_propagate_down, p->n_bottom);
     for (int i = 0; i < l->base.nbottom; i++) {
-        int id = find_blob(net, p->bottom[i]); /* splits made sure it exists */
+        int id = find_blob(net, p->bottom[i]); /* never -1, see above */
 
         l->bottom_id[i]   = id;
         l->base.bottom[i] = net->blob[id].blob;
@@ -57,6 +62,8 @@ static bool is_in_place(const Caffe__LayerParameter *p, size_t i)
     return i < p->n_bottom && strcmp(p->top[i], p->bottom[i]) == 0;
 }
 
+/* Connect the tops: to the bottom of the same name if the layer works in place, to a
+ * new blob otherwise. Layers with FIRE_LAYER_AUTO_TOP may have unnamed tops. */
 static fire_status_t wire_tops(fire_net_t *net, fire_net_layer_t *l)
 {
     const Caffe__LayerParameter *p = l->base.param;
@@ -85,6 +92,7 @@ static fire_status_t wire_tops(fire_net_t *net, fire_net_layer_t *l)
     return FIRE_OK;
 }
 
+/* A loss layer's first top counts 1 in the objective unless loss_weight is given. */
 static fire_status_t set_loss_weights(fire_net_layer_t *l)
 {
     const Caffe__LayerParameter *p = l->base.param;
@@ -100,7 +108,8 @@ static fire_status_t set_loss_weights(fire_net_layer_t *l)
     return FIRE_OK;
 }
 
-/* Arrays first: a failure later finds everything in place to be freed. */
+/* Allocate the arrays of a layer first, so that after a later failure everything can be
+ * freed. */
 static fire_status_t alloc_layer(fire_net_layer_t *l)
 {
     const Caffe__LayerParameter *p = l->base.param;
@@ -119,7 +128,7 @@ static fire_status_t alloc_layer(fire_net_layer_t *l)
     return fire_alloc(1, l->base.ops->state_size, "layer state", &l->base.state);
 }
 
-/* Parameters that came inside the LayerParameter replace the fillers' values. */
+/* Check the prototxt's `param` entries against the parameters that setup() made. */
 static fire_status_t finish_params(fire_net_layer_t *l)
 {
     FIRE_TRY(FIRE_NEW(&l->base.param_gradient, l->base.nblob));
@@ -130,6 +139,7 @@ static fire_status_t finish_params(fire_net_layer_t *l)
     return FIRE_OK;
 }
 
+/* Create one layer: find its type, connect it, set it up, choose its kernel. */
 static fire_status_t build_layer(fire_net_t *net, fire_net_layer_t *l)
 {
     const Caffe__LayerParameter *p   = l->base.param;
@@ -170,7 +180,7 @@ static fire_status_t check_names(const Caffe__NetParameter *p)
     return FIRE_OK;
 }
 
-/* Blobs that nobody consumes, in order of their names. */
+/* The outputs of a net are the blobs that no layer takes, sorted by name. */
 static fire_status_t find_outputs(fire_net_t *net)
 {
     bool *used;
@@ -209,7 +219,7 @@ fire_status_t fire_net_build(fire_net_t *net)
 
     FIRE_TRY(check_names(p));
     for (size_t i = 0; i < p->n_layer; i++)
-        tops += p->layer[i]->n_top + 4; /* and automatic ones */
+        tops += p->layer[i]->n_top + 4; /* up to 4 automatic ones */
     FIRE_TRY(FIRE_NEW(&net->layer, p->n_layer));
     FIRE_TRY(FIRE_NEW(&net->blob, tops));
     FIRE_TRY(FIRE_NEW(&net->output, tops));

@@ -1,10 +1,11 @@
-/* debug.c - debug_info: mean absolute values, in Caffe's words, so that two logs can
- * be compared line by line. */
+/* debug.c - debug_info: logs mean absolute values of blobs in Caffe's format, so that
+ * the logs of both programs can be compared line by line. */
 #include <math.h>
 
 #include "base/log.h"
 #include "net/net_state.h"
 
+/* Mean of |x| over data or gradient of a blob; 0 for an empty one. */
 static fire_status_t mean_abs(fire_blob_t *b, fire_part_t part, double *mean_p)
 {
     const float *x;

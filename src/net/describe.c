@@ -1,3 +1,4 @@
+/* describe.c - writes the layers of a net as JSON. */
 #include "net/describe.h"
 #include "net/net_state.h"
 

@@ -1,10 +1,10 @@
-/* describe.h - what a net is made of, as JSON: for run logs, pictures, other programs. */
+/* describe.h - describes a net as JSON, for run logs, drawings and other programs. */
 #ifndef FIRE_NET_DESCRIBE_H
 #define FIRE_NET_DESCRIBE_H
 #include "base/text/json.h"
 #include "net/net.h"
 
-/* An array with an object per layer: name, type, bottoms, tops, shapes of the tops,
- * number of parameters, multiply-adds of a forward pass, kernel. */
+/* Write an array under `key` with an object per layer: name, type, bottoms, tops,
+ * shapes of the tops, number of parameters, multiply-adds of a forward pass, kernel. */
 void fire_net_describe(fire_json_writer_t *w, const char *key, const fire_net_t *net);
 #endif

@@ -1,4 +1,5 @@
-/* filter.c - which layers of a NetParameter belong to this phase, level and stages. */
+/* filter.c - keeps the layers of a NetParameter that belong to a phase, level and
+ * stages. */
 #include <string.h>
 
 #include "base/log.h"
@@ -11,7 +12,8 @@ static bool has_stage(const Caffe__NetState *state, const char *stage)
     return false;
 }
 
-static bool meets(const Caffe__NetState *state, const Caffe__NetStateRule *rule)
+/* Are all conditions of the rule true in this state? */
+static bool satisfies(const Caffe__NetState *state, const Caffe__NetStateRule *rule)
 {
     if (rule->has_phase && rule->phase != state->phase) return false;
     if (rule->has_min_level && state->level < rule->min_level) return false;
@@ -23,14 +25,16 @@ static bool meets(const Caffe__NetState *state, const Caffe__NetStateRule *rule)
     return true;
 }
 
+/* A layer without rules is always included. With `include` rules one must be satisfied,
+ * with `exclude` rules none. */
 static bool is_included(const Caffe__LayerParameter *l, const Caffe__NetState *state)
 {
     bool included = l->n_include == 0; /* no rule: everywhere */
 
     for (size_t i = 0; i < l->n_exclude && included; i++)
-        included = !meets(state, l->exclude[i]);
+        included = !satisfies(state, l->exclude[i]);
     for (size_t i = 0; i < l->n_include && !included; i++)
-        included = meets(state, l->include[i]);
+        included = satisfies(state, l->include[i]);
     return included;
 }
 

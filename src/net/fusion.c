@@ -1,28 +1,38 @@
-/* fusion.c - layers whose kernel does the work of those behind it as well: convolution
- * with its ReLU, in inference also with BatchNorm and Scale; BatchNorm with Scale and
- * ReLU; a sum with its ReLU. Layers that work in place are absorbed, so every blob still
- * holds what it would hold without. Only a lean net, where nobody looks, goes on beyond:
- * BatchNorm at the end of a residual branch with the sum, and in inference any of these.
- * There, what no reader looks at is left out as well. */
+/* fusion.c - lets one kernel compute several layers. docs/design/fusion.md tells the
+ * terms.
+ *
+ * A leader absorbs the layers that follow it: a convolution its ReLU, in inference also
+ * BatchNorm and Scale; BatchNorm its Scale and ReLU; a sum its ReLU. Usually only
+ * layers that work in place are absorbed, so every blob has the values it would have
+ * without fusion.
+ *
+ * A lean net, whose blobs nobody looks at, fuses more: a BatchNorm at the end of a
+ * residual branch with the sum, and in inference any of the above. There a blob also
+ * need not be written if its only reader can compute it (borrow), and odd rows and
+ * columns that no reader uses are not computed (thin). */
 #include <string.h>
 
 #include "net/net_state.h"
 
-static bool comes_behind(const fire_layer_t *l, const fire_layer_t *next)
+/* Is `next` the only layer that takes l's only top, and does neither add to the
+ * loss? */
+static bool follows(const fire_layer_t *l, const fire_layer_t *next)
 {
     return next->nbottom == 1 && next->ntop == 1 && l->ntop == 1 &&
            next->bottom[0] == l->top[0] && next->loss_weight[0] == 0 &&
            l->loss_weight[0] == 0;
 }
 
-/* Need nobody see the blob between the two? */
+/* May the blob between the two keep wrong values? It may if `next` overwrites it, or in
+ * inference. */
 static bool may_skip_blob(const fire_layer_t *l, const fire_layer_t *next)
 {
     return next->top[0] == next->bottom[0] || l->ctx->inference;
 }
 
-/* Blobs have one reader each: Split makes it so. */
-static bool reads_on(const fire_layer_t *l, const fire_layer_t *next)
+/* Does `next` take l's top among other bottoms (a sum)? A blob has one reader, since
+ * splits.c adds a Split layer wherever there are more. */
+static bool reads_top(const fire_layer_t *l, const fire_layer_t *next)
 {
     bool reads = false;
 
@@ -33,7 +43,8 @@ static bool reads_on(const fire_layer_t *l, const fire_layer_t *next)
     return reads && l->ntop == 1 && l->loss_weight[0] == 0;
 }
 
-/* Who wants `ref`, or asks for it, gets it. */
+/* Can layer l absorb `next` behind the layers it has absorbed already? A layer whose
+ * kernel is `ref` stays alone: users choose it to have exactly Caffe's arithmetic. */
 static bool can_absorb(const fire_layer_t *l, const fire_layer_t *next)
 {
     const fire_layer_t *last = l->nfollower > 0 ? l->follower[l->nfollower - 1] : l;
@@ -41,20 +52,22 @@ static bool can_absorb(const fire_layer_t *l, const fire_layer_t *next)
     if (l->nfollower == FIRE_MAX_FOLLOWERS || next->kernel->where != l->kernel->where ||
         strcmp(next->kernel->name, "ref") == 0)
         return false;
-    if (comes_behind(last, next) && may_skip_blob(l, next))
+    if (follows(last, next) && may_skip_blob(l, next))
         return l->kernel->absorbs != NULL && l->kernel->absorbs(l, next);
-    return l->ctx->lean && l->kernel->continues != NULL && reads_on(last, next) &&
+    return l->ctx->lean && l->kernel->continues != NULL && reads_top(last, next) &&
            l->kernel->continues(l, next);
 }
 
-/* Gradients of an absorbed layer's parameters come when its leader runs. */
+/* The gradients of an absorbed layer's parameters are final when its leader has run
+ * backward. */
 static void move_params(fire_net_t *net, int from, int to)
 {
     for (int i = 0; i < net->nparam; i++)
         if (net->learn[i].first_use == from) net->learn[i].first_use = to;
 }
 
-/* What a layer gives need not be written if the only one who reads it can make it. */
+/* Find pairs (lender, borrower): the borrower computes the lender's top itself when it
+ * needs it, so the lender does not write it. */
 static void find_borrowers(fire_net_t *net)
 {
     for (int i = 0; i < net->nlayer; i++) {
@@ -73,7 +86,7 @@ static void find_borrowers(fire_net_t *net)
     }
 }
 
-/* Do all who read this blob skip odd rows and columns? */
+/* Does every kernel that reads this blob skip its odd rows and columns? */
 static bool readers_skip(const fire_net_t *net, const fire_blob_t *b)
 {
     bool read = false;
@@ -90,7 +103,7 @@ static bool readers_skip(const fire_net_t *net, const fire_blob_t *b)
     return read;
 }
 
-/* What nobody reads need not be made. */
+/* Mark layers that need not compute odd rows and columns of their tops. */
 static void find_thin(fire_net_t *net)
 {
     for (int i = 0; i < net->nlayer; i++) {

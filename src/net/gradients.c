@@ -1,18 +1,22 @@
-/* gradients.c - which layers run backward, and into which bottoms.
+/* gradients.c - decides which layers run backward, and for which bottoms.
  *
- * Forward over the layers: a layer needs backward if something below it learns or it
- * has a parameter that does. Backward over them: it is of no use unless its tops lead
- * to a loss, nor below a propagate_down that says no. force_backward overrules. */
+ * One sweep from the inputs up: a layer needs backward if a layer below it learns or it
+ * has a parameter that does. One sweep from the losses down: backward is useless unless
+ * the layer's tops lead to a loss, and below a `propagate_down: false`.
+ * `force_backward: true` overrules both. */
 #include <string.h>
 
 #include "net/net_state.h"
 
+/* Does parameter i of the layer have a gradient? Not if it is a statistic or its
+ * lr_mult is 0. */
 static bool learns(const fire_layer_t *l, int i)
 {
     return fire_layer_param_kind(l, i) == FIRE_PARAM_WEIGHT &&
            ((size_t)i >= l->param->n_param || l->param->param[i]->lr_mult != 0);
 }
 
+/* First sweep, one layer. */
 static void need_from_below(fire_net_t *net, fire_net_layer_t *l)
 {
     for (int i = 0; i < l->base.nbottom; i++) {
@@ -31,7 +35,8 @@ static void need_from_below(fire_net_t *net, fire_net_layer_t *l)
         net->blob[l->top_id[i]].need_backward = true;
 }
 
-/* leads: the blob leads to a loss; skip: nobody above sends it a gradient. */
+/* Second sweep, one layer. leads[blob]: it leads to a loss; skip[blob]: no layer above
+ * computes its gradient. */
 static void prune_from_above(fire_net_layer_t *l, bool *leads, bool *skip)
 {
     bool contributes = false, all_skip = true;
@@ -54,6 +59,7 @@ static void prune_from_above(fire_net_layer_t *l, bool *leads, bool *skip)
     }
 }
 
+/* force_backward: compute all gradients that the layer can. */
 static void force(fire_net_layer_t *l)
 {
     l->need_backward = true;

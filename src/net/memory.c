@@ -1,57 +1,60 @@
-/* memory.c - when a lean net may give back the memory of a blob: after the last layer
- * that needs its values, forward or backward. The net's pool hands it to the next.
+/* memory.c - decides when a lean net may free the memory of a blob: after the last
+ * layer of the pass, forward or backward, that needs its values. Freed memory returns
+ * to the net's pool, from which the next blob takes it.
  *
- * With ctx.recompute, what a cheap layer made (BatchNorm, pooling, LRN, Concat, ReLU) is
- * given back after forward and made again before backward needs it. In inference, a sum
- * is written into the memory of a bottom that nobody else needs.
+ * With ctx.recompute, the result of a cheap layer (BatchNorm, pooling, LRN, Concat,
+ * ReLU) is freed after forward and computed once more before backward needs it. In
+ * inference, a sum is written into the memory of a bottom that no other layer needs.
  *
- * Kept are the net's outputs, losses, what sources gave (nobody may give it again),
- * gradients of inputs, and parameters. Blobs that share memory live as long as the last
- * of them. */
+ * Never freed are: outputs of the net, losses, tops of data layers (nothing could
+ * compute them again), gradients of inputs, and parameters. Blobs that share memory
+ * keep it until the last of them is not needed any more. */
 #include <stdlib.h>
 
 #include "net/net_state.h"
 
-/* A blob's part and the step of a whole pass after which nobody needs it: steps 0 ...
- * nlayer - 1 are forward, backward of layer i is step 2 nlayer - 1 - i. */
-typedef struct life {
-    fire_storage_t *storage;
+/* The steps during which the data or gradient of a blob is needed. Steps of a pass: 0
+ * ... nlayer - 1 are the forwards, backward of layer i is step 2 nlayer - 1 - i. */
+typedef struct lifetime {
+    fire_storage_t *storage; /* its memory; several blobs may share it */
     fire_blob_t    *blob;
     fire_part_t     part;
-    int             first, last;   /* last KEPT: for ever */
-    int             forward, back; /* last step of forward, first of backward */
-    int             writer;        /* the last layer that makes the values, or -1 */
-    bool            again;         /* is not there between forward and back */
-    bool            spare; /* its memory is another's in the last step already */
-    bool            thin;  /* FIRE_EVEN */
-} life_t;
+    int             first, last;   /* first and last step; last is KEPT: never freed */
+    int             forward, back; /* last step of forward, first one of backward */
+    int             writer;        /* the last layer that computes the values, or -1 */
+    bool            recompute;     /* freed after `forward`, recomputed before `back` */
+    bool            spare;         /* its last reader writes its top into this memory */
+    bool            thin;          /* odd rows and columns are not stored (FIRE_EVEN) */
+} lifetime_t;
 
 enum { KEPT = 1 << 30 };
 
-typedef struct lives {
-    life_t *life;
-    int     n, nlayer;
-} lives_t;
+/* The lifetimes of all blobs of a net. */
+typedef struct lifetimes {
+    lifetime_t *item;
+    int         n, nlayer;
+} lifetimes_t;
 
-/* Blobs that share memory have one life. */
-static life_t *life_of(lives_t *all, fire_blob_t *b, fire_part_t part)
+/* The lifetime of a part of a blob; one for all blobs that share its memory. */
+static lifetime_t *lifetime_of(lifetimes_t *all, fire_blob_t *b, fire_part_t part)
 {
     for (int i = 0; i < all->n; i++)
-        if (all->life[i].storage == b->part[part]) return &all->life[i];
-    all->life[all->n] = (life_t){.storage = b->part[part],
-                                 .blob    = b,
-                                 .part    = part,
-                                 .first   = KEPT,
-                                 .last    = -1,
-                                 .forward = -1,
-                                 .back    = KEPT,
-                                 .writer  = -1};
-    return &all->life[all->n++];
+        if (all->item[i].storage == b->part[part]) return &all->item[i];
+    all->item[all->n] = (lifetime_t){.storage = b->part[part],
+                                     .blob    = b,
+                                     .part    = part,
+                                     .first   = KEPT,
+                                     .last    = -1,
+                                     .forward = -1,
+                                     .back    = KEPT,
+                                     .writer  = -1};
+    return &all->item[all->n++];
 }
 
-static void use(lives_t *all, fire_blob_t *b, fire_part_t part, int step)
+/* The part is needed in this step. */
+static void use(lifetimes_t *all, fire_blob_t *b, fire_part_t part, int step)
 {
-    life_t *l = life_of(all, b, part);
+    lifetime_t *l = lifetime_of(all, b, part);
 
     if (step < l->first) l->first = step;
     if (step > l->last) l->last = step;
@@ -59,7 +62,7 @@ static void use(lives_t *all, fire_blob_t *b, fire_part_t part, int step)
     if (step >= all->nlayer && step < l->back) l->back = step;
 }
 
-/* A view shares its bottom's memory, but is another blob. */
+/* Is the top another blob in its bottom's memory (Reshape, Flatten, Split)? */
 static bool is_view(const fire_layer_t *l, const fire_blob_t *top)
 {
     for (int i = 0; i < l->nbottom; i++)
@@ -69,7 +72,8 @@ static bool is_view(const fire_layer_t *l, const fire_blob_t *top)
     return false;
 }
 
-static void use_forward(lives_t *all, const fire_layer_t *l, int step)
+/* What layer l needs and computes in the forward step `step`. */
+static void use_forward(lifetimes_t *all, const fire_layer_t *l, int step)
 {
     bool source = l->nbottom == 0;
 
@@ -79,22 +83,25 @@ static void use_forward(lives_t *all, const fire_layer_t *l, int step)
         use(all, l->top[i], FIRE_DATA, source || l->loss_weight[i] != 0 ? KEPT : step);
         if (source) use(all, l->top[i], FIRE_DIFF, KEPT);
         if (!l->absorbed && !is_view(l, l->top[i]))
-            life_of(all, l->top[i], FIRE_DATA)->writer = step;
+            lifetime_of(all, l->top[i], FIRE_DATA)->writer = step;
     }
-    for (int i = 0; i < l->nblob; i++) { /* a layer may show its parameters as tops */
+    for (int i = 0; i < l->nblob; i++) { /* a layer may have its parameters as tops */
         use(all, l->blob[i], FIRE_DATA, KEPT);
         use(all, l->blob[i], FIRE_DIFF, KEPT);
     }
 }
 
+/* What backward of the layer needs: FIRE_NEEDS_...; all, unless the kernel says
+ * less. */
 static unsigned needs_of(const fire_layer_t *l)
 {
-    if (l->absorbed) return 0; /* what it needs, its leader knows */
+    if (l->absorbed) return 0; /* included in what its leader needs */
     return l->kernel->needs != NULL ? l->kernel->needs(l)
                                     : FIRE_NEEDS_BOTTOM | FIRE_NEEDS_TOP;
 }
 
-static void use_backward(lives_t *all, const fire_layer_t *l, int step)
+/* What layer l needs and computes in the backward step `step`. */
+static void use_backward(lifetimes_t *all, const fire_layer_t *l, int step)
 {
     unsigned needs = needs_of(l);
 
@@ -108,7 +115,8 @@ static void use_backward(lives_t *all, const fire_layer_t *l, int step)
     }
 }
 
-/* A group runs backward when it is its leader's turn, after that of all others. */
+/* The leader of the layer's group. The whole group runs backward in the leader's step,
+ * which comes after those of the others. */
 static int leader_of(const fire_net_t *net, int layer)
 {
     while (net->layer[layer].base.absorbed)
@@ -116,44 +124,45 @@ static int leader_of(const fire_net_t *net, int layer)
     return layer;
 }
 
-/* Can this layer make its top's values again when backward first needs them? */
-static bool can_make_again(lives_t *all, const fire_net_layer_t *l, int i)
+/* Can this layer compute its top once more before backward needs it? */
+static bool can_recompute(lifetimes_t *all, const fire_net_layer_t *l, int i)
 {
     const fire_kernel_t *k = l->base.kernel;
-    const life_t        *top;
+    const lifetime_t    *top;
 
     if (k->again == NULL || l->base.absorbed || l->base.ntop != 1 || !l->need_backward)
         return false;
     if (l->base.top[0] == l->base.bottom[0] && k->again == k->forward) return false;
-    top = life_of(all, l->base.top[0], FIRE_DATA);
+    top = lifetime_of(all, l->base.top[0], FIRE_DATA);
     return top->writer == i && top->last < KEPT && top->back < KEPT;
 }
 
-/* From the last layer to the first: what one makes again, it makes of its bottoms, which
- * must be there by then, or be made again before. */
-static void plan_again(const fire_net_t *net, lives_t *all)
+/* Choose the layers to recompute, from the last to the first: one that is recomputed
+ * needs its bottoms at that time, so they must be kept or recomputed before. */
+static void plan_recompute(const fire_net_t *net, lifetimes_t *all)
 {
     for (int i = net->nlayer - 1; i >= 0; i--) {
         const fire_layer_t *l = &net->layer[i].base;
-        life_t             *top;
+        lifetime_t         *top;
 
-        if (!can_make_again(all, &net->layer[i], i)) continue;
-        top        = life_of(all, l->top[0], FIRE_DATA);
-        top->again = true;
+        if (!can_recompute(all, &net->layer[i], i)) continue;
+        top            = lifetime_of(all, l->top[0], FIRE_DATA);
+        top->recompute = true;
         for (int k = 0; k < l->nbottom; k++)
             if (l->bottom[k] != l->top[0]) use(all, l->bottom[k], FIRE_DATA, top->back);
     }
 }
 
-/* Bottoms whose memory can be their layer's top's. */
-static void plan_spares(const fire_net_t *net, lives_t *all)
+/* Find the bottoms whose memory the layer may use for its top, for kernels that can
+ * (`reuses`). */
+static void plan_spares(const fire_net_t *net, lifetimes_t *all)
 {
     for (int i = 0; i < net->nlayer; i++) {
         const fire_layer_t *l     = &net->layer[i].base;
         bool                found = !l->kernel->reuses;
 
         for (int k = 0; k < l->nbottom && !found; k++) {
-            life_t *bottom = life_of(all, l->bottom[k], FIRE_DATA);
+            lifetime_t *bottom = lifetime_of(all, l->bottom[k], FIRE_DATA);
 
             found         = bottom->last == i;
             bottom->spare = found;
@@ -161,8 +170,8 @@ static void plan_spares(const fire_net_t *net, lives_t *all)
     }
 }
 
-/* Blobs of which odd rows and columns are left out, and their gradients. */
-static void mark_thin(const fire_net_t *net, lives_t *all)
+/* Blobs and gradients that are stored without odd rows and columns. */
+static void mark_thin(const fire_net_t *net, lifetimes_t *all)
 {
     for (int i = 0; i < net->nlayer; i++) {
         const fire_layer_t *l    = &net->layer[i].base;
@@ -170,11 +179,13 @@ static void mark_thin(const fire_net_t *net, lives_t *all)
 
         for (int k = 0; k < last->ntop && l->thin; k++)
             for (int part = 0; part < 2; part++)
-                life_of(all, last->top[k], (fire_part_t)part)->thin = true;
+                lifetime_of(all, last->top[k], (fire_part_t)part)->thin = true;
     }
 }
 
-static void trace(const fire_net_t *net, bool backward, bool again, lives_t *all)
+/* Compute all lifetimes of a pass. */
+static void trace(const fire_net_t *net, bool backward, bool recompute,
+                  lifetimes_t *all)
 {
     all->nlayer = net->nlayer;
     for (int i = 0; i < net->nlayer; i++)
@@ -185,12 +196,13 @@ static void trace(const fire_net_t *net, bool backward, bool again, lives_t *all
                          2 * net->nlayer - 1 - leader_of(net, i));
     for (int i = 0; i < net->noutput; i++)
         use(all, net->blob[net->output[i]].blob, FIRE_DATA, KEPT);
-    if (backward && again) plan_again(net, all);
+    if (backward && recompute) plan_recompute(net, all);
     if (!backward) plan_spares(net, all);
     mark_thin(net, all);
 }
 
-static int most_lives(const fire_net_t *net)
+/* Upper bound for their number. */
+static int max_lifetimes(const fire_net_t *net)
 {
     int n = 2 * net->nblob;
 
@@ -206,64 +218,66 @@ static int by_step(const void *a, const void *b)
 
 static int by_step_and_layer(const void *a, const void *b)
 {
-    const fire_again_t *x = a, *y = b;
+    const fire_recompute_t *x = a, *y = b;
 
     return x->step != y->step ? x->step - y->step : x->layer - y->layer;
 }
 
-static void list_drops(fire_net_t *net, const lives_t *all)
+/* Turn lifetimes into the lists of what to free and recompute in which step. */
+static void list_drops(fire_net_t *net, const lifetimes_t *all)
 {
     for (int i = 0; i < all->n; i++) {
-        const life_t *l = &all->life[i];
+        const lifetime_t *l = &all->item[i];
 
         if (l->last >= KEPT) continue;
         if (l->spare) net->layer[l->last].base.spare = l->blob;
         net->drop[net->ndrop++] = (fire_drop_t){l->last, l->blob, l->part};
-        if (!l->again) continue;
-        net->drop[net->ndrop++]   = (fire_drop_t){l->forward, l->blob, l->part};
-        net->again[net->nagain++] = (fire_again_t){l->back, l->writer};
+        if (!l->recompute) continue;
+        net->drop[net->ndrop++]           = (fire_drop_t){l->forward, l->blob, l->part};
+        net->recompute[net->nrecompute++] = (fire_recompute_t){l->back, l->writer};
     }
     qsort(net->drop, (size_t)net->ndrop, sizeof(*net->drop), by_step);
-    qsort(net->again, (size_t)net->nagain, sizeof(*net->again), by_step_and_layer);
+    qsort(net->recompute, (size_t)net->nrecompute, sizeof(*net->recompute),
+          by_step_and_layer);
 }
 
 fire_status_t fire_net_plan_memory(fire_net_t *net)
 {
-    lives_t       all = {0};
+    lifetimes_t   all = {0};
     fire_status_t st;
 
-    net->ndrop = net->nagain = 0;
+    net->ndrop = net->nrecompute = 0;
     for (int i = 0; i < net->nlayer; i++)
         net->layer[i].base.spare = NULL;
-    /* Without a pool, giving memory back would wait for the GPU. */
+    /* Without a pool, freeing GPU memory would wait for the GPU. */
     if (!net->ctx.lean || fire_pool_on(net->ctx.pool, net->ctx.place) == NULL)
         return FIRE_OK;
     fire_free(net->drop);
-    fire_free(net->again);
-    net->drop  = NULL;
-    net->again = NULL;
-    FIRE_TRY(FIRE_NEW(&all.life, most_lives(net)));
+    fire_free(net->recompute);
+    net->drop      = NULL;
+    net->recompute = NULL;
+    FIRE_TRY(FIRE_NEW(&all.item, max_lifetimes(net)));
     trace(net, !net->ctx.inference,
           net->ctx.recompute && net->phase == CAFFE__PHASE__TRAIN, &all);
     FIRE_TRY_GOTO(st, FIRE_NEW(&net->drop, 2 * all.n), done);
-    FIRE_TRY_GOTO(st, FIRE_NEW(&net->again, all.n), done);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&net->recompute, all.n), done);
     list_drops(net, &all);
 done:
-    fire_free(all.life);
+    fire_free(all.item);
     return st;
 }
 
-fire_status_t fire_net_make_again(fire_net_t *net, int step)
+fire_status_t fire_net_recompute(fire_net_t *net, int step)
 {
-    for (int i = 0; i < net->nagain; i++) {
-        fire_layer_t *l = &net->layer[net->again[i].layer].base;
+    for (int i = 0; i < net->nrecompute; i++) {
+        fire_layer_t *l = &net->layer[net->recompute[i].layer].base;
 
-        if (net->again[i].step == step) FIRE_TRY(l->kernel->again(l));
+        if (net->recompute[i].step == step) FIRE_TRY(l->kernel->again(l));
     }
     return FIRE_OK;
 }
 
-/* The first drop of this step or a later one. */
+/* Index of the first entry of net->drop with this step or a later one. */
 static int first_of(const fire_net_t *net, int step)
 {
     int low = 0, high = net->ndrop;
@@ -285,13 +299,14 @@ void fire_net_drop(fire_net_t *net, int step)
         fire_storage_clear(net->drop[i].blob->part[net->drop[i].part]);
 }
 
-static bool is_there(const life_t *l, int step)
+/* Does the blob have memory in this step? */
+static bool is_there(const lifetime_t *l, int step)
 {
     return l->first <= step && step <= l->last - l->spare &&
-           !(l->again && step > l->forward && step < l->back);
+           !(l->recompute && step > l->forward && step < l->back);
 }
 
-/* Of an activation: a GPU holds most of them in the net's precision. */
+/* Bytes of an element; a GPU holds most activations in the net's precision. */
 static size_t element_bytes(const fire_net_t *net)
 {
     return net->ctx.place == FIRE_GPU ? fire_dtype_size(net->ctx.precision)
@@ -307,7 +322,7 @@ static size_t bytes_of(const fire_net_t *net, const fire_blob_t *b, bool thin)
     return fire_pool_round(n);
 }
 
-/* Copies that kernels keep from forward to backward. */
+/* Bytes of bottoms that kernels copy in forward and keep for backward. */
 static size_t copy_bytes(const fire_net_t *net, int step)
 {
     size_t sum = 0;
@@ -322,23 +337,23 @@ static size_t copy_bytes(const fire_net_t *net, int step)
     return sum;
 }
 
-fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, bool again,
+fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, bool recompute,
                                   size_t *peak_p)
 {
-    lives_t all  = {0};
-    size_t  peak = 0;
+    lifetimes_t all  = {0};
+    size_t      peak = 0;
 
-    FIRE_TRY(FIRE_NEW(&all.life, most_lives(net)));
-    trace(net, backward, again, &all);
+    FIRE_TRY(FIRE_NEW(&all.item, max_lifetimes(net)));
+    trace(net, backward, recompute, &all);
     for (int step = 0; step < (backward ? 2 : 1) * net->nlayer; step++) {
         size_t now = backward ? copy_bytes(net, step) : 0;
 
         for (int i = 0; i < all.n; i++)
-            if (is_there(&all.life[i], step))
-                now += bytes_of(net, all.life[i].blob, all.life[i].thin);
+            if (is_there(&all.item[i], step))
+                now += bytes_of(net, all.item[i].blob, all.item[i].thin);
         if (now > peak) peak = now;
     }
-    fire_free(all.life);
+    fire_free(all.item);
     *peak_p = peak;
     return FIRE_OK;
 }

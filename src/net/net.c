@@ -1,3 +1,4 @@
+/* net.c - creates a net by running all passes, and destroys it. */
 #include "net/net_state.h"
 
 #include <string.h>
@@ -5,6 +6,7 @@
 #include "base/log.h"
 #include "device/cpu/precision.h"
 
+/* The NetState (phase, level, stages) by which layers are filtered. */
 static fire_status_t make_state(const fire_net_options_t *o, Caffe__NetState **state_p)
 {
     Caffe__NetState *state;
@@ -25,7 +27,8 @@ err:
     return st;
 }
 
-/* What Python once saw of a blob it may look at again. */
+/* A net with Python layers cannot be lean: Python code may keep a view of a blob and
+ * look at it later. */
 static bool may_be_lean(const fire_net_t *net)
 {
     for (size_t i = 0; i < net->param->n_layer; i++)
@@ -35,6 +38,7 @@ static bool may_be_lean(const fire_net_t *net)
     return true;
 }
 
+/* The passes that make a net out of a NetParameter. */
 static fire_status_t run_passes(fire_net_t *net, const Caffe__NetParameter *param,
                                 const fire_net_options_t *options)
 {
@@ -104,7 +108,7 @@ void fire_net_destroy(fire_net_t *net)
     fire_free(net->output);
     fire_free(net->output_size);
     fire_free(net->drop);
-    fire_free(net->again);
+    fire_free(net->recompute);
     fire_pool_release(net->ctx.pool);
     fire_message_free(net->param);
     fire_free(net);

@@ -1,30 +1,30 @@
-/* net.h - a net as its users see it: build one from a NetParameter, run it, load and
+/* net.h - a net as its users see it: create one from a NetParameter, run it, load and
  * save weights, look at layers, blobs and parameters.
  *
- * Users know a net by its functions; its members are in net_state.h, for the files
- * that build and run nets. A net belongs to one thread at a time. Layers, blobs,
+ * Users know a net by its functions; its members are in net_state.h, for the files that
+ * build and run nets. A net may be used by one thread at a time. Layers, blobs,
  * parameters and outputs are numbered from 0 in the order in which the net runs them;
- * numbers and names stay as they are until fire_net_destroy(). */
+ * numbers and names do not change until fire_net_destroy(). */
 #ifndef FIRE_NET_NET_H
 #define FIRE_NET_NET_H
 #include "layers/layer.h"
 #include "model/message.h"
 
-/* A parameter that learns, once however many layers share it. */
+/* A parameter that learns. It is one entry even if several layers share it. */
 typedef struct fire_param {
-    fire_blob_t      *blob;
-    const char       *name;         /* what layers share it by, or "" */
-    int               layer, index; /* its owner, and which of the owner's blobs */
-    int               first_use;    /* lowest layer that uses it: when backward has
-                                     * passed it, the gradient is final */
-    float             lr_mult, decay_mult;
-    bool              has_lr, has_decay; /* said in a prototxt, not just default */
+    fire_blob_t *blob;
+    const char  *name;         /* the name by which layers share it, or "" */
+    int          layer, index; /* layer that owns it, and which of its blobs it is */
+    int          first_use;    /* lowest layer that uses it: when backward has passed
+                                  * it, the gradient is final */
+    float        lr_mult, decay_mult;
+    bool         has_lr, has_decay; /* given in the prototxt, not just default */
     fire_param_kind_t kind;
-    float             stat_decay;
+    float             stat_decay; /* of a statistic: weight of its old value */
 } fire_param_t;
 
-/* Called around layers; any may be NULL. A failing hook ends the pass. Only layers
- * that run backward have a before_backward. */
+/* Functions called before and after each layer; any may be NULL. One that fails ends
+ * the pass. before_backward is called only for layers that run backward. */
 typedef struct fire_net_hooks {
     void *arg;
     fire_status_t (*before_forward)(void *arg, int layer);
@@ -35,10 +35,11 @@ typedef struct fire_net_hooks {
 
 typedef struct fire_net fire_net_t;
 
+/* How to create a net. Initialise with FIRE_NET_OPTIONS_INIT. */
 typedef struct fire_net_options {
-    fire_ctx_t    ctx;
-    fire_moment_t moment;
-    Caffe__Phase  phase;
+    fire_ctx_t    ctx;    /* place, precision, threads, kernels, lean, ... */
+    fire_moment_t moment; /* of the first pass: seed, step, lane */
+    Caffe__Phase  phase;  /* phase, level, stages: which layers belong to the net */
     int           level;
     int           nstage;
     const char  **stage;
@@ -49,51 +50,56 @@ typedef struct fire_net_options {
                           .moment = FIRE_MOMENT_INIT, \
                           .phase  = CAFFE__PHASE__TEST})
 
-/* Build a net. `param` is only read; it must have been upgraded (loading does). */
+/* Create a net. `param` is copied; it must have been upgraded (loading does that). */
 fire_status_t fire_net_create(const Caffe__NetParameter *param,
                               const fire_net_options_t *options, fire_net_t **net_p);
 void          fire_net_destroy(fire_net_t *net); /* NULL is allowed */
 
-/* Run layers first ... last (inclusive; -1: to the end / from the end). Layers whose
- * bottoms changed shape are reshaped on the way. *loss_p (or NULL) is the weighted sum
- * of losses in that range. */
+/* Run the layers first ... last (inclusive; last -1: to the end; backward: first -1:
+ * from the end, and first >= last). A layer whose bottoms changed shape is reshaped
+ * first. *loss_p (NULL: not wanted) is the weighted sum of the losses in that range. */
 fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss_p);
 fire_status_t fire_net_backward(fire_net_t *net, int first, int last);
-/* Give every layer the shapes that follow from the inputs now. */
+/* Recompute the shapes of all layers from those of the inputs. */
 fire_status_t fire_net_reshape(fire_net_t *net);
-fire_status_t fire_net_clear_diffs(fire_net_t *net); /* of parameters */
+fire_status_t fire_net_clear_diffs(fire_net_t *net); /* zero parameters' gradients */
 
 fire_blob_t  *fire_net_find_blob(const fire_net_t *net, const char *name); /* or NULL */
 fire_layer_t *fire_net_find_layer(const fire_net_t *net,
                                   const char       *name); /* or NULL */
 
-/* Elements of output i that can be added up over passes: as many as there were at first,
- * or NULL if it has another size by now (detections, filtered items). */
+/* Set *x_p to the values of output i if it has as many elements as when the net was
+ * created, so that they can be summed over passes; else to NULL (detections, filtered
+ * items). */
 fire_status_t fire_net_read_output(const fire_net_t *net, int i, fire_place_t where,
                                    const float **x_p);
 
-/* What a blob counts in the objective; 0 for most. */
+/* The loss_weight of a blob: its factor in the objective; 0 for most. */
 float fire_net_loss_weight(const fire_net_t *net, int blob);
 
-/* Weights by layer name, from a model file's message; `source` is for messages. Layers
- * that only the file has are skipped with a log line, other shapes are an error. */
+/* Copy weights from a model to the layers of the same name. `source` is the file in
+ * messages; NULL: the net's own prototxt. Layers that only the model has are skipped
+ * with a log line; another shape is an error. */
 fire_status_t fire_net_load(fire_net_t *net, const Caffe__NetParameter *trained,
                             const char *source);
 fire_status_t fire_net_load_file(fire_net_t *net, const char *path);
-/* The net as a message with all parameters (and gradients, if wanted). */
+/* The net as a message with all parameters, and their gradients if with_diff. End
+ * *param_p with fire_message_free(). */
 fire_status_t fire_net_save(const fire_net_t *net, bool with_diff,
                             Caffe__NetParameter **param_p);
-/* Let layers of the same name use the other net's parameters (memory, not a copy). */
+/* Let the layers of this net use the parameters of `other`'s layers of the same name:
+ * the same memory, not a copy. */
 fire_status_t fire_net_share(fire_net_t *net, const fire_net_t *other);
 
-/* Keep the layers whose include/exclude rules this state meets. */
+/* Copy `in` without the layers whose include/exclude rules exclude them in this
+ * state. */
 fire_status_t fire_net_filter(const Caffe__NetParameter *in,
                               const Caffe__NetState     *state,
                               Caffe__NetParameter      **out_p);
-/* Bytes of blobs that a lean net holds at once, at most: in forward, or in forward and
- * backward, there with or without making cheap ones again. Parameters and the scratch
- * memory of kernels come on top. */
-fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, bool again,
+/* Peak of the bytes of all blobs in a lean net: during forward, or forward and
+ * backward; there with or without recomputing cheap layers. Parameters and scratch
+ * memory of kernels are not counted. */
+fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, bool recompute,
                                   size_t *peak_p);
 
 /* ---- looking into a net (access.c) ---- */

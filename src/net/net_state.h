@@ -1,47 +1,50 @@
 /* net_state.h - the members of a net, for the files that build and run nets (src/net,
- * and those of src/ that work between its layers). Tools use net.h only.
+ * and those of src/ that work between its layers). Tools include net.h only.
  *
- * Building a net is a list of passes over the NetParameter and the layers, one file
- * each: filter, splits (on the message), then build (shapes and wiring), gradients
- * (what runs backward), params (what learns), fusion (which kernel computes several
- * layers). */
+ * A net is built by passes over the NetParameter and the layers, one file each: filter
+ * and splits (on the message), build (layers, blobs, shapes), gradients (what runs
+ * backward), params (what learns), fusion (which kernel computes several layers),
+ * memory (when blobs can be freed). */
 #ifndef FIRE_NET_NET_STATE_H
 #define FIRE_NET_NET_STATE_H
 #include "net/net.h"
 
+/* A blob of the net. */
 typedef struct fire_net_blob {
     const char  *name;
     fire_blob_t *blob;
-    bool         need_backward;
+    bool         need_backward; /* a layer below it learns */
 } fire_net_blob_t;
 
-/* A layer with what only the net knows of it. */
+/* A layer, and what only the net knows about it. */
 typedef struct fire_net_layer {
     fire_layer_t base;
-    int         *bottom_id, *top_id; /* into net->blob */
-    bool         need_backward;
-    uint64_t     shapes; /* of the bottoms when it was last reshaped */
+    int         *bottom_id, *top_id; /* indices into net->blob */
+    bool         need_backward;      /* backward runs (gradients.c) */
+    uint64_t     shapes; /* hash of the bottoms' shapes at the last reshape */
 } fire_net_layer_t;
 
-/* A blob whose memory a lean net gives back after a step (see memory.c). */
+/* A part of a blob whose memory a lean net frees after a step (memory.c tells
+ * steps). */
 typedef struct fire_drop {
     int          step;
     fire_blob_t *blob;
     fire_part_t  part;
 } fire_drop_t;
 
-/* A layer that makes its data again before a step, where memory counts more. */
-typedef struct fire_again {
+/* A layer whose top is computed once more before a step, to save memory. */
+typedef struct fire_recompute {
     int step, layer;
-} fire_again_t;
+} fire_recompute_t;
 
 struct fire_net {
     Caffe__NetParameter *param; /* filtered, with splits; owns names and settings */
     fire_ctx_t           ctx;
-    fire_moment_t        moment; /* set before a pass */
+    fire_moment_t        moment; /* step, lane and seed of the next pass */
     Caffe__Phase         phase;
-    float                loss_scale; /* multiplies the gradient: this lane's share */
-    bool                 debug_info;
+    /* factor of all gradients: this lane's share of the batch */
+    float loss_scale;
+    bool  debug_info;
 
     int               nlayer, nblob, nparam, noutput;
     fire_net_layer_t *layer;
@@ -51,36 +54,38 @@ struct fire_net {
     int64_t          *output_size; /* elements of each when the net was built */
 
     int          ndrop;
-    fire_drop_t *drop; /* by step */
+    fire_drop_t *drop; /* sorted by step */
 
-    int           nagain;
-    fire_again_t *again; /* by step, then by layer */
+    int               nrecompute;
+    fire_recompute_t *recompute; /* sorted by step, then by layer */
 
-    fire_net_hooks_t hooks; /* for those who work between layers */
-    fire_net_hooks_t watch; /* for those who measure: closest around the layer */
+    fire_net_hooks_t hooks; /* for the gradient exchange and solvers */
+    fire_net_hooks_t watch; /* for profiling: called closest around the layer */
 };
 
 /* ---- passes ---- */
 
-/* Put a Split layer behind every blob that more than one layer (or loss) uses. */
+/* Insert a Split layer after every blob that more than one layer (or loss) uses. Fails
+ * if a bottom is not the top of an earlier layer. */
 fire_status_t fire_net_insert_splits(Caffe__NetParameter *net);
 fire_status_t fire_net_build(fire_net_t *net);          /* layers, blobs, shapes */
 fire_status_t fire_net_plan_gradients(fire_net_t *net); /* what runs backward */
 fire_status_t
 fire_net_collect_params(fire_net_t *net); /* what learns, what is shared */
 
-/* Let kernels do the work of layers behind them as well; undo it, for those who want to
- * see every layer by itself. A pass over part of the net or with debug_info undoes it
- * where it must. */
+/* Let kernels compute several layers (fusion.c); undo it, for callers that need the
+ * result of every layer. A pass over part of the net, or with debug_info, undoes it
+ * where necessary. */
 void          fire_net_fuse(fire_net_t *net);
 fire_status_t fire_net_unfuse(fire_net_t *net);
 
-/* Find out when memory is no longer needed; give back what nobody needs after a step. */
+/* Find out when blobs are not needed any more; free those not needed after `step`. */
 fire_status_t fire_net_plan_memory(fire_net_t *net);
 void          fire_net_drop(fire_net_t *net, int step);
-/* Make again what this step of backward needs. */
-fire_status_t fire_net_make_again(fire_net_t *net, int step);
-/* Mean absolute values after a layer, as Caffe's debug_info prints them. */
+/* Compute once more what was freed and this step of backward needs. */
+fire_status_t fire_net_recompute(fire_net_t *net, int step);
+/* Log mean absolute values as Caffe's debug_info does: after a layer's forward, after
+ * its backward, at the update of parameter number `param`. */
 fire_status_t fire_net_debug_forward(fire_net_t *net, int layer);
 fire_status_t fire_net_debug_backward(fire_net_t *net, int layer);
 fire_status_t fire_net_debug_update(fire_net_t *net, int param);

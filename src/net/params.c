@@ -1,9 +1,11 @@
-/* params.c - the parameters that learn. Layers that give a parameter the same name
- * share it: the first owns it, the others use its memory and add to its gradient. */
+/* params.c - collects the parameters that learn. Layers that give a parameter the same
+ * name share it: the first is its owner, the others use its memory and add to its
+ * gradient. */
 #include <string.h>
 
 #include "net/net_state.h"
 
+/* The prototxt's `param` entry of parameter i; NULL: there is none. */
 static const Caffe__ParamSpec *spec_of(const fire_layer_t *l, int i)
 {
     return (size_t)i < l->param->n_param ? l->param->param[i] : NULL;
@@ -16,7 +18,7 @@ static fire_param_t *find_shared(fire_net_t *net, const char *name)
     return NULL;
 }
 
-/* Rates may be said by any of the sharing layers, but not differently. */
+/* Any of the sharing layers may give lr_mult and decay_mult, but all the same. */
 static fire_status_t merge_mult(const char *what, const char *name, bool has,
                                 float mult, bool *owner_has, float *owner_mult)
 {
@@ -30,6 +32,7 @@ static fire_status_t merge_mult(const char *what, const char *name, bool has,
     return FIRE_OK;
 }
 
+/* Let parameter i of a layer use the owner's memory. */
 static fire_status_t share(fire_net_t *net, fire_param_t *owner, fire_layer_t *l,
                            int layer, int i)
 {
@@ -65,6 +68,7 @@ static fire_status_t check_statistic(const Caffe__ParamSpec *spec)
     return FIRE_OK;
 }
 
+/* Add parameter i of a layer, or share the one of the same name. */
 static fire_status_t collect(fire_net_t *net, int layer, int i)
 {
     fire_layer_t           *l    = &net->layer[layer].base;

@@ -1,10 +1,10 @@
-/* run.c - forward and backward. */
+/* run.c - runs a net forward and backward, layer by layer. */
 #include "net/net_state.h"
 
 #include "device/cpu/parallel.h"
 #include "device/gpu.h"
 
-/* A number that changes when a bottom changes shape. */
+/* A hash (FNV-1a) of the bottoms' shapes. */
 static uint64_t shapes_of(const fire_layer_t *l)
 {
     uint64_t h = 1469598103934665603u;
@@ -19,7 +19,8 @@ static uint64_t shapes_of(const fire_layer_t *l)
     return h;
 }
 
-/* Another kernel may not do what the one before it did. */
+/* Choose the kernel for new shapes. Another kernel may not be able to compute the
+ * layers that the old one did, so fusion is undone then. */
 static fire_status_t select_again(fire_net_t *net, fire_layer_t *l)
 {
     const fire_kernel_t *before = l->kernel;
@@ -31,7 +32,8 @@ static fire_status_t select_again(fire_net_t *net, fire_layer_t *l)
     return fire_net_plan_memory(net);
 }
 
-static fire_status_t fit_shapes(fire_net_t *net, fire_net_layer_t *l)
+/* Reshape the layer if a bottom changed shape, or if its type must always be asked. */
+static fire_status_t update_shapes(fire_net_t *net, fire_net_layer_t *l)
 {
     uint64_t now    = shapes_of(&l->base);
     bool     always = l->base.ops->flags & (FIRE_LAYER_DYNAMIC | FIRE_LAYER_SOURCE);
@@ -43,6 +45,7 @@ static fire_status_t fit_shapes(fire_net_t *net, fire_net_layer_t *l)
     return FIRE_OK;
 }
 
+/* Add the layer's losses times their weights. */
 static fire_status_t add_loss(const fire_layer_t *l, float *loss)
 {
     for (int i = 0; i < l->ntop; i++) {
@@ -58,16 +61,19 @@ static fire_status_t add_loss(const fire_layer_t *l, float *loss)
     return FIRE_OK;
 }
 
+/* Call a hook unless it is NULL. */
 #define HOOK(hooks, name, i) \
     ((hooks).name != NULL ? (hooks).name((hooks).arg, (i)) : FIRE_OK)
 
-static void announce(const fire_net_t *net, const fire_layer_t *l)
+/* Tell the GPU back end which layer runs, for its error messages and profiles. */
+static void set_current_layer(const fire_net_t *net, const fire_layer_t *l)
 {
     if (net->ctx.place == FIRE_GPU)
         fire_gpu_set_current_layer(net->ctx.stream, l->param->name);
 }
 
-/* A layer and those that its kernel does as well: all must be ready when it runs. */
+/* Prepare a layer and the layers that its kernel computes as well: call the hooks and
+ * update the shapes of all of them. */
 static fire_status_t start_group(fire_net_t *net, int leader)
 {
     int followers = net->layer[leader].base.nfollower;
@@ -77,12 +83,12 @@ static fire_status_t start_group(fire_net_t *net, int leader)
     FIRE_TRY(HOOK(net->watch, before_forward, leader));
     for (int i = leader; i <= leader + followers; i++)
         FIRE_TRY(
-            fire_layer_blame(fit_shapes(net, &net->layer[i]), &net->layer[i].base));
+            fire_layer_blame(update_shapes(net, &net->layer[i]), &net->layer[i].base));
     return FIRE_OK;
 }
 
-/* Is only one of two layers that work together in this range? */
-static bool parts_pair(const fire_net_t *net, int i, int first, int last)
+/* Is exactly one of a lender and its borrower in the range first ... last? */
+static bool separates_pair(const fire_net_t *net, int i, int first, int last)
 {
     const fire_layer_t *borrower = net->layer[i].base.borrower;
     int                 k        = i;
@@ -93,11 +99,11 @@ static bool parts_pair(const fire_net_t *net, int i, int first, int last)
     return (i >= first && i <= last) != (k >= first && k <= last);
 }
 
-/* Does a range of layers begin or end inside a group? */
+/* Does the range separate layers that one kernel computes together? */
 static bool cuts_group(const fire_net_t *net, int first, int last)
 {
     for (int i = 0; i <= last; i++)
-        if (parts_pair(net, i, first, last)) return true;
+        if (separates_pair(net, i, first, last)) return true;
     return net->layer[first].base.absorbed ||
            (last + 1 < net->nlayer && net->layer[last + 1].base.absorbed);
 }
@@ -117,7 +123,7 @@ fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss
 
         if (!l->base.absorbed) {
             FIRE_TRY(start_group(net, i));
-            announce(net, &l->base);
+            set_current_layer(net, &l->base);
             FIRE_TRY(fire_layer_blame(l->base.kernel->forward(&l->base), &l->base));
             if (loss_p != NULL) FIRE_TRY(add_loss(&l->base, &loss));
         } else {
@@ -132,6 +138,8 @@ fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss
     return FIRE_OK;
 }
 
+/* Set the gradient of a loss to weight * loss_scale; with loss scaling for fp16,
+ * multiplied on the GPU by the current scale. */
 static fire_status_t seed_loss(fire_net_t *net, const fire_layer_t *l, fire_blob_t *top,
                                float weight)
 {
@@ -144,7 +152,8 @@ static fire_status_t seed_loss(fire_net_t *net, const fire_layer_t *l, fire_blob
     return fire_gpu_scale(net->ctx.stream, d, fire_blob_count(top));
 }
 
-/* The gradient of the objective with respect to a loss is its weight. */
+/* Begin backward: the gradient of the objective with respect to a loss is its
+ * weight. */
 static fire_status_t seed_losses(fire_net_t *net, const fire_layer_t *l)
 {
     for (int i = 0; i < l->ntop; i++)
@@ -166,7 +175,7 @@ fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
         if (net->layer[i].need_backward) {
             FIRE_TRY(HOOK(net->hooks, before_backward, i));
             FIRE_TRY(HOOK(net->watch, before_backward, i));
-            FIRE_TRY(fire_net_make_again(net, 2 * net->nlayer - 1 - i));
+            FIRE_TRY(fire_net_recompute(net, 2 * net->nlayer - 1 - i));
             FIRE_TRY(fire_layer_blame(seed_losses(net, l), l));
             if (l->kernel->backward != NULL && !l->absorbed)
                 FIRE_TRY(fire_layer_blame(l->kernel->backward(l), l));
@@ -183,7 +192,7 @@ fire_status_t fire_net_reshape(fire_net_t *net)
 {
     for (int i = 0; i < net->nlayer; i++)
         FIRE_TRY(
-            fire_layer_blame(fit_shapes(net, &net->layer[i]), &net->layer[i].base));
+            fire_layer_blame(update_shapes(net, &net->layer[i]), &net->layer[i].base));
     return FIRE_OK;
 }
 

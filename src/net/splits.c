@@ -1,22 +1,23 @@
-/* splits.c - a blob that several layers use gets a Split layer, which adds up the
- * gradients that come back. Names are Caffe's, since they end up in model files:
+/* splits.c - inserts a Split layer where several layers use a blob; its backward adds
+ * up their gradients. The names are Caffe's, because they are saved in model files:
  *
  *   pool1 of layer p, used twice  ->  layer  pool1_p_0_split
- *                                     blobs  pool1_p_0_split_0, pool1_p_0_split_1  */
+ *                                     blobs  pool1_p_0_split_0, pool1_p_0_split_1 */
 #include <stdio.h>
 #include <string.h>
 
 #include "net/net_state.h"
 
-/* One top of one layer. Counting a loss as a use keeps its weight on a blob of its
- * own. */
+/* A top of a layer and its uses. A loss counts as a use, so that its weight is on a
+ * blob of its own. */
 typedef struct use {
     const char *blob, *layer;
-    int         top;         /* which of the layer's tops */
-    int         count, next; /* uses; the split output the next user takes */
+    int         top;         /* index among the layer's tops */
+    int         count, next; /* number of uses; split output for the next user */
     float       loss_weight;
 } use_t;
 
+/* All tops of the net, in order. */
 typedef struct splitter {
     use_t  *use;
     int64_t nuse, cap;
@@ -38,6 +39,7 @@ static fire_status_t unknown_bottom(const Caffe__LayerParameter *l, size_t i)
                      l->name, l->bottom[i], i);
 }
 
+/* Fill s with all tops and count the uses of each. */
 static fire_status_t count_uses(splitter_t *s, const Caffe__NetParameter *net)
 {
     for (size_t i = 0; i < net->n_layer; i++) {
@@ -63,6 +65,7 @@ static fire_status_t count_uses(splitter_t *s, const Caffe__NetParameter *net)
     return FIRE_OK;
 }
 
+/* Name of the Split layer (k < 0) or of its output k. */
 static fire_status_t split_name(const use_t *u, int k, char **name_p)
 {
     if (k < 0)
@@ -98,8 +101,8 @@ out:
     return st;
 }
 
-/* Point the bottoms at split outputs. Names are protobuf-c's memory: replaced through
- * the message, in order. */
+/* Replace the bottoms of a layer by split outputs. The names belong to protobuf-c, so
+ * the whole list is cleared and filled again. */
 static fire_status_t rename_bottoms(splitter_t *done, Caffe__LayerParameter *l)
 {
     const fire_field_t *field =
@@ -127,8 +130,8 @@ static fire_status_t rename_bottoms(splitter_t *done, Caffe__LayerParameter *l)
     return st;
 }
 
-/* Copy layer by layer into out, splits behind their producers. `s` is revealed one top
- * at a time, so that a bottom finds the producer before it. */
+/* Copy the layers to `out`, each Split after the layer that makes its bottom. `seen`
+ * grows along, so that a bottom finds the last top of its name before it. */
 static fire_status_t rewrite(const splitter_t *s, const Caffe__NetParameter *net,
                              Caffe__NetParameter *out)
 {
@@ -181,7 +184,7 @@ fire_status_t fire_net_insert_splits(Caffe__NetParameter *net)
                                       (ProtobufCMessage **)&out),
                   out);
     FIRE_TRY_GOTO(st, rewrite(&s, net, out), out);
-    swap_layers(net, out); /* the old list leaves with `out` */
+    swap_layers(net, out); /* the old list is freed with `out` */
 out:
     fire_message_free(out);
     fire_free(s.use);

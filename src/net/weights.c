@@ -1,4 +1,5 @@
-/* weights.c - parameters of a net to and from model files, and between nets. */
+/* weights.c - copies parameters from and to model files, and shares them between
+ * nets. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 enum { NAME_ROOM = 512 };
 
-/* For messages: which of a file's blobs it is. */
+/* For messages: "FILE: parameter I of layer "NAME"". */
 static void name_param(const char *file, const char *layer, int i, char out[NAME_ROOM])
 {
     snprintf(out, NAME_ROOM, "%s: parameter %d of layer \"%s\"", file, i, layer);
@@ -48,7 +49,8 @@ static fire_status_t load_layer(fire_layer_t *l, const Caffe__LayerParameter *fr
         char                    name[NAME_ROOM];
         float                  *w;
 
-        if (fire_blob_proto_is_empty(proto)) continue; /* stored with its owner */
+        if (fire_blob_proto_is_empty(proto))
+            continue; /* shared, and stored with its owner */
         if (!fire_blob_proto_fits(proto, b->ndim, b->dim))
             return shape_mismatch(b, proto, source, from->name, i);
         FIRE_TRY(fire_blob_write(b, FIRE_DATA, FIRE_CPU, &w));
@@ -66,7 +68,7 @@ fire_status_t fire_net_load(fire_net_t *net, const Caffe__NetParameter *trained,
         fire_layer_t                *l =
             from->name != NULL ? fire_net_find_layer(net, from->name) : NULL;
 
-        if (source == NULL && from->n_blobs == 0) continue; /* the net's own message */
+        if (source == NULL && from->n_blobs == 0) continue; /* the net's own prototxt */
         if (l == NULL)
             FIRE_LOG(INFO, "Ignoring source layer %s",
                      from->name != NULL ? from->name : "without a name");

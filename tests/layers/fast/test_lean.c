@@ -76,7 +76,7 @@ static float *gradients(bool recompute, int64_t *n_p)
     ctx.lean      = true;
     ctx.recompute = recompute;
     t             = twins_make("2 16 9 9", net, CAFFE__PHASE__TRAIN, &ctx);
-    CHECK_EQ(t.fast->nagain > 4, recompute);
+    CHECK_EQ(t.fast->nrecompute > 4, recompute);
     twins_agree(&t, 1e-4);
     for (int i = 0; i < t.fast->nparam; i++) {
         fire_blob_t *b = t.fast->learn[i].blob;
