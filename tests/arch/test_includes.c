@@ -1,5 +1,5 @@
-/* Who may include whom. Includes point one way, libraries are used where their
- * name is on the file. */
+/* Who may include whom. Includes point one way, libraries are used where their name is on
+ * the file. docs/architecture.md draws the first table. */
 #include <ctype.h>
 #include "tree.h"
 
@@ -23,6 +23,29 @@ static const struct {
     {"plan", "base device blob model layers data net comm sim"},
 };
 
+/* Rooms within a folder that do not know all of it: the rooms beside them, or the folder
+ * itself, that each may include. */
+static const struct {
+    const char *room, *may;
+} rooms[] = {
+    {"base/random", "base"},
+    {"base/text", "base"},
+    {"comm/pattern", "comm"},
+    {"comm/codec", "comm"},
+    {"comm/transport", "comm"},
+    {"comm/algo", "comm comm/pattern"},
+    {"comm/select", "comm comm/algo"},
+    {"comm/exec", "comm comm/codec comm/transport"},
+    {"data/source", "data"},
+    {"data/image", "data data/source"},
+    {"data/transform", "data data/image"},
+    {"device/cpu", "device"},
+    {"device/cuda/kernel", "device/cuda"},
+    {"layers/neuron", "layers"},
+    {"layers/python", "layers"},
+    {"layers/data", "layers"},
+};
+
 #define VERSIONS "src/runlog/libraries.c" /* tells the version of each */
 
 /* Headers of other libraries, and a part that the path of a user must have. */
@@ -44,6 +67,7 @@ static const struct {
 
 enum {
     NDIRECTION = sizeof(directions) / sizeof(directions[0]),
+    NROOM      = sizeof(rooms) / sizeof(rooms[0]),
     NLIBRARY   = sizeof(libraries) / sizeof(libraries[0]),
 };
 
@@ -100,6 +124,43 @@ TEST(includes_point_one_way)
     TREE_DONE();
 }
 
+/* "comm/algo" of "comm/algo/ring.c" */
+static const char *folder_of(const char *path, char folder[128])
+{
+    const char *slash = strrchr(path, '/');
+
+    snprintf(folder, 128, "%.*s", slash != NULL ? (int)(slash - path) : 0, path);
+    return folder;
+}
+
+static void check_room(const char *path, int number, const char *line)
+{
+    char   name[128], from[128], to[128];
+    size_t top;
+
+    if (!included(line, name)) return;
+    folder_of(path + strlen("src/"), from);
+    folder_of(name, to);
+    top = strcspn(from, "/");
+    if (strncmp(from, to, top) != 0 || (to[top] != '/' && to[top] != '\0')) return;
+    for (int i = 0; i < NROOM; i++)
+        if (strcmp(rooms[i].room, from) == 0 && strcmp(from, to) != 0 &&
+            !has_word(rooms[i].may, to))
+            tree_complain(path, number, "%s may not include %s", from, name);
+}
+
+TEST(rooms_of_a_folder_include_only_what_they_need)
+{
+    for (int i = 0; i < NROOM; i++) {
+        char path[160];
+
+        snprintf(path, sizeof(path), "src/%s", rooms[i].room);
+        CHECK(tree_exists(path));
+    }
+    tree_lines("src", "c h cu cuh", check_room);
+    TREE_DONE();
+}
+
 static void check_library(const char *path, int number, const char *line)
 {
     char name[128];
@@ -121,6 +182,7 @@ TEST(a_library_is_used_only_where_its_name_is_on_the_file)
 {
     CHECK(tree_lines("src", "c h cu cuh", check_library) > 10);
     CHECK(tree_lines("include", "h", check_library) > 0);
+    CHECK(tree_lines("tools", "c h", check_library) > 10);
     TREE_DONE();
 }
 
