@@ -1,6 +1,7 @@
-# Tests mirror sources: src/a/b.c is tested by tests/a/test_b.c. All test_*.c of
-# one folder make one program, named after the folder; each file is one ctest.
-# Other .c files of the folder are its helpers.
+# Tests mirror sources: src/a/b.c is tested by tests/a/test_b.c, or by a test whose head
+# comment says "Tests src/a/b.c" (CONTRIBUTING.md, "Tests"). All test_*.c of one folder
+# make one program, named after the folder; each file is one ctest. Other .c files of a
+# folder are helpers, of its tests and of those in the folders below it.
 add_library(fire_test STATIC ${CMAKE_SOURCE_DIR}/tests/test.c ${CMAKE_SOURCE_DIR}/tests/gpu.c)
 target_include_directories(fire_test PUBLIC ${CMAKE_SOURCE_DIR}/tests)
 target_compile_definitions(fire_test PUBLIC FIRE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
@@ -31,9 +32,18 @@ foreach(d IN LISTS test_dirs)
   endif()
   string(REPLACE "/" "_" exe ${d})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${d}/*.c)
+  set(folders ${CMAKE_SOURCE_DIR}/tests/${d})
+  get_filename_component(up "${d}" DIRECTORY)
+  while(NOT up STREQUAL "")
+    file(GLOB helpers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${up}/*.c)
+    list(FILTER helpers EXCLUDE REGEX "/test_[^/]*$")
+    list(APPEND sources ${helpers})
+    list(APPEND folders ${CMAKE_SOURCE_DIR}/tests/${up})
+    get_filename_component(up "${up}" DIRECTORY)
+  endwhile()
   add_executable(test_${exe} ${sources})
   target_link_libraries(test_${exe} fire_test)
-  target_include_directories(test_${exe} PRIVATE ${CMAKE_SOURCE_DIR}/tests/${d})
+  target_include_directories(test_${exe} PRIVATE ${folders})
   set_target_properties(test_${exe} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   foreach(f IN LISTS sources)
     get_filename_component(name ${f} NAME_WE)
@@ -60,10 +70,10 @@ endforeach()
 
 fire_gpu_test(train test_train --gpu=fp32 --file test_gpu.c)
 if(FIRE_CUDA_EMULATOR) # who builds some of these tests wants to run them all
-  add_dependencies(test_layers test_data test_train cublas_emulator nccl_emulator)
+  add_dependencies(test_layers test_layers_data test_train cublas_emulator nccl_emulator)
 endif()
-foreach(layer feed data_layer image_data annotated_data window_data)
-  fire_gpu_test(${layer} test_data --gpu=fp32 --file test_${layer}.c)
+foreach(layer feed data image_data annotated_data window_data)
+  fire_gpu_test(${layer} test_layers_data --gpu=fp32 --file test_${layer}.c)
 endforeach()
 
 # Tests that are programs or scripts of their own add themselves.

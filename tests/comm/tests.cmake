@@ -1,7 +1,4 @@
 # The cluster test as an MPI job of 1..8 processes.
-target_sources(test_comm_mpi PRIVATE ${CMAKE_SOURCE_DIR}/tests/comm/ranks.c
-  ${CMAKE_SOURCE_DIR}/tests/comm/sums.c)
-target_include_directories(test_comm_mpi PRIVATE ${CMAKE_SOURCE_DIR}/tests/comm)
 if(FIRE_HAVE_MPI AND MPIEXEC_EXECUTABLE)
   execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE mpi_kind ERROR_QUIET)
   set(mpi_run ${MPIEXEC_EXECUTABLE})
