@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "model/load.h"
-#include "net/net_state.h"
 #include "runlog/runlog.h"
 
 /* Three iterations a block: what happens every tenth or hundredth iteration (a display)

@@ -83,8 +83,9 @@ void fire_trainer_set_measuring(fire_trainer_t *t, bool on)
     fire_net_hooks_t hooks   = t->net->watch;
 
     if (on == (profile != NULL)) return;
-    t->profile      = t->paused;
-    t->net->watch   = t->paused_hooks;
-    t->paused       = profile;
-    t->paused_hooks = hooks;
+    t->profile          = t->paused;
+    t->net->watch       = t->paused_hooks;
+    t->paused           = profile;
+    t->reducer->profile = t->profile;
+    t->paused_hooks     = hooks;
 }

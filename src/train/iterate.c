@@ -1,16 +1,25 @@
-/* iterate.c - one iteration: every lane of this worker forward and backward, their
- * gradients added here and across workers, weights updated.
+/* iterate.c - one iteration: each lane of this worker forward and backward, then the sum
+ * of all lanes' gradients to the reducer, which sums over workers and updates weights.
  *
- * In the last lane's last backward pass gradients become final layer by layer, from
- * the top down; from then on they are exchanged and updated behind the trainer's back.
- * The next forward waits for each layer's weights just before that layer runs. */
+ *   for each lane                       (run_lane)
+ *       for each of iter_size passes
+ *           forward                     before_forward() of a layer: wait for its weights
+ *           backward                    after_backward() of a layer: its gradients are
+ *                                       complete for this lane, after the last pass
+ *   reducer finish
+ *   scalars (loss, outputs, requests) to the host
+ *
+ * After the last lane's last forward, nothing reads the old weights any more except that
+ * lane's backward: gradients are handed over layer by layer, from the last layer to the
+ * first, and summed and applied while backward goes on with the layers below. The next
+ * iteration waits for the weights of a layer just before that layer runs. */
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "train/trainer_state.h"
 
-/* This lane's weight in the mean over the global batch. */
+/* The weight of a lane's loss in the mean over the global batch: its share of the images
+ * (lanes may differ by one image). */
 static float lane_share(const fire_trainer_t *t, int lane)
 {
     int64_t n;
@@ -35,18 +44,9 @@ static fire_status_t forward(fire_trainer_t *t)
     return fire_trainer_add_scalars(t, loss);
 }
 
-static fire_status_t wait_for(fire_trainer_t *t, int64_t first, int64_t n)
-{
-    const double worth_telling = 1e-6;
-    double       began         = fire_clock_now(), ended;
+/* ---- between layers (hooks of the net) ---- */
 
-    FIRE_TRY(fire_exchange_wait(t->exchange, first, n));
-    ended = fire_clock_now();
-    if (t->profile == NULL || ended - began < worth_telling) return FIRE_OK;
-    return fire_profile_span(t->profile, FIRE_ACTIVITY_WAIT, 0, began, ended);
-}
-
-/* Weights of the layer must be new, and its gradients start from zero. */
+/* A layer computes with this iteration's weights and adds to zeroed gradients. */
 static fire_status_t before_forward(void *arg, int layer)
 {
     fire_trainer_t *t = arg;
@@ -54,12 +54,12 @@ static fire_status_t before_forward(void *arg, int layer)
 
     FIRE_TRY(fire_trainer_beat(t));
     if (!t->first_pass || s.len == 0) return FIRE_OK;
-    if (t->exchange != NULL) FIRE_TRY(wait_for(t, (int64_t)s.off, (int64_t)s.len));
+    FIRE_TRY(fire_reducer_wait(t->reducer, (int64_t)s.off, (int64_t)s.len));
     return fire_grads_clear(t->grads, (int64_t)s.off, (int64_t)s.len);
 }
 
-/* After the lane's last pass the layer's gradients are complete: add them to those of
- * the lanes before; after the last lane they are this worker's sum. */
+/* After the lane's last pass its gradients are added to those of the lanes before. After
+ * the last lane the sum is complete on this worker. */
 static fire_status_t after_backward(void *arg, int layer)
 {
     fire_trainer_t *t = arg;
@@ -71,30 +71,24 @@ static fire_status_t after_backward(void *arg, int layer)
     FIRE_TRY(fire_grads_add_lane(t->grads, t->lane, t->lane_count, (int64_t)s.off,
                                  (int64_t)s.len));
     if (t->lane < t->lane_count - 1) return FIRE_OK;
-    if (t->nccl != NULL) return fire_trainer_sum_ready(t, (int64_t)(s.off + s.len));
-    if (t->exchange == NULL) return FIRE_OK;
-    if (t->net->ctx.scaled)
-        FIRE_TRY(fire_gpu_unscale(t->net->ctx.stream, t->grads->here + s.off,
-                                  (int64_t)s.len));
-    FIRE_TRY(fire_grads_fetch(t->grads, (int64_t)s.off, (int64_t)s.len));
-    return fire_exchange_ready(t->exchange, (int64_t)(s.off + s.len));
+    return fire_reducer_ready(t->reducer, (int64_t)s.off, (int64_t)s.len);
 }
 
-/* All forward passes are done, so all updates of the iteration before are: from here
- * on the solver's settings are this iteration's. */
+/* ---- lanes ---- */
+
+/* All forward passes of the iteration are done, and with them all updates of the one
+ * before: the solver's settings may change now, and nothing is in flight between
+ * workers until the head is handed over. */
 static fire_status_t begin_update(fire_trainer_t *t)
 {
     FIRE_TRY(fire_solver_begin(t->solver));
-    if (t->exchange != NULL)
-        FIRE_TRY(fire_exchange_begin(t->exchange, t->solver->iter));
+    FIRE_TRY(fire_reducer_begin(t->reducer, t->solver->iter));
     FIRE_TRY(fire_trainer_measure(t));
-    if (t->nccl != NULL) return fire_trainer_sum_head(t);
-    if (t->exchange == NULL) return FIRE_OK;
-    FIRE_TRY(fire_grads_fetch(t->grads, 0, t->grads->head));
-    return fire_exchange_ready(t->exchange, t->grads->head);
+    return fire_reducer_ready(t->reducer, 0, t->grads->head);
 }
 
-/* What this worker's user asks for goes along with the gradients. */
+/* Write the request of this worker's user into its scalar, which is summed over workers
+ * as the loss is. */
 static fire_status_t add_request(fire_trainer_t *t)
 {
     fire_scalar_t which =
@@ -104,7 +98,7 @@ static fire_status_t add_request(fire_trainer_t *t)
     return fire_device_find(t->net->ctx.place)->fill(t->grads->here + which, 1, 1);
 }
 
-static void enter_lane(fire_trainer_t *t, int lane)
+void fire_trainer_enter_lane(fire_trainer_t *t, int lane)
 {
     fire_net_t *net = t->net;
 
@@ -117,8 +111,8 @@ static void enter_lane(fire_trainer_t *t, int lane)
 
 static fire_status_t start_lane(fire_trainer_t *t, int lane)
 {
-    enter_lane(t, lane);
-    if (t->exchange != NULL) FIRE_TRY(wait_for(t, 0, t->grads->head));
+    fire_trainer_enter_lane(t, lane);
+    FIRE_TRY(fire_reducer_wait(t->reducer, 0, t->grads->head));
     FIRE_TRY(fire_grads_clear(t->grads, 0, t->grads->head));
     return lane == 0 ? add_request(t) : FIRE_OK;
 }
@@ -144,146 +138,31 @@ static fire_status_t run_lane(fire_trainer_t *t, int lane)
     return FIRE_OK;
 }
 
-/* fp16: the true gradients, and whether to take them. */
-static fire_status_t unscale(fire_trainer_t *t)
-{
-    fire_stream_t *s = t->net->ctx.stream;
-    float         *g = t->grads->here + t->grads->head;
-    int64_t        n = t->grads->n - t->grads->head;
-
-    if (!t->net->ctx.scaled) return FIRE_OK;
-    if (t->nccl == NULL) FIRE_TRY(fire_gpu_unscale(s, g, n));
-    return fire_gpu_judge(s, g, n);
-}
-
-static fire_status_t update_alone(fire_trainer_t *t)
-{
-    fire_profile_update_begin(t->profile);
-    FIRE_TRY(unscale(t));
-    FIRE_TRY(fire_solver_clip(t->solver));
-    for (int i = 0; i < t->net->nparam; i++)
-        FIRE_TRY(fire_solver_update(t->solver, i, 0,
-                                    fire_blob_count(t->net->learn[i].blob)));
-    FIRE_TRY(fire_solver_flush(t->solver));
-    fire_profile_update_end(t->profile);
-    return FIRE_OK;
-}
-
-/* ---- recorded iterations ---- */
-
-/* Layers in front that bring data; 0 where others do so later on. */
-static int count_sources(const fire_net_t *net)
-{
-    int n = 0;
-
-    while (n < net->nlayer && net->layer[n].base.nbottom == 0)
-        n++;
-    for (int i = n; i < net->nlayer; i++)
-        if (net->layer[i].base.nbottom == 0 ||
-            (net->layer[i].base.ops->flags & FIRE_LAYER_DYNAMIC) ||
-            net->layer[i].base.kernel->where == FIRE_CPU)
-            return 0;
-    return n;
-}
-
-/* The host takes part in exchanges, in clipping and in adapted rates. */
-fire_status_t fire_trainer_make_recording(fire_trainer_t *t)
-{
-    int sources = count_sources(t->net);
-
-    if (t->net->ctx.place != FIRE_GPU || t->exchange != NULL || t->nccl != NULL ||
-        t->lane_count > 1 || t->param->iter_size > 1 || t->param->clip_gradients >= 0 ||
-        t->solver->adapt != FIRE_ADAPT_NONE || sources == 0)
-        return FIRE_OK;
-    return fire_recording_create(t->net, t->solver, sources, &t->recording);
-}
-
-static bool is_recordable(const fire_trainer_t *t)
-{
-    enum { WARM_UP = 2 }; /* iterations: memory is found, kernels are chosen */
-
-    return t->recording != NULL && t->unrecorded >= WARM_UP &&
-           t->request == FIRE_GO_ON && !t->net->debug_info &&
-           (t->profile == NULL || !t->profile->recording);
-}
-
-/* All of an iteration but its data and its settings. */
-static fire_status_t compute(fire_trainer_t *t)
-{
-    FIRE_TRY(fire_grads_clear(t->grads, t->grads->statistics,
-                              t->grads->head - t->grads->statistics));
-    FIRE_TRY(fire_net_forward(t->net, count_sources(t->net), -1, NULL));
-    FIRE_TRY(fire_trainer_add_scalars_gpu(t, true));
-    FIRE_TRY(fire_grads_settle(t->grads, 0, t->grads->head));
-    FIRE_TRY(fire_net_backward(t->net, -1, 0));
-    return update_alone(t);
-}
-
-/* Record it, then; where that cannot be, never try again. */
-static fire_status_t record(fire_trainer_t *t)
-{
-    fire_status_t st = fire_recording_begin(t->recording), ended;
-
-    if (st >= 0) {
-        st    = compute(t);
-        ended = fire_recording_end(t->recording);
-        if (st >= 0) st = ended;
-    }
-    if (st >= 0) return FIRE_OK;
-    FIRE_LOG(INFO, "Iterations cannot be recorded: %s", fire_last_error());
-    fire_recording_destroy(t->recording);
-    t->recording = NULL;
-    return FIRE_OK;
-}
-
-static fire_status_t run_recorded(fire_trainer_t *t)
-{
-    fire_net_t *net = t->net;
-
-    t->first_pass = t->last_pass = true;
-    net->moment.step             = t->solver->iter;
-    enter_lane(t, 0);
-    FIRE_TRY(fire_solver_begin(t->solver));
-    FIRE_TRY(fire_trainer_measure(t));
-    FIRE_TRY(fire_net_forward(net, 0, count_sources(net) - 1, NULL));
-    if (t->readback != NULL && fire_gpu_readback_is_pending(t->readback))
-        fire_profile_hide_data(t->profile);
-    if (!fire_recording_is_good(t->recording)) FIRE_TRY(record(t));
-    return t->recording != NULL ? fire_recording_run(t->recording) : compute(t);
-}
-
-/* One step after another. */
-static fire_status_t run_by_hand(fire_trainer_t *t)
+static fire_status_t run_lanes(fire_trainer_t *t)
 {
     for (int lane = 0; lane < t->lane_count; lane++)
         FIRE_TRY(run_lane(t, lane));
-    t->unrecorded++;
-    if (t->nccl != NULL) FIRE_TRY(fire_trainer_sum_rest(t));
-    if (t->exchange == NULL) FIRE_TRY(update_alone(t));
-    if (t->recording != NULL) {
-        fire_recording_drop(t->recording);
-        fire_recording_note(t->recording);
-    }
-    return FIRE_OK;
+    return fire_reducer_finish(t->reducer);
 }
 
-/* ---- iterations that are under way ---- */
+/* ---- the iteration ---- */
 
-/* One worker alone needs nothing from the host but data and settings. */
+/* A GPU that works for one worker alone brings the loss to the host when it gets there;
+ * the host need not wait for it before it launches the next iteration. */
 fire_status_t fire_trainer_make_readback(fire_trainer_t *t)
 {
-    if (t->net->ctx.place != FIRE_GPU || t->exchange != NULL || t->nccl != NULL)
-        return FIRE_OK;
+    if (t->net->ctx.place != FIRE_GPU || !t->reducer->ops->unattended) return FIRE_OK;
     return fire_gpu_readback_create(t->net->ctx.stream, t->grads->nscalar,
                                     &t->readback);
 }
 
-/* Without a readback queue they are on the host already. */
-static fire_status_t send_scalars(fire_trainer_t *t)
+/* To grads->sum, now or, with a readback, in land(). */
+static fire_status_t fetch_scalars(fire_trainer_t *t)
 {
     if (t->readback != NULL) return fire_gpu_readback_send(t->readback, t->grads->here);
-    return t->exchange == NULL ? fire_grads_fetch(t->grads, 0, t->grads->nscalar)
-                               : wait_for(t, 0, t->grads->head);
+    if (t->reducer->ops->sums_on_host)
+        return fire_reducer_wait(t->reducer, 0, t->grads->head);
+    return fire_grads_fetch(t->grads, 0, t->grads->nscalar);
 }
 
 fire_status_t fire_trainer_launch(fire_trainer_t *t)
@@ -291,12 +170,12 @@ fire_status_t fire_trainer_launch(fire_trainer_t *t)
     fire_status_t st;
 
     fire_trainer_measure_begin(t);
-    st            = is_recordable(t) ? run_recorded(t) : run_by_hand(t);
+    st            = fire_trainer_replay(t, run_lanes);
     t->net->hooks = (fire_net_hooks_t){0};
     if (st == FIRE_ERR_NOMEM && t->net->ctx.place == FIRE_GPU)
         return fire_trainer_out_of_memory(t);
     FIRE_TRY(st);
-    FIRE_TRY(send_scalars(t));
+    FIRE_TRY(fetch_scalars(t));
     fire_solver_end(t->solver);
     t->flight[t->nflight++] = (fire_flight_t){t->solver->iter, t->solver->rate};
     fire_profile_iteration_end(t->profile);
@@ -324,15 +203,4 @@ fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)
 
     FIRE_TRY(fire_trainer_launch(t));
     return fire_trainer_land(t, &f, loss_p);
-}
-
-/* What is still under way belongs to the iteration before, and so does its time. */
-fire_status_t fire_trainer_sync(fire_trainer_t *t)
-{
-    double        began = fire_clock_now();
-    fire_status_t st    = FIRE_OK;
-
-    if (t->exchange != NULL) st = fire_exchange_finish(t->exchange);
-    if (t->profile != NULL) t->profile->times.seconds += fire_clock_now() - began;
-    return st;
 }

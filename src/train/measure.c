@@ -10,28 +10,6 @@ enum { ITERATIONS_BETWEEN = 10 };
 
 /* ---- this worker ---- */
 
-/* Exchanges of the iteration before have ended by now. */
-static fire_status_t add_exchange(fire_trainer_t *t)
-{
-    fire_exchange_account_t a = fire_exchange_account(t->exchange);
-    fire_profile_t         *p = t->profile;
-    double                  began, ended;
-
-    p->times.hidden += a.busy > a.exposed ? a.busy - a.exposed : 0;
-    p->times.bytes += a.bytes;
-    if (!fire_exchange_is_threaded(t->exchange)) {
-        p->times.phase[FIRE_PHASE_UPDATE] += a.update;
-        a.exposed -= a.update;
-    }
-    p->times.phase[FIRE_PHASE_EXPOSED] += a.exposed > 0 ? a.exposed : 0;
-    for (int i = 0; i < fire_exchange_nbucket(t->exchange); i++) {
-        fire_exchange_bucket_times(t->exchange, i, &began, &ended);
-        if (began >= p->recording_since)
-            FIRE_TRY(fire_profile_span(p, FIRE_ACTIVITY_EXCHANGE, i, began, ended));
-    }
-    return FIRE_OK;
-}
-
 /* Pairs of iterations whose spans the run log shows: one in the beginning, then at each
  * power of ten. The second of a pair shows what of the first was still under way. */
 static bool ends_pair(int64_t n)
@@ -159,7 +137,7 @@ fire_status_t fire_trainer_measure(fire_trainer_t *t)
     int64_t n = t->solver->iter - t->began_iter;
 
     if (t->profile == NULL) return FIRE_OK;
-    if (t->exchange != NULL) FIRE_TRY(add_exchange(t));
+    FIRE_TRY(fire_reducer_measure(t->reducer));
     if (n > 0 && (n % ITERATIONS_BETWEEN == 0 || ends_pair(n)))
         FIRE_TRY(tell(t, ends_pair(n)));
     return FIRE_OK;
@@ -169,6 +147,6 @@ fire_status_t fire_trainer_measure_end(fire_trainer_t *t)
 {
     if (t->profile == NULL) return FIRE_OK;
     FIRE_TRY(fire_trainer_sync(t));
-    if (t->exchange != NULL) FIRE_TRY(add_exchange(t));
+    FIRE_TRY(fire_reducer_measure(t->reducer));
     return tell(t, false);
 }

@@ -122,14 +122,16 @@ out:
 /* With a sharded update each worker holds the history of its own share only. */
 static fire_status_t gather_history(fire_trainer_t *t)
 {
-    if (t->grads->weights == NULL) return FIRE_OK;
+    const fire_reducer_ops_t *ops = t->reducer->ops;
+
+    if (ops->gather == NULL || t->grads->weights == NULL) return FIRE_OK;
     for (int i = 0; i < t->solver->rule->nhistory * t->net->nparam; i++) {
         fire_blob_t *h     = t->solver->history[i];
         int64_t      first = t->grads->offset[i % t->net->nparam];
         float       *x;
 
         FIRE_TRY(fire_blob_update(h, FIRE_DATA, FIRE_CPU, &x));
-        FIRE_TRY(fire_exchange_gather(t->exchange, first, h->count, x));
+        FIRE_TRY(ops->gather(t->reducer, first, h->count, x));
     }
     return FIRE_OK;
 }

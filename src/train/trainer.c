@@ -91,6 +91,20 @@ static fire_status_t set_up(fire_trainer_t *t)
     return FIRE_NEW(&t->window, window);
 }
 
+static fire_status_t make_reducer(fire_trainer_t *t)
+{
+    fire_reducer_options_t o = {.param      = t->param,
+                                .comm       = t->options.comm,
+                                .net        = t->net,
+                                .solver     = t->solver,
+                                .profile    = t->profile,
+                                .lanes      = t->lanes,
+                                .lane_count = t->lane_count,
+                                .batch      = t->batch};
+
+    return fire_reducer_create(&o, &t->grads, &t->reducer);
+}
+
 fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
                                   const fire_trainer_options_t *options,
                                   fire_trainer_t              **trainer_p)
@@ -103,8 +117,7 @@ fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
     t->options = *options;
     /* Workers agree before they do anything together. */
     FIRE_TRY_GOTO(st, fire_trainer_agree(t, set_up(t)), err_trainer);
-    FIRE_TRY_GOTO(st, fire_trainer_agree(t, fire_trainer_make_exchange(t)),
-                  err_trainer);
+    FIRE_TRY_GOTO(st, fire_trainer_agree(t, make_reducer(t)), err_trainer);
     FIRE_TRY_GOTO(st, fire_trainer_make_recording(t), err_trainer);
     FIRE_TRY_GOTO(st, fire_trainer_make_readback(t), err_trainer);
     FIRE_LOG(INFO, "Solver scaffolding done.");
@@ -120,8 +133,7 @@ void fire_trainer_destroy(fire_trainer_t *t)
 {
     if (t == NULL) return;
     fire_gpu_readback_destroy(t->readback);
-    fire_exchange_destroy(t->exchange);
-    fire_nccl_close(t->nccl);
+    fire_reducer_destroy(t->reducer);
     fire_profile_destroy(t->profile);
     fire_profile_destroy(t->paused);
     fire_recording_destroy(t->recording);

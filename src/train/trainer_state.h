@@ -3,10 +3,8 @@
 #ifndef FIRE_TRAIN_TRAINER_STATE_H
 #define FIRE_TRAIN_TRAINER_STATE_H
 #include "base/random/mt.h"
-#include "comm/transport/nccl.h"
 #include "net/net_state.h"
-#include "train/exchange/exchange.h"
-#include "train/exchange/grads.h"
+#include "train/exchange/reducer.h"
 #include "train/recording.h"
 #include "train/trainer.h"
 
@@ -27,12 +25,10 @@ struct fire_trainer {
     fire_net_t      *net; /* the training net */
     fire_solver_t   *solver;
     int              ntest;
-    fire_test_net_t *test;           /* [ntest] */
-    fire_grads_t    *grads;          /* memory of the net's gradients, and scalars */
-    fire_exchange_t *exchange;       /* NULL: one worker, or nccl */
-    fire_nccl_t     *nccl;           /* sums over GPUs; NULL: not so */
-    int64_t          bucket, summed; /* nccl: floats, this iteration */
-    fire_mt_t       *mt;             /* Caffe's random numbers; NULL: ours */
+    fire_test_net_t *test;    /* [ntest] */
+    fire_grads_t    *grads;   /* memory of the net's gradients, and scalars */
+    fire_reducer_t  *reducer; /* sums over workers, applies the sums */
+    fire_mt_t       *mt;      /* Caffe's random numbers; NULL: ours */
     int              lanes, lane_first, lane_count; /* of all workers; of this one */
     int64_t          batch; /* images per pass, of all workers */
 
@@ -76,17 +72,20 @@ fire_status_t fire_trainer_check_nets(const Caffe__SolverParameter *param);
 fire_status_t fire_trainer_make_nets(fire_trainer_t *trainer);
 /* data_store: "memory": keep this worker's share of the data set (store.c). */
 fire_status_t fire_trainer_keep_data(fire_trainer_t *trainer);
-fire_status_t fire_trainer_make_exchange(fire_trainer_t *trainer);
-/* `comm` nccl: open it where it can be; the head, what backward finished, the rest. */
-fire_status_t fire_trainer_open_nccl(fire_trainer_t                *trainer,
-                                     const fire_exchange_options_t *options);
-fire_status_t fire_trainer_sum_head(fire_trainer_t *trainer);
-fire_status_t fire_trainer_sum_ready(fire_trainer_t *trainer, int64_t upto);
-fire_status_t fire_trainer_sum_rest(fire_trainer_t *trainer);
+/* A graph of an iteration, where a GPU can replay one (replay.c). */
 fire_status_t fire_trainer_make_recording(fire_trainer_t *trainer);
+/* A queue that brings scalars to the host while a GPU goes on (iterate.c). */
 fire_status_t fire_trainer_make_readback(fire_trainer_t *trainer);
 
 /* ---- inside of an iteration ---- */
+
+/* Replay the recorded iteration if there is one that fits, record it if it is time to;
+ * else run(t), which computes it step by step (replay.c). */
+fire_status_t fire_trainer_replay(fire_trainer_t *trainer,
+                                  fire_status_t (*run)(fire_trainer_t *t));
+/* Set lane number, loss weight and hooks of the net for one of this worker's lanes
+ * (iterate.c). */
+void fire_trainer_enter_lane(fire_trainer_t *trainer, int lane);
 
 /* Add loss and outputs of the pass that just ran, times their weight in the mean, to
  * the scalars in grads (scalars.c). The GPU's version only queues the additions;

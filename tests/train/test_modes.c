@@ -174,7 +174,7 @@ static fire_status_t count_bytes(fire_trainer_t *t)
 {
     if (fire_trainer_rank(t) > 0 || t->solver->iter != 29) return FIRE_OK;
     FIRE_TRY(fire_trainer_sync(t));
-    sent = fire_exchange_account(t->exchange).bytes / 29 -
+    sent = fire_exchange_account(fire_reducer_engine(t->reducer)).bytes / 29 -
            t->grads->head * (int64_t)sizeof(float); /* which is never compressed */
     return FIRE_OK;
 }

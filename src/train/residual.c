@@ -13,7 +13,9 @@ static const double MOST_BYTES = 1e9;
 
 static float *residual_of(const fire_trainer_t *t, int64_t *n_p)
 {
-    return t->exchange != NULL ? fire_exchange_residual(t->exchange, n_p) : NULL;
+    return t->reducer->ops->residual != NULL
+               ? t->reducer->ops->residual(t->reducer, n_p)
+               : NULL;
 }
 
 static fire_status_t add(Caffe__FireState *ours, const float *x, int64_t n)
