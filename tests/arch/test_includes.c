@@ -18,6 +18,7 @@ static const struct {
     {"comm", "base device"},
     {"train", "base device blob model layers data net solver comm"},
     {"runlog", "base device blob model layers data net solver comm train"},
+    {"launch", "base device comm train"},
     {"report", "base device blob model layers data net solver comm train"},
     {"sim", "base comm"},
     {"plan", "base device blob model layers data net comm sim"},

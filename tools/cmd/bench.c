@@ -219,7 +219,7 @@ static fire_status_t bench(fire_comm_t *comm, list_t *sizes, list_t *algos)
     return flags.tune != NULL ? tune(comm, &b) : measure(comm, &b);
 }
 
-static fire_status_t work(void *arg, const worker_t *worker)
+static fire_status_t work(void *arg, const fire_worker_t *worker)
 {
     list_t        sizes = {0}, algos = {0};
     fire_status_t st;
@@ -236,8 +236,8 @@ static fire_status_t work(void *arg, const worker_t *worker)
 
 static fire_status_t run(int narg, const char *const *arg)
 {
-    workers_t     workers = {.comm = FIRE_COMM_OPTIONS_INIT};
-    fire_status_t st      = FIRE_OK;
+    fire_workers_t workers = {.comm = FIRE_COMM_OPTIONS_INIT};
+    fire_status_t  st      = FIRE_OK;
 
     (void)narg, (void)arg;
     workers.comm.onesided       = flags.onesided;

@@ -235,7 +235,7 @@ static fire_status_t plan(const char *machine, double baseline)
 }
 
 /* All measure; the first one plans, if it was given a net. */
-static fire_status_t measure(void *arg, const worker_t *worker)
+static fire_status_t measure(void *arg, const fire_worker_t *worker)
 {
     const double *baseline = arg;
 
@@ -246,9 +246,9 @@ static fire_status_t measure(void *arg, const worker_t *worker)
 
 static fire_status_t run(int narg, const char *const *arg)
 {
-    workers_t workers = {.threads = (int)net_flags.threads,
-                         .comm    = FIRE_COMM_OPTIONS_INIT};
-    double    baseline;
+    fire_workers_t workers = {.threads = (int)net_flags.threads,
+                              .comm    = FIRE_COMM_OPTIONS_INIT};
+    double         baseline;
 
     (void)narg, (void)arg;
     FIRE_TRY(parse_baseline(&baseline));

@@ -70,10 +70,10 @@ typedef struct job {
 
 /* One training, for the trainer's callbacks. */
 typedef struct session {
-    const worker_t *worker;
-    fire_runlog_t  *log;
-    bool            diverged;
-    fire_status_t   peers; /* what other workers let us know */
+    const fire_worker_t *worker;
+    fire_runlog_t       *log;
+    bool                 diverged;
+    fire_status_t        peers; /* what other workers let us know */
 } session_t;
 
 /* ---- one point ---- */
@@ -133,7 +133,7 @@ static fire_status_t load(fire_trainer_t *t, const Caffe__SolverParameter *p,
 }
 
 static fire_status_t train(const job_t *job, const char *dir,
-                           const Caffe__SolverParameter *p, const worker_t *worker)
+                           const Caffe__SolverParameter *p, const fire_worker_t *worker)
 {
     fire_trainer_options_t o       = job->options;
     session_t              session = {.worker = worker};
@@ -190,7 +190,7 @@ static fire_status_t check_settings(const char *dir, const Caffe__SolverParamete
     return st;
 }
 
-static fire_status_t run_point(const job_t *job, int point, const worker_t *worker)
+static fire_status_t run_point(const job_t *job, int point, const fire_worker_t *worker)
 {
     Caffe__SolverParameter *p   = NULL;
     char                   *dir = NULL;
@@ -218,7 +218,7 @@ static void speak_as(const grid_t *g, int point, fire_log_level_t least)
 }
 
 /* A point that fails is no reason not to try the others. */
-static fire_status_t try_point(const job_t *job, int point, const worker_t *worker)
+static fire_status_t try_point(const job_t *job, int point, const fire_worker_t *worker)
 {
     double        began = fire_clock_now();
     fire_status_t st;
@@ -241,7 +241,8 @@ static fire_status_t try_point(const job_t *job, int point, const worker_t *work
 }
 
 /* Which points are finished, as the first worker sees it. */
-static fire_status_t find_open(const job_t *job, const worker_t *w, int *open, int *n_p)
+static fire_status_t find_open(const job_t *job, const fire_worker_t *w, int *open,
+                               int *n_p)
 {
     result_t      r;
     fire_status_t st = FIRE_OK;
@@ -284,7 +285,7 @@ static fire_status_t tabulate(const grid_t *g)
 }
 
 /* Neighbours on the grid take about as long: dealing them out one by one is fair. */
-static fire_status_t work(void *arg, const worker_t *w)
+static fire_status_t work(void *arg, const fire_worker_t *w)
 {
     const job_t       *job     = arg;
     fire_log_context_t context = fire_log_context();
@@ -338,10 +339,10 @@ static fire_status_t prepare(job_t *job)
 
 static fire_status_t run(int narg, const char *const *arg)
 {
-    job_t         job     = {.options = FIRE_TRAINER_OPTIONS_INIT};
-    workers_t     workers = {.comm    = FIRE_COMM_OPTIONS_INIT,
-                             .threads = (int)net_flags.threads};
-    fire_status_t st      = prepare(&job);
+    job_t          job     = {.options = FIRE_TRAINER_OPTIONS_INIT};
+    fire_workers_t workers = {.comm    = FIRE_COMM_OPTIONS_INIT,
+                              .threads = (int)net_flags.threads};
+    fire_status_t  st      = prepare(&job);
 
     (void)narg, (void)arg;
     workers.comm.timeout = MOST_SECONDS_BETWEEN_SIGNS;

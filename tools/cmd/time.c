@@ -95,8 +95,8 @@ static fire_status_t pass(fire_net_t *net, stopwatch_t *w, float *loss_p)
 }
 
 /* Workers are not equally fast all the time, and in training the slowest decides. */
-static fire_status_t pass_and_meet(fire_net_t *net, const worker_t *worker, int64_t n,
-                                   stopwatch_t *w)
+static fire_status_t pass_and_meet(fire_net_t *net, const fire_worker_t *worker,
+                                   int64_t n, stopwatch_t *w)
 {
     stopwatch_t unseen = {0};
     double      start;
@@ -113,7 +113,8 @@ static fire_status_t pass_and_meet(fire_net_t *net, const worker_t *worker, int6
     return FIRE_OK;
 }
 
-static fire_status_t measure(fire_net_t *net, const worker_t *worker, stopwatch_t *w)
+static fire_status_t measure(fire_net_t *net, const fire_worker_t *worker,
+                             stopwatch_t *w)
 {
     const fire_net_hooks_t hooks = {w, begin, after_forward, begin, after_backward};
     float                  loss;
@@ -226,7 +227,7 @@ static fire_status_t log_lines(results_t *log, const fire_net_t *net,
 }
 
 static fire_status_t keep_times(const fire_net_t *net, const stopwatch_t *w,
-                                const worker_t *worker, bool several)
+                                const fire_worker_t *worker, bool several)
 {
     const results_head_t head = {
         .kind    = "time",
@@ -252,8 +253,8 @@ static fire_status_t keep_times(const fire_net_t *net, const stopwatch_t *w,
 /* ---- the command ---- */
 
 /* Batch 0: the net's own. */
-static fire_status_t time_batch(int64_t batch, const worker_t *worker, bool several,
-                                fire_json_writer_t *out)
+static fire_status_t time_batch(int64_t batch, const fire_worker_t *worker,
+                                bool several, fire_json_writer_t *out)
 {
     shapes_t      shapes = {&flags.shape, batch};
     fire_net_t   *net;
@@ -275,7 +276,7 @@ done:
     return st;
 }
 
-static fire_status_t time_batches(const list_t *batches, const worker_t *worker,
+static fire_status_t time_batches(const list_t *batches, const fire_worker_t *worker,
                                   fire_json_writer_t *out)
 {
     fire_json_open(out, NULL, '{');
@@ -297,7 +298,7 @@ static fire_status_t time_batches(const list_t *batches, const worker_t *worker,
 
 /* Every worker does the same at the same time, so that they share the machine as they
  * would in training; the first one tells. */
-static fire_status_t work(void *arg, const worker_t *worker)
+static fire_status_t work(void *arg, const fire_worker_t *worker)
 {
     fire_json_writer_t out = {.indent = 1};
     fire_status_t      st  = time_batches(arg, worker, &out);
@@ -309,10 +310,10 @@ static fire_status_t work(void *arg, const worker_t *worker)
 
 static fire_status_t run(int narg, const char *const *arg)
 {
-    workers_t     workers = {.threads = (int)net_flags.threads,
-                             .comm    = FIRE_COMM_OPTIONS_INIT};
-    list_t        batches = {0};
-    fire_status_t st      = FIRE_OK;
+    fire_workers_t workers = {.threads = (int)net_flags.threads,
+                              .comm    = FIRE_COMM_OPTIONS_INIT};
+    list_t         batches = {0};
+    fire_status_t  st      = FIRE_OK;
 
     (void)narg, (void)arg;
     if (flags.iterations < 1)

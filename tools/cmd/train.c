@@ -231,7 +231,7 @@ static fire_status_t solve(fire_trainer_t *t, session_t *s)
 }
 
 /* One worker. The first one writes and tells; signals reach whom they reach. */
-static fire_status_t train(void *arg, const worker_t *worker)
+static fire_status_t train(void *arg, const fire_worker_t *worker)
 {
     const job_t           *job     = arg;
     fire_trainer_options_t o       = job->options;
@@ -314,11 +314,11 @@ static int threads_of(const Caffe__FireParameter *f)
     return 1;
 }
 
-static workers_t describe_workers(const Caffe__SolverParameter *param)
+static fire_workers_t describe_workers(const Caffe__SolverParameter *param)
 {
     static const Caffe__FireParameter defaults = CAFFE__FIRE_PARAMETER__INIT;
     const Caffe__FireParameter       *f        = &defaults;
-    workers_t                         w        = {.comm = FIRE_COMM_OPTIONS_INIT};
+    fire_workers_t                    w        = {.comm = FIRE_COMM_OPTIONS_INIT};
 
     if (param != NULL && param->fire != NULL) f = param->fire;
     w.threads             = threads_of(f);
@@ -338,9 +338,9 @@ static fire_status_t launch(const job_t *job)
 
 static fire_status_t run(int narg, const char *const *arg)
 {
-    job_t         job = {.options = FIRE_TRAINER_OPTIONS_INIT};
-    workers_t     workers;
-    fire_status_t st = prepare(&job);
+    job_t          job = {.options = FIRE_TRAINER_OPTIONS_INIT};
+    fire_workers_t workers;
+    fire_status_t  st = prepare(&job);
 
     (void)narg, (void)arg;
     workers = describe_workers(job.param);

@@ -1,0 +1,27 @@
+/* launch.h - a training in other processes: this program again, started by a launcher
+ * (mpirun, srun) or by itself, and started again from its newest snapshot when it breaks
+ * off. One launch at a time in a process. */
+#ifndef FIRE_LAUNCH_LAUNCH_H
+#define FIRE_LAUNCH_LAUNCH_H
+#include "base/error.h"
+
+typedef struct fire_launch {
+    const char        *launcher; /* "mpirun --host a,b"; "": no launcher */
+    int                workers;  /* processes of the launcher, threads without one */
+    int                lanes;    /* of the solver file, 0: not set */
+    int64_t            restarts; /* how often to start again */
+    int64_t            least_workers; /* halve workers down to these; 0: never */
+    const char        *prefix;        /* of the training's snapshots */
+    int                argc;          /* the command line to repeat */
+    const char *const *argv;
+} fire_launch_t;
+
+/* Run this program with that command line until it succeeds, ends with a mistake that
+ * its user must correct, is asked to stop, or `restarts` is used up. *told_p: the process
+ * that failed has reported why. */
+fire_status_t fire_launch_run(const fire_launch_t *launch, bool *told_p);
+
+/* Pass a signal on to the processes, as one that the launcher forwards. SIGINT and
+ * SIGTERM also end the restarts. For signal handlers: async-signal-safe. */
+void fire_launch_signal(int number);
+#endif
