@@ -1,5 +1,5 @@
-/* fusion.c - lets one kernel compute several layers. docs/design/fusion.md tells the
- * terms.
+/* fusion.c - lets one kernel compute several layers; docs/design/0007-fusion.md explains
+ * the words.
  *
  * A leader absorbs the layers that follow it: a convolution its ReLU, in inference also
  * BatchNorm and Scale; BatchNorm its Scale and ReLU; a sum its ReLU. Usually only
