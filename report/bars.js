@@ -1,6 +1,7 @@
-// bars.js - parts of a whole: stacked bars, and stacked areas over the run.
+// bars.js - parts of a whole: stacked bars, and stacked areas over the iterations of a run.
+// Both draw into a frame made by figure(); choices of the reader are kept in choiceOf(id).
 
-/* Chips that hide and show the parts of a plot. parts: [[name, color]]. */
+/* A legend whose chips hide and show the parts of a plot. parts: [[name, color]]. */
 function partLegend(frame, parts, choice, redraw) {
   frame.legend.replaceChildren(...parts.map(([name, color]) =>
     legendChip(name, swatch(color, 'box'), !choice.hidden.has(name), () => {
@@ -9,11 +10,13 @@ function partLegend(frame, parts, choice, redraw) {
     })));
 }
 
+/* Cut a text to so many characters. */
 function shorten(text, letters) {
   return text.length > letters ? text.slice(0, Math.max(1, letters - 1)) + '…' : text;
 }
 
-/* Rows of stacked parts. rows: [{name, parts: [{name, color, value}], label?}]. */
+/* Horizontal bars. plot: {rows, format}; rows: [{name, parts: [{name, color, value}],
+ * label?}], where label replaces the formatted sum at the end of the bar. */
 function stackedBars(frame, plot) {
   const choice = choiceOf(frame.node.id), names = new Map(plot.rows.flatMap(r => r.parts.map(p => [p.name, p.color])));
   const shown = r => r.parts.filter(p => !choice.hidden.has(p.name) && p.value > 0);
@@ -41,7 +44,7 @@ function stackedBars(frame, plot) {
   watchSize(frame);
 }
 
-/* One after another; returns where they end. */
+/* Draw the parts of a bar side by side; returns their sum. */
 function drawBar(image, parts, sx, y, thick, tip) {
   let at = 0;
   for (const p of parts) {
@@ -58,7 +61,8 @@ function tipOfBar(plot, row, image, event) {
     `${plot.format(p.value)}, ${percent(p.value / total, 1)}`]), image, 0, event);
 }
 
-/* Areas on top of each other. parts: [{name, color, y}] from the bottom up. */
+/* Areas stacked over x. plot: {x, xAxis, xLabel, parts, format}; parts: [{name, color,
+ * y}] from the bottom up, with as many y as x. */
 function stackedArea(frame, plot) {
   const choice = choiceOf(frame.node.id), parts = plot.parts.filter(p => !choice.hidden.has(p.name));
   const width = Math.max(260, frame.body.clientWidth), height = width < 480 ? 230 : 260;
@@ -85,6 +89,7 @@ function stackedArea(frame, plot) {
   watchSize(frame);
 }
 
+/* Show the values under the pointer, or step through them with the arrow keys. */
 function followArea(image, plot, g, choice) {
   const cross = svg('line', {class: 'cross', y1: g.top, y2: g.height - g.bottom, visibility: 'hidden'});
   const read = (i, event) => {

@@ -1,13 +1,13 @@
 // curves.js - loss, accuracy, learning rate and speed over the run; speed over workers.
 
-/* A curve of a run, ready to draw. `what` tells it from others of the same run; it may be
- * left out where a plot has one per run. */
+/* A curve of run number i, ready for linePlot(). `what` names it among the curves of
+ * the same run; with extra.only there is one per run, which has the run's name. */
 function curve(run, i, what, points, extra) {
   const name = !several() ? what : extra.only ? run.name : `${run.name}, ${what}`;
   return {name, color: runColor(i), x: xsOf(run, points), y: points.y, lo: points.lo, hi: points.hi, run, points, ...extra};
 }
 
-/* All points of all curves, one a row. */
+/* The data table of curves: a row per point. */
 function curveTable(title, series) {
   const row = (s, k) => [s.name, s.points.iter[k], hasEpochs(s.run) ? +epochOf(s.run, s.points.iter[k]).toFixed(4) : '',
     s.points.time[k], s.points.y[k], s.points.lo ? s.points.lo[k] : '', s.points.hi ? s.points.hi[k] : ''];
@@ -18,7 +18,7 @@ function curveTable(title, series) {
 
 function curveFigure(grid, id, title, series, yAxis) {
   const frame = figure(grid, id, {title}), run = state.data.runs[0];
-  const events = several() ? [] : run.restarts.map(iter => ({name: 'taken up again', x: xOfIter(run, iter)}));
+  const events = several() ? [] : run.restarts.map(iter => ({name: 'resumed', x: xOfIter(run, iter)}));
   linePlot(frame, {series, xAxis: xAxis(), xLabel: xLabels[state.axis], yAxis, events});
   dataTable(frame, () => curveTable(title, series));
 }
@@ -43,7 +43,8 @@ function testSeries(wanted) {
   });
 }
 
-/* A loss that fell far is better seen by its logarithm. */
+/* Did the loss fall by more than a factor of 12? Then its axis is logarithmic at
+ * first. */
 function fellFar(series) {
   const means = series.flatMap(s => smoothed(s.y, 0.9)).filter(y => isNumber(y) && y > 0);
   return means.length > 1 && Math.max(...means) / Math.min(...means) > 12;
@@ -72,8 +73,8 @@ function showCurves() {
 
 // ---- scaling ----
 
-/* Runs of one net with different numbers of workers, the fastest for each number;
- * measured against the smallest. */
+/* Groups of runs of the same net: the fastest run for each number of workers, with
+ * speed-up and efficiency relative to the fewest workers. */
 function scalingGroups() {
   const runs = visibleRuns().map(v => v.run).filter(r => isNumber(speedOf(r)));
   const fastest = list => list.reduce((a, b) => speedOf(b) > speedOf(a) ? b : a);

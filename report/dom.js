@@ -1,8 +1,9 @@
-// dom.js - elements, numbers in words, colours, the theme.
+// dom.js - helpers for elements, formatted numbers, colours and the theme.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/* el('p', {class: 'x', onclick: f}, 'text', child): an element; svg() the same for SVG. */
+/* el('p', {class: 'x', onclick: f}, 'text', child) makes an element; svg() makes an SVG
+ * element. */
 function build(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === undefined || value === null || value === false) continue;
@@ -16,7 +17,7 @@ const el = (tag, attributes, ...children) => build(document.createElement(tag), 
 const svg = (tag, attributes, ...children) => build(document.createElementNS(SVG, tag), attributes, children);
 const byId = id => document.getElementById(id);
 
-/* Tell a screen reader. */
+/* Let a screen reader read a text. */
 function say(text) {
   byId('say').textContent = text;
 }
@@ -25,7 +26,8 @@ function say(text) {
 
 const isNumber = x => typeof x === 'number' && isFinite(x);
 
-/* About `digits` significant ones, thousands grouped, no needless zeros. */
+/* A number with about `digits` significant digits, grouped thousands and no trailing
+ * zeros. */
 function num(x, digits = 4) {
   if (!isNumber(x)) return '–';
   const size = Math.abs(x);
@@ -68,7 +70,7 @@ function median(values) {
 const last = a => a[a.length - 1];
 const unique = a => [...new Set(a)];
 
-/* A Map from what key() gives to the elements that have it. */
+/* A Map from key(x) to the elements x of the list with this key. */
 function groupBy(list, key) {
   const groups = new Map();
   for (const x of list) (groups.get(key(x)) || groups.set(key(x), []).get(key(x))).push(x);

@@ -1,7 +1,8 @@
 // figure.js - the frame of every plot: title, controls, legend, data as table and CSV.
 // Frames stay when data change, so that what a reader opened stays open.
 
-/* A part of the page; made once, found again by its id. */
+/* A section of the page, made when first asked for; returns the grid for its
+ * figures. */
 function section(id, title, lead) {
   let node = byId(id);
   if (!node) {
@@ -38,7 +39,7 @@ function segments(label, choices, chosen, pick) {
       'aria-pressed': String(value === chosen), onclick: () => pick(value)}, text)));
 }
 
-/* One of several: buttons, or a list where their names would need too much room. */
+/* A choice of one: buttons, or a list if their names need too much room. */
 function chooser(label, choices, chosen, pick) {
   const names = Object.values(choices);
   if (names.length < 5 && names.join('').length + 3 * names.length < 30) return segments(label, choices, chosen, pick);
@@ -46,7 +47,7 @@ function chooser(label, choices, chosen, pick) {
     Object.entries(choices).map(([value, text]) => el('option', {value, selected: value === chosen}, text)));
 }
 
-/* Put a control into a figure's caption once. */
+/* Put a control into a figure's caption, or replace the one with this key. */
 function control(frame, key, make) {
   const old = frame.caption.querySelector(`[data-key="${key}"]`);
   const fresh = make();
@@ -75,6 +76,7 @@ function download(name, table) {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
+/* Show a table; of more than MOST_ROWS rows only every n-th, the CSV file has all. */
 function showTable(place, table) {
   const step = Math.max(1, Math.ceil(table.rows.length / MOST_ROWS));
   const rows = table.rows.filter((_, i) => i % step === 0 || i === table.rows.length - 1);
@@ -90,7 +92,7 @@ function showTable(place, table) {
         el('tbody', {}, rows.map(r => el('tr', {}, r.map(x => el('td', {}, cell(x)))))))));
 }
 
-/* The figure's numbers, filled in when somebody opens them. make() gives
+/* The figure's numbers as a table, filled when the reader opens it. make() returns
  * {name, title, head, rows}. */
 function dataTable(frame, make) {
   let details = frame.node.querySelector('details');

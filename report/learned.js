@@ -1,8 +1,9 @@
-// learned.js - what training has made: filters of the first layer, mistakes.
+// learned.js - what a snapshot has learned: filters of the first layer, confused classes.
 
 const range = n => Array.from({length: n}, (_, i) => i);
 
-/* filters: {layer, n, height, width, pixels: base64 of red, green and blue bytes}. */
+/* Draw filters. filters: {layer, n, height, width, pixels}; pixels are base64 of (n,
+ * height, width, 3) bytes, red first. */
 function filterPictures(frame, filters) {
   const {n, height, width} = filters, rgb = atob(filters.pixels), plane = height * width;
   const target = n > 64 ? 44 : n > 24 ? 62 : 88, size = Math.max(2, Math.round(target / width));
@@ -24,7 +25,8 @@ function filterPictures(frame, filters) {
       ...[0, 1, 2].map(c => rgb.charCodeAt(3 * i + c))])}));
 }
 
-/* confusion: {classes, images, counts}, counts[true class * classes + what the net said]. */
+/* Show a confusion matrix. confusion: {classes, images, counts}; counts[true class *
+ * classes + predicted class]. */
 function confusionMatrix(frame, confusion) {
   const n = confusion.classes, at = (i, j) => confusion.counts[i * n + j];
   const sums = range(n).map(i => range(n).reduce((sum, j) => sum + at(i, j), 0) || 1);
@@ -42,12 +44,12 @@ function confusionTable(n, at, share) {
     style: at(i, j) === 0 ? undefined : `background: ${color(i, j)}`,
     title: `${at(i, j)} of class ${i} taken for ${j} (${percent(share(i, j))})`}, String(at(i, j)));
   return el('div', {class: 'confusion', tabindex: 0, role: 'region', 'aria-label': 'Confusion matrix'}, el('table', {},
-    el('caption', {class: 'unseen'}, 'Rows: true class; columns: what the net said'),
+    el('caption', {class: 'unseen'}, 'Rows: true class; columns: predicted class'),
     el('thead', {}, el('tr', {}, el('th', {}, 'true \\ said'), range(n).map(j => el('th', {scope: 'col'}, String(j))))),
     el('tbody', {}, range(n).map(i => el('tr', {}, el('th', {scope: 'row'}, String(i)), range(n).map(j => cell(i, j)))))));
 }
 
-/* Many classes: the pairs that are mixed up most. */
+/* More than 40 classes: a list of the pairs that are confused most. */
 function confusionList(n, at, share) {
   const pairs = range(n).flatMap(i => range(n).filter(j => j !== i && at(i, j) > 0).map(j => [i, j]));
   pairs.sort((a, b) => at(...b) - at(...a));

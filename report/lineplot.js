@@ -1,10 +1,11 @@
 // lineplot.js - curves: hover, keyboard, zoom, legend, smoothing.
 
-/* What the reader chose, by figure: zoom, logarithm, hidden series. */
+/* The reader's choices by figure: zoom, logarithmic axis, hidden series. */
 const choices = new Map();
 const choiceOf = id => choices.get(id) || choices.set(id, {hidden: new Set(), zoom: null, log: null, at: null}).get(id);
 
-/* Exponential mean that starts right: divides by the weights seen so far. */
+/* Exponential moving average, divided by the weights seen so far so that it has no bias
+ * at the start. NaN stays NaN. */
 function smoothed(ys, factor) {
   if (!factor) return ys;
   let sum = 0, weight = 0;
@@ -16,6 +17,7 @@ function smoothed(ys, factor) {
   });
 }
 
+/* The SVG path of a curve; values that are not numbers interrupt it. */
 function pathOf(xs, ys, sx, sy) {
   let path = '', pen = false;
   for (let i = 0; i < xs.length; i++) {
@@ -27,10 +29,12 @@ function pathOf(xs, ys, sx, sy) {
   return path;
 }
 
+/* The SVG path of the area between lo and hi. */
 function bandOf(xs, lo, hi, sx, sy) {
   const there = xs.map((_, i) => i).filter(i => isNumber(hi[i]) && isFinite(sy(hi[i])));
   if (there.length < 2) return '';
-  const least = sy.domain[0]; /* what a logarithm cannot show lies on the floor */
+  /* values that a logarithmic axis cannot show are drawn at its end */
+  const least = sy.domain[0];
   const line = (i, v) => sx(xs[i]).toFixed(1) + ' ' + sy(Math.max(v[i], least)).toFixed(1);
   return 'M' + there.map(i => line(i, hi)).join('L') + 'L' + there.reverse().map(i => line(i, lo)).join('L') + 'Z';
 }
@@ -63,7 +67,7 @@ function linePlot(frame, plot) {
   watchSize(frame);
 }
 
-/* Draw again when the room changes. */
+/* Draw the figure again when its width changes. */
 function watchSize(frame) {
   if (frame.node.watcher) { frame.node.redraw = frame.redraw; return; }
   frame.node.redraw = frame.redraw;
@@ -142,7 +146,7 @@ function drawAxes(image, plot, g) {
   const shown = t => t >= g.sx.domain[0] && t <= g.sx.domain[1];
   const xTicks = plot.xAxis.ticks?.filter(shown) || (isTime ? timeTicks : linearTicks)(...g.sx.domain, count);
   const label = isTime ? clockLabel : plot.xAxis.format || num;
-  let free = Infinity; /* from the right: the last number of an axis matters most */
+  let free = Infinity; /* labels from the right, because the last one matters most */
   for (const t of xTicks.reverse()) {
     const x = g.sx(t), half = 3.5 * label(t).length + 3;
     image.append(svg('line', {class: 'axis', x1: x, x2: x, y1: floor, y2: floor + 4}));
@@ -168,7 +172,8 @@ function drawSeries(s, sx, sy) {
   return parts;
 }
 
-/* Pointer and keys: read values at a place; drag to zoom, Escape or double click to go back. */
+/* Show the values under the pointer or step through them with keys; drag to zoom,
+ * Escape or double click to go back. */
 function follow(frame, plot, shown, image, g) {
   const cross = svg('line', {class: 'cross', y1: g.top, y2: g.height - g.bottom, visibility: 'hidden'});
   const box = svg('rect', {class: 'zoom', y: g.top, height: g.height - g.top - g.bottom, visibility: 'hidden'});
@@ -244,7 +249,7 @@ function follow(frame, plot, shown, image, g) {
   showAllButton(frame, g.choice, () => zoom(null));
 }
 
-/* There while a figure is zoomed. */
+/* The button that ends zooming; it exists while a figure is zoomed. */
 function showAllButton(frame, choice, reset) {
   if (!choice.zoom) frame.caption.querySelector('[data-key="zoom"]')?.remove();
   else control(frame, 'zoom', () => el('button', {type: 'button', class: 'quiet', onclick: reset}, 'Show all'));

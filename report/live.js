@@ -1,5 +1,5 @@
-// live.js - the same page while the run goes on: the server says that there is news,
-// the page fetches it. The browser takes up a broken connection by itself.
+// live.js - updates the page while a run continues. `firecaffe watch` sends an event when
+// the log has grown, then the page fetches data.json. The browser reconnects by itself.
 
 function listen() {
   const token = new URLSearchParams(location.search).get('token');
@@ -26,6 +26,7 @@ function listen() {
   source.addEventListener('error', () => lost(true));
 }
 
+/* Show or remove the note that the connection is lost. */
 function lost(yes) {
   let note = byId('lost');
   if (yes && !note) {

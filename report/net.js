@@ -1,6 +1,6 @@
 // net.js - the net: its graph, coloured by time, and its layers as a table.
 
-/* Layers with their times, joined by place. */
+/* The layers of a run with their forward and backward seconds. */
 function layersOf(run) {
   const t = run.layerTimes;
   return (run.layers || []).map((l, i) => ({...l, forward: t ? t.forward[i] : NaN, backward: t ? t.backward[i] : NaN,
@@ -20,14 +20,14 @@ function tipOfLayers(layers, total, place, event) {
     l.kernel && ['', 'kernel', l.kernel]].filter(Boolean)), place, 0, event);
 }
 
-/* Behind the name, where the layout left room for it. */
+/* Write a layer's seconds to the right of its name, where graph.c left room. */
 function writeTime(node, seconds) {
   const card = node.querySelector('.card'), at = name => +card.getAttribute(name);
   if (seconds > 0)
     node.append(svg('text', {class: 'time', x: at('x') + at('width') - 8, y: at('y') + 18, 'text-anchor': 'end'}, duration(seconds)));
 }
 
-/* The picture was laid out by the program; here it gets colours and tips. */
+/* Show the SVG that the program drew (run.graph), coloured by time, with tips. */
 function netGraph(frame, run) {
   const layers = layersOf(run), known = new Map(layers.map(l => [l.name, l])), total = totalSeconds(layers);
   const most = Math.max(...layers.map(l => l.seconds).filter(isNumber), 0), old = frame.body.querySelector('.netscroll');
@@ -47,7 +47,8 @@ function netGraph(frame, run) {
   place.scrollTop = scrolled;
 }
 
-/* All layers but the splits, sorted as the reader likes, the slowest first to begin with. */
+/* All layers except splits, sorted by the column that the reader chose; the slowest
+ * first by default. */
 function layerTable(frame, run) {
   const choice = choiceOf(frame.node.id), key = choice.sort || 'seconds';
   const layers = layersOf(run).filter(l => l.type !== 'Split'), total = totalSeconds(layers);

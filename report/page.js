@@ -1,4 +1,5 @@
-// page.js - the page as a whole: its last sections, and what is drawn when.
+// page.js - the order of the page's sections, and the last of them: the net, what it
+// learned, how it was run.
 
 function showNet() {
   const runs = state.data.runs.filter(r => r.layers);
@@ -27,7 +28,7 @@ function showLearned() {
     const frame = figure(grid, 'confusion', {title: 'Confusion matrix', note: ' '});
     const {confusion} = pickRun(frame, r => r.confusion);
     frame.node.querySelector('figcaption p').textContent =
-      `${whole(confusion.images)} test images. Rows are true classes, columns what the net said.`;
+      `${whole(confusion.images)} test images. Rows are true classes, columns predicted classes.`;
     confusionMatrix(frame, confusion);
   }
 }
@@ -84,7 +85,8 @@ function showRun() {
 const parts = [showTop, showControls, showNotes, showSummary, showCurves, showTimes, showScaling, showSweep, showScores,
   showSteps, showSums, showNet, showLearned, showRun];
 
-/* A part that cannot be drawn does not take the others with it. */
+/* Draw the whole page. A part that fails is replaced by a note; the others are
+ * drawn. */
 function render() {
   for (const show of parts) {
     try {

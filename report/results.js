@@ -1,8 +1,9 @@
-// results.js - what plan predicted, the simulator or a benchmark found: steps on many workers, sums of gradients.
+// results.js - results of firecaffe plan, the simulator and benchmarks: steps on many workers,
+// and collectives.
 
 const resultsOf = type => shownRuns().flatMap(({run}) => run.results.filter(r => r.type === type).map(r => ({...r, run: run.name})));
 
-/* Lines of one setting belong together. Only what differs between them is in their name. */
+/* Group results by the given keys. A group's name has only the keys that differ. */
 function families(rows, keys) {
   const differing = keys.filter(k => unique(rows.map(r => r[k])).length > 1);
   const word = (k, v) => ({batch: `batch ${whole(v)}`, batch_each: `${whole(v)} a worker`, overlap: `overlap ${v}`}[k] ?? v);
@@ -10,7 +11,8 @@ function families(rows, keys) {
   return [...groupBy(rows, nameOf)].map(([name, list]) => ({name, list}));
 }
 
-/* A batch that is the same for every worker is one setting, not one for each of their numbers. */
+/* Groups of steps. If the batch grows with the number of workers, the batch per worker
+ * is the setting. */
 function stepFamilies() {
   const rows = resultsOf('step'), least = list => Math.min(...list.map(r => r.batch));
   const grows = unique([...groupBy(rows, r => r.workers).values()].map(least)).length > 1;
@@ -30,7 +32,7 @@ function stepTable(title, rows) {
   return {name: 'steps', title, head: used.map(c => c[1]), rows: rows.map(r => used.map(([k]) => r[k] ?? ''))};
 }
 
-/* What speed-up and efficiency count from. */
+/* The note that tells what speed-up and efficiency are relative to. */
 function baselineNote(rows) {
   const rates = unique(rows.map(r => r.baseline_samples_per_s));
   if (rates.length > 1) return 'Counted from different rates of one worker: see the data table.';
@@ -64,7 +66,8 @@ function showSteps() {
   plot('step-memory', 'Memory of a worker', r => r.memory, bytes, [], {canLog: true});
 }
 
-/* Computing and communication for every number of workers, as in the FireCaffe supplement. */
+/* Computation and communication by number of workers, as in the FireCaffe paper's
+ * supplement. */
 function showSplit(grid, found) {
   const able = found.filter(f => f.list.some(r => isNumber(r.compute_s)));
   if (!able.length) return;

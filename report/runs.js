@@ -1,16 +1,17 @@
-// runs.js - what the page knows: the data, what the reader chose, and how to get at both.
+// runs.js - the state of the page: the data, the reader's choices, and functions to read both.
 
 const state = {data: null, axis: 'iter', smooth: 0.8, hiddenRuns: new Set(), detail: 0};
 
 const headOf = run => run.head || {};
-/* Did it train, or does it hold results of another kind? */
+/* Is it a training run, not a result of test, time, plan, sim or bench? */
 const isTraining = run => !['test', 'time', 'plan', 'sim', 'bench'].includes(headOf(run).kind);
 const batchOf = run => headOf(run).batch || 0;
 const workersOf = run => headOf(run).workers || 1;
 const hasEpochs = run => headOf(run).epoch > 0 && batchOf(run) > 0;
 const epochOf = (run, iter) => hasEpochs(run) ? iter * batchOf(run) / headOf(run).epoch : NaN;
 
-/* The first stretch of a run warms up: it does not count where there are others. */
+/* Images per second: the median, without the first value, which includes the
+ * warm-up. */
 const speedOf = run => median(run.speed.y.length > 4 ? run.speed.y.slice(1) : run.speed.y);
 
 const accuracyLike = name => /acc|top-?\d|precision|recall|map\b/i.test(name);
@@ -43,7 +44,8 @@ function xsOf(run, points) {
   return state.axis === 'epoch' ? points.iter.map(i => epochOf(run, i)) : points.iter;
 }
 
-/* The same for all plots over the run, so that they can be compared by eye. */
+/* The horizontal axis of all plots over iterations: the same range, so that they can be
+ * compared by eye. */
 function xAxis(runs = visibleRuns().map(v => v.run)) {
   const ends = runs.flatMap(run => state.axis === 'time' ? [0, run.time]
     : [headOf(run).iter || 0, run.iter].map(iter => xOfIter(run, iter)));
@@ -56,7 +58,8 @@ function xOfIter(run, iter) {
   return run.loss.time[nearest(run.loss.iter, iter)] || 0;
 }
 
-/* Where a figure shows one run of several: a choice of those that can be shown. */
+/* For a figure that shows one run: the chosen one of those that can be shown, with a
+ * chooser if there are several. */
 function pickRun(frame, able) {
   const list = state.data.runs.map((run, i) => [i, run]).filter(([, run]) => able(run));
   if (list.length < 2) return list.length ? list[0][1] : null;

@@ -1,4 +1,4 @@
-// scale.js - from numbers to pixels, and which numbers to write on an axis.
+// scale.js - maps numbers to pixels, and chooses the ticks of an axis.
 
 /* Round steps of 1, 2 or 5 times a power of ten, about `count` of them in [lo, hi], two at least. */
 function linearTicks(lo, hi, count) {
@@ -21,7 +21,7 @@ function logTicks(lo, hi) {
   return ticks;
 }
 
-/* Steps that clocks have. */
+/* Ticks at whole seconds, minutes or hours. */
 function timeTicks(lo, hi, count) {
   const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
   const rough = (hi - lo) / Math.max(1, count);
@@ -39,12 +39,15 @@ function clockLabel(t) {
   return num(t / 86400, 3) + ' d';
 }
 
-/* An axis with exactly these numbers on it, as a logarithm where they reach far. */
+/* An axis with a tick at each of these numbers; logarithmic if they span more than a
+ * factor of 8. */
 function axisOf(label, numbers, extra) {
   const ticks = unique(numbers).sort((a, b) => a - b);
   return {label, kind: 'number', log: last(ticks) / ticks[0] > 8, ticks, ...extra};
 }
 
+/* A function that maps domain to range linearly, or by logarithm; .invert() maps
+ * back. */
 function scale(domain, range, log) {
   const f = log ? Math.log10 : x => x;
   const [a, b] = domain.map(f), [p, q] = range, k = (q - p) / (b - a || 1);
@@ -54,7 +57,7 @@ function scale(domain, range, log) {
   return map;
 }
 
-/* Leave a little room around the values; a single value gets a room of its own. */
+/* A range with a margin around the values; a single value gets a range around it. */
 function padDomain(lo, hi, log) {
   if (!(lo <= hi)) return log ? [0.1, 1] : [0, 1];
   if (log) return lo === hi ? [lo / 2, hi * 2] : [lo / (hi / lo) ** 0.05, hi * (hi / lo) ** 0.05];

@@ -1,8 +1,8 @@
-// summary.js - the top of the page: title, controls, notes, what the runs came to.
+// summary.js - the top of the page: title, controls, notes, key figures or a comparison of runs.
 
 function stateWords(run) {
   return {done: 'finished', stopped: 'stopped early', failed: 'failed', running: 'running',
-    killed: 'ended without a word', unknown: 'unknown'}[run.state];
+    killed: 'ended unexpectedly', unknown: 'unknown'}[run.state];
 }
 
 const pill = run => el('span', {class: 'pill ' + run.state}, stateWords(run));
@@ -20,7 +20,7 @@ function showTop() {
       isNumber(one.head.started) && 'started ' + clock(one.head.started)].filter(Boolean).join(' · ')
     : runs.map(r => r.name).join(' · ');
   byId('footer').textContent = [state.data.program, (state.data.live ? 'live, as of ' : 'made ') + clock(state.data.made),
-    'this page is complete in itself and asks nothing of the network'].join(' · ');
+    'this page needs no network'].join(' · ');
 }
 
 function showControls() {
@@ -45,7 +45,7 @@ function showControls() {
     el('label', {class: 'group'}, 'Smoothing', slider)] : []), ...(several() ? [el('span', {class: 'group chips', role: 'group', 'aria-label': 'Runs'}, chips)] : []));
 }
 
-/* Made once, found again by its id. */
+/* An element of the page, made when first asked for. */
 function part(id) {
   if (!byId(id)) byId('report').append(el('div', {id}));
   return byId(id);
@@ -55,8 +55,8 @@ function showNotes() {
   const texts = state.data.runs.flatMap(run => [...run.notes,
     run.state === 'failed' && `${run.name} failed${run.message ? ': ' + run.message : '.'}`,
     run.state === 'killed' &&
-      `${run.name} ended without a word at iteration ${whole(run.iter)}: it was killed, or its machine was.`,
-    run.restarts.length > 0 && `${run.name} was taken up again at iteration ${run.restarts.map(whole).join(', ')}.`,
+      `${run.name} ended unexpectedly at iteration ${whole(run.iter)}: it was killed, or its machine was.`,
+    run.restarts.length > 0 && `${run.name} was resumed at iteration ${run.restarts.map(whole).join(', ')}.`,
   ].filter(Boolean));
   part('notes').replaceChildren(...texts.map(text => el('p', {class: 'note', role: 'status'}, text)));
 }

@@ -1,6 +1,6 @@
-// sweep.js - what batch size and learning rate did to the result; scores of a test.
+// sweep.js - results by batch size and learning rate; the scores of `firecaffe test`.
 
-/* The learning rate that the solver begins with, after a warm-up; its text is in the log. */
+/* The base learning rate of a run, read from the solver's text in its log. */
 function baseRate(run) {
   const number = (name, other) => {
     const found = new RegExp(`^\\s*${name}:\\s*(\\S+)`, 'm').exec(headOf(run).solver || '');
@@ -9,7 +9,7 @@ function baseRate(run) {
   return +(number('base_lr', NaN) * number('scale_lr', 1)).toPrecision(6);
 }
 
-/* Runs of one net that differ in learning rate: a curve for each batch size. */
+/* Groups of runs of one net that differ in learning rate, one group per batch size. */
 function sweepGroups() {
   const runs = visibleRuns().map(v => v.run).filter(r => isNumber(baseRate(r)) && headOf(r).net === headOf(state.data.runs[0]).net);
   return unique(runs.map(baseRate)).length < 2 ? [] : [...groupBy(runs, batchOf)].sort((a, b) => a[0] - b[0])

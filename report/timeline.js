@@ -1,10 +1,10 @@
-// timeline.js - one iteration, stretch by stretch, of every worker.
+// timeline.js - one iteration as a timeline: a bar for each stretch of work of each worker.
 
 const WORKS = {data: ['data', 'data'], forward: ['forward', 'forward'], backward: ['backward', 'backward'],
   update: ['update', 'update'], wait: ['exposed', 'exposed communication'], exchange: ['hidden', 'exchange of a bucket']};
 const workColor = work => `var(--${WORKS[work][0]})`;
 
-/* Exchanges that run at once go into rows of their own. */
+/* Distribute spans to rows so that no two of a row overlap. */
 function rowsOf(spans) {
   const free = [], rows = [];
   for (const s of spans.sort((a, b) => a.begin - b.begin)) {
@@ -16,14 +16,14 @@ function rowsOf(spans) {
   return rows;
 }
 
-/* Per worker: a lane for what it computes and waits for, lanes for what travels. */
+/* Per worker: a row for computing and waiting, then rows for exchanges. */
 function timelineLanes(run) {
   const sources = new Set((run.layers || []).filter(l => l.bottoms.length === 0).map(l => l.name));
   const workOf = (work, name) => work === 'forward' && sources.has(name) ? 'data' : work;
   return run.timeline.workers.map((list, worker) => {
     const spans = list.map(([work, name, begin, seconds]) => ({work: workOf(work, name), name, begin, seconds}));
-    const travels = s => s.work === 'exchange';
-    return {worker, lanes: [spans.filter(s => !travels(s)), ...rowsOf(spans.filter(travels))]};
+    const isExchange = s => s.work === 'exchange';
+    return {worker, lanes: [spans.filter(s => !isExchange(s)), ...rowsOf(spans.filter(isExchange))]};
   }).filter(w => w.lanes[0].length > 0);
 }
 
@@ -78,7 +78,8 @@ function drawSpan(s, g, y, image) {
     'pointer-events': 'none'}, s.name)];
 }
 
-/* Drag across the plot: zoomed(domain); double click or Escape: zoomed(null). */
+/* Call zoomed(domain) after dragging across the plot, zoomed(null) after a double click
+ * or Escape. */
 function zoomOnDrag(image, g, zoomed) {
   const box = svg('rect', {class: 'zoom', y: 0, height: g.height - 24, visibility: 'hidden', 'pointer-events': 'none'});
   let from = null;

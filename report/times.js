@@ -1,14 +1,14 @@
-// times.js - where the time of an iteration goes.
+// times.js - the phases of an iteration: for each run, each worker, over time.
 
 const PHASES = [['data', 'waiting for data'], ['forward', 'forward'], ['backward', 'backward'],
   ['exposed', 'exposed communication'], ['update', 'update']];
 const PARTS = [...PHASES, ['other', 'other']];
 
-/* What no phase accounts for. */
+/* Seconds of an iteration that belong to no phase. */
 const otherOf = (seconds, of) => Math.max(0, seconds - PHASES.reduce((sum, [p]) => sum + of(p), 0));
 const withOther = t => ({...t, other: otherOf(t.seconds, p => t[p])});
 
-/* Mean over workers of what an iteration takes. */
+/* Seconds of an iteration and its phases, mean over workers. */
 function meanTimes(run) {
   const mean = {};
   for (const key of ['seconds', 'hidden', 'bytes', ...PHASES.map(p => p[0])])

@@ -1,3 +1,4 @@
+/* blob.c - shapes of blobs, and access to their storage. */
 #include "blob/blob.h"
 
 #include <stdio.h>
@@ -30,7 +31,8 @@ void fire_blob_destroy(fire_blob_t *b)
     fire_free(b);
 }
 
-/* Memory that others share must not grow under them: take a fresh one. */
+/* Before the blob grows: if its memory is shared with other blobs, take new memory,
+ * because theirs must not change. */
 static fire_status_t outgrow(fire_blob_t *b, fire_part_t part)
 {
     fire_storage_t *fresh;
@@ -44,7 +46,8 @@ static fire_status_t outgrow(fire_blob_t *b, fire_part_t part)
 
 fire_status_t fire_blob_reshape(fire_blob_t *b, int ndim, const int64_t *dim)
 {
-    int64_t count = 1, most = 1; /* most: as if no dimension were 0 */
+    int64_t count = 1,
+            most  = 1; /* most: the product without zeros, to bound the size */
 
     if (ndim < 0 || ndim > FIRE_MAX_DIMS)
         return FIRE_FAIL(FIRE_ERR_INVALID, "a blob has 0 to %d axes, not %d",
@@ -182,8 +185,8 @@ fire_format_t fire_blob_format_at(const fire_blob_t *b, fire_part_t part,
     return fire_storage_format_at(b->part[part], place, b->ndim, b->dim);
 }
 
-/* Memory may be held for another shape: by a blob that shares it, or from before a
- * reshape. */
+/* Is the blocked format of this blob's shape? Another blob that shares the memory may
+ * have another one, and so may this blob before a reshape. */
 static bool fits(const fire_blocked_t *b, const fire_blob_t *blob)
 {
     return b != NULL && blob->ndim >= 2 && b->num == blob->dim[0] &&

@@ -1,14 +1,18 @@
+/* filler.c - Caffe's fillers. For an inner product's weights (outputs, inputs) or a
+ * convolution's (outputs, channels, height, width), fan_in is count / dim[0] and
+ * fan_out count / dim[1]. */
 #include "blob/filler.h"
 
 #include <math.h>
 #include <string.h>
 
+/* A blob being filled. */
 typedef struct fill {
     const Caffe__FillerParameter *p;
     const fire_blob_t            *blob;
-    fire_rng_key_t                key;
+    fire_rng_key_t                key; /* of the random numbers, unless there is mt */
     fire_mt_t                    *mt;
-    int64_t                       n;
+    int64_t                       n; /* elements of x */
     float                        *x;
 } fill_t;
 
@@ -27,7 +31,7 @@ static void gaussian(const fill_t *f, float mean, float std)
                                 : mean + std * fire_rng_gaussian(f->key, (uint64_t)i);
 }
 
-/* Number of connections that variance_norm counts. */
+/* fan_in, fan_out or their mean, by variance_norm. */
 static float fan(const fill_t *f)
 {
     const fire_blob_t *b   = f->blob;
@@ -57,7 +61,8 @@ static fire_status_t fill_uniform(const fill_t *f)
     return FIRE_OK;
 }
 
-/* With `sparse` s, each output keeps about s non-zero inputs. */
+/* Normal distribution. With `sparse: s`, each output keeps about s non-zero inputs:
+ * every weight is kept with probability s / dim[0]. */
 static fire_status_t fill_gaussian(const fill_t *f)
 {
     fire_rng_key_t mask = {{f->key.k[0] ^ 0x5bd1e995u, f->key.k[1]}};
@@ -74,7 +79,7 @@ static fire_status_t fill_gaussian(const fill_t *f)
     return FIRE_OK;
 }
 
-/* Each output's weights are positive and sum to one. */
+/* Uniform in 0 ... 1, then divided so that the weights of each output sum to 1. */
 static fire_status_t fill_positive_unitball(const fill_t *f)
 {
     int64_t rows = f->blob->ndim > 0 ? f->blob->dim[0] : 1, len = f->n / rows;
@@ -91,6 +96,7 @@ static fire_status_t fill_positive_unitball(const fill_t *f)
     return FIRE_OK;
 }
 
+/* Uniform in +-sqrt(3 / fan), i.e. variance 1 / fan (Glorot and Bengio, 2010). */
 static fire_status_t fill_xavier(const fill_t *f)
 {
     float scale = sqrtf(3.0f / fan(f));
@@ -99,13 +105,15 @@ static fire_status_t fill_xavier(const fill_t *f)
     return FIRE_OK;
 }
 
+/* Normal with variance 2 / fan (He and others, 2015). */
 static fire_status_t fill_msra(const fill_t *f)
 {
     gaussian(f, 0, sqrtf(2.0f / fan(f)));
     return FIRE_OK;
 }
 
-/* Interpolation weights for a Deconvolution that enlarges. */
+/* Bilinear interpolation weights, for a Deconvolution that enlarges images: (n, c, k,
+ * k), all channels the same. */
 static fire_status_t fill_bilinear(const fill_t *f)
 {
     const int64_t *dim = f->blob->dim;

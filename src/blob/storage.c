@@ -1,3 +1,4 @@
+/* storage.c - copies of the same values in several formats, converted when needed. */
 #include "blob/storage.h"
 
 #include <stdatomic.h>
@@ -7,25 +8,26 @@
 
 enum { MAX_COPIES = 6 };
 
-/* The values in one format. */
+/* A copy of the values in one format. ptr NULL: the slot is free. */
 typedef struct copy {
     fire_format_t format;
     void         *ptr;
-    fire_pool_t  *pool; /* that it came from, or NULL */
-    size_t        bytes;
-    bool          valid, bound;
-    bool          used; /* no longer all zeros, as memory comes */
-    int           ndim; /* shape they were written with */
+    fire_pool_t  *pool;  /* the pool that owns ptr, or NULL */
+    size_t        bytes; /* allocated */
+    bool          valid; /* holds the current values */
+    bool          bound; /* ptr is the caller's memory */
+    bool          used;  /* may be non-zero; fresh memory is all zero */
+    int           ndim;  /* the shape it was written with */
     int64_t       dim[FIRE_MAX_DIMS];
 } copy_t;
 
 struct fire_storage {
     _Atomic int  refs;
-    int64_t      conversions;
-    uint64_t     version;
-    fire_pool_t *pool; /* for new memory, or NULL */
+    int64_t      conversions; /* made so far */
+    uint64_t     version;     /* see fire_storage_version() */
+    fire_pool_t *pool;        /* for new memory; NULL: the device's allocator */
     bool         lasting;
-    copy_t      *copy; /* [MAX_COPIES]; ptr NULL: free slot. Slots never move. */
+    copy_t      *copy; /* [MAX_COPIES]; slots never move */
 };
 
 fire_status_t fire_storage_create(fire_storage_t **storage_p)
@@ -50,6 +52,7 @@ fire_storage_t *fire_storage_retain(fire_storage_t *storage)
     return storage;
 }
 
+/* Free a copy, by the way it was allocated; the slot is free then. */
 static void drop(copy_t *c)
 {
     if (c->pool != NULL)
@@ -97,6 +100,7 @@ void fire_storage_release(fire_storage_t *s)
     fire_free(s);
 }
 
+/* Bytes of an array in this format; FIRE_EVEN has only every second row and column. */
 static size_t bytes_of(const fire_format_t *f, int ndim, const int64_t *dim)
 {
     size_t n = fire_dtype_size(f->dtype);
@@ -115,7 +119,7 @@ static copy_t *find(const fire_storage_t *s, const fire_format_t *format)
     return NULL;
 }
 
-/* Any valid copy, one on `place` if there is. */
+/* A valid copy, preferably on `place`; NULL: all values are zero. */
 static copy_t *find_valid(const fire_storage_t *s, fire_place_t place)
 {
     copy_t *other = NULL;
@@ -169,7 +173,7 @@ fire_format_t fire_storage_format_at(const fire_storage_t *s, fire_place_t place
             found = true;
         }
     }
-    if (best.layout == FIRE_EVEN) best.layout = FIRE_NHWC; /* all of them */
+    if (best.layout == FIRE_EVEN) best.layout = FIRE_NHWC;
     return best;
 }
 
@@ -206,6 +210,7 @@ void fire_storage_swap(fire_storage_t *a, fire_storage_t *b)
     b->version++;
 }
 
+/* A free slot, freeing a stale copy if necessary; NULL: none. */
 static copy_t *free_slot(fire_storage_t *s)
 {
     copy_t *stale = NULL;
@@ -218,7 +223,7 @@ static copy_t *free_slot(fire_storage_t *s)
     return stale;
 }
 
-/* Memory for a copy: the pool's has any contents, other memory is zero. */
+/* Allocate a copy. Memory of a pool has any contents, other memory is zero. */
 static fire_status_t get_memory(const fire_storage_t *s, const fire_format_t *format,
                                 size_t bytes, copy_t *c)
 {
@@ -234,7 +239,8 @@ static fire_status_t get_memory(const fire_storage_t *s, const fire_format_t *fo
     return FIRE_OK;
 }
 
-/* A slot for this format with room for `bytes`; what it held stays if it had room. */
+/* The copy in this format, with room for `bytes`. Its values are kept if it had room
+ * already; a new one is stale. */
 static fire_status_t make_room(fire_storage_t *s, const fire_format_t *format,
                                size_t bytes, copy_t **copy_p)
 {
@@ -258,8 +264,8 @@ static fire_status_t make_room(fire_storage_t *s, const fire_format_t *format,
     return FIRE_OK;
 }
 
-/* Fill c from the valid copy `from`. Between places values travel as plain float32,
- * so a hop there comes first where either end is something else. */
+/* Convert the valid copy `from` into c. Values are copied between CPU and GPU only as
+ * plain float32, so other formats at either end need another conversion there. */
 static fire_status_t bring(fire_storage_t *s, const copy_t *from, copy_t *c)
 {
     /* Plain values have no shape of their own; other layouts keep their writer's. */
@@ -300,7 +306,7 @@ fire_status_t fire_storage_access(fire_storage_t *s, fire_access_t access,
 
         if (from != NULL)
             FIRE_TRY(bring(s, from, c));
-        else if (c->used) /* as fresh memory is */
+        else if (c->used) /* no valid copy: all values are zero */
             FIRE_TRY(fire_device_find(format->place)->clear(c->ptr, c->bytes));
     }
     if (access != FIRE_READ) {

@@ -1,62 +1,76 @@
-/* storage.h - the memory behind one part of one or more blobs. The same values may
- * be held in several formats at once (host and device, plain and blocked); a read
- * converts from a valid one, a write leaves one valid. */
+/* storage.h - the memory of one part (data or gradient) of one or more blobs.
+ *
+ * A storage holds up to six copies of the same values, each in another format: place
+ * (CPU or GPU), type (float32, bf16, ...) and layout (plain NCHW, NHWC, blocked). A
+ * copy is valid or stale. Reading converts from a valid copy if there is none in the
+ * wanted format; writing leaves only the written copy valid. All functions but retain
+ * and release are for one thread at a time. */
 #ifndef FIRE_BLOB_STORAGE_H
 #define FIRE_BLOB_STORAGE_H
 #include "device/device.h"
 #include "device/pool.h"
 
 FIRE_BEGIN_C
+/* READ: values are there; WRITE: contents are undefined, all will be written; UPDATE:
+ * both. */
 typedef enum fire_access { FIRE_READ, FIRE_WRITE, FIRE_UPDATE } fire_access_t;
 
 typedef struct fire_storage fire_storage_t;
 
+/* Storage is reference-counted: create() and retain() count one, release() counts
+ * down. */
 fire_status_t   fire_storage_create(fire_storage_t **storage_p);
 fire_storage_t *fire_storage_retain(fire_storage_t *storage);
 void            fire_storage_release(fire_storage_t *storage); /* NULL is allowed */
 
+/* Set *ptr_p to the values in this format, for an array of this shape. Memory is
+ * allocated on first use, zeroed. The pointer is valid until the storage grows or is
+ * cleared. */
 fire_status_t fire_storage_access(fire_storage_t *storage, fire_access_t access,
                                   const fire_format_t *format, int ndim,
                                   const int64_t *dim, void **ptr_p);
 
-/* Use the caller's memory for plain float32 on this place from now on (a memory plan's
- * arena, a communication buffer). It must hold `bytes` and outlive the storage;
- * values already there move in. */
+/* From now on use the caller's memory for plain float32 values on this place (a
+ * communication buffer, for example). It must have room for `bytes` and outlive the
+ * storage. Values that exist are copied there. */
 fire_status_t fire_storage_bind(fire_storage_t *storage, fire_place_t place,
                                 void *memory, size_t bytes);
 
-/* Take memory from this pool from now on, on the GPU from the one beside it; lasting: to
- * keep it. */
+/* From now on take new memory from this pool (on the GPU from its GPU half). lasting:
+ * the memory is kept for the whole run. */
 void fire_storage_use_pool(fire_storage_t *storage, fire_pool_t *pool, bool lasting);
 
-/* Is there a valid copy in this format, so that reading it costs nothing? */
+/* Is there a valid copy in this format? Then reading costs nothing. */
 bool fire_storage_has(const fire_storage_t *storage, const fire_format_t *format);
-/* All values are zero from now on; memory is written only when somebody reads it. Is it
- * still so? Then who would add may as well overwrite. */
+/* zero() makes all values zero; memory is cleared only when it is read. is_zero() tells
+ * if that is still so: a kernel that would add to the values may overwrite them
+ * then. */
 void fire_storage_zero(fire_storage_t *storage);
 bool fire_storage_is_zero(const fire_storage_t *storage);
-/* The format the values are held in now on this place, for a blob of this shape: a
- * library's own before plain; plain where there are none yet. It is one of all values:
- * FIRE_EVEN is for who asks for it. */
+/* The format of a valid copy on this place, for a blob of this shape: a library's own
+ * layout before NHWC before plain; plain if there is no valid copy. Never FIRE_EVEN,
+ * which lacks half of the values. */
 fire_format_t fire_storage_format_at(const fire_storage_t *storage, fire_place_t place,
                                      int ndim, const int64_t *dim);
-/* Are there values on this place? */
+/* Is a copy on this place valid? */
 bool fire_storage_is_on(const fire_storage_t *storage, fire_place_t place);
-/* Which formats hold the values, as a number; say so again, when memory has been written
- * in the same way once more. */
+/* The set of valid copies as a number, and setting it again: for a CUDA graph, whose
+ * replay writes the same memory as the recorded pass. */
 unsigned fire_storage_marks(const fire_storage_t *storage);
 void     fire_storage_set_marks(fire_storage_t *storage, unsigned marks);
-/* Exchange what two storages hold: a way to keep old values without copying them. No
- * bound memory may be involved. */
+/* Exchange the copies of two storages: keeps old values without copying. Neither may
+ * have bound memory. */
 void fire_storage_swap(fire_storage_t *a, fire_storage_t *b);
-/* Forget the values and free memory that is not bound. */
+/* Make all copies stale and free memory that is not bound. */
 void fire_storage_clear(fire_storage_t *storage);
-/* Free the copies in other formats, where there is a plain one. */
-void    fire_storage_trim(fire_storage_t *storage);
-int64_t fire_storage_conversions(const fire_storage_t *storage); /* so far */
-/* A number that changes whenever the values may have. */
+/* If there is a valid plain copy, free all others. */
+void fire_storage_trim(fire_storage_t *storage);
+/* Number of conversions so far. */
+int64_t fire_storage_conversions(const fire_storage_t *storage);
+/* A number that changes whenever the values may have changed. */
 uint64_t fire_storage_version(const fire_storage_t *storage);
-size_t   fire_storage_bytes(const fire_storage_t *storage); /* held now */
-bool     fire_storage_is_shared(const fire_storage_t *storage);
+size_t   fire_storage_bytes(const fire_storage_t *storage); /* bytes of all copies */
+/* Do several blobs use it? */
+bool fire_storage_is_shared(const fire_storage_t *storage);
 FIRE_END_C
 #endif

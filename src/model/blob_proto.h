@@ -29,7 +29,8 @@ fire_status_t fire_blob_proto_read(const Caffe__BlobProto *proto, fire_part_t pa
 /* Does it hold values of this part? */
 bool fire_blob_proto_has(const Caffe__BlobProto *proto, fire_part_t part);
 
-/* Set the shape (and drop an old one). / Set the `count` values of a part. */
+/* set_shape() sets the shape and drops an old one; write() sets the `count` values of a
+ * part. */
 fire_status_t fire_blob_proto_set_shape(Caffe__BlobProto *proto, int ndim,
                                         const int64_t *dim);
 fire_status_t fire_blob_proto_write(Caffe__BlobProto *proto, fire_part_t part,

@@ -56,7 +56,8 @@ fire_status_t fire_hdf5_read_bytes(hid_t at, const char *name, const char *path,
 fire_status_t fire_hdf5_read_string(hid_t at, const char *name, const char *path,
                                     char **text_p);
 
-/* Number of members of a group. / Name of member i, in alphabetical order. */
+/* count(): number of members of a group. name(): name of member i, in alphabetical
+ * order. */
 fire_status_t fire_hdf5_count(hid_t group, const char *path, int64_t *n_p);
 fire_status_t fire_hdf5_name(hid_t group, int64_t i, const char *path, char *name,
                              size_t size);

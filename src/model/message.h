@@ -25,8 +25,9 @@ fire_status_t fire_message_unpack(const ProtobufCMessageDescriptor *desc,
                                   const void *bytes, size_t n, const char *what,
                                   ProtobufCMessage **msg_p);
 
-/* Make a deep copy. / Add everything that is set in `from` to `into`, as protobuf
- * merges: repeated fields are appended, messages merged, other values replaced. */
+/* copy() makes a deep copy. merge() adds everything that is set in `from` to `into`, as
+ * protobuf merges: repeated fields are appended, messages merged, other values
+ * replaced. */
 fire_status_t fire_message_copy(const void *msg, ProtobufCMessage **copy_p);
 fire_status_t fire_message_merge(const void *from, void *into);
 

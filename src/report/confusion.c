@@ -1,3 +1,5 @@
+/* confusion.c - runs the solver's test net with a snapshot's weights, and counts for
+ * each true class which class has the highest score. */
 #include <string.h>
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -5,15 +7,17 @@
 #include "net/net_state.h"
 #include "report/learned.h"
 
+/* MOST_CLASSES: nets with more get no table. USUAL_BATCHES: if the solver has no
+ * test_iter. */
 enum { MOST_CLASSES = 1000, USUAL_BATCHES = 50 };
 
 typedef struct confusion {
-    const fire_layer_t *accuracy; /* its bottoms are scores and labels */
-    int64_t             classes, images;
-    int64_t            *count; /* [true class][what the net says] */
+    const fire_layer_t *accuracy;        /* its bottoms are scores and labels */
+    int64_t             classes, images; /* images counted so far */
+    int64_t            *count;           /* [true class][class of the highest score] */
 } confusion_t;
 
-/* The first test net, as the solver names it. */
+/* The NetParameter of the first test net: inside of the solver or in its file. */
 static fire_status_t load_net(const Caffe__SolverParameter *p,
                               Caffe__NetParameter         **net_p)
 {
@@ -26,6 +30,7 @@ static fire_status_t load_net(const Caffe__SolverParameter *p,
     return FIRE_FAIL(FIRE_ERR_INVALID, "the solver names no test net");
 }
 
+/* Create that net and load the weights of `model`. */
 static fire_status_t open_net(const Caffe__SolverParameter *p, const char *model,
                               fire_net_t **net_p)
 {
@@ -52,7 +57,7 @@ static fire_status_t open_net(const Caffe__SolverParameter *p, const char *model
     return st;
 }
 
-/* One score per class and one label for each image. */
+/* Are the scores (N, classes) and the labels (N)? */
 static bool is_row_each(const fire_blob_t *scores, const fire_blob_t *labels)
 {
     const int64_t *dim = fire_blob_dims(scores);
@@ -61,6 +66,7 @@ static bool is_row_each(const fire_blob_t *scores, const fire_blob_t *labels)
            fire_blob_count(labels) == dim[0];
 }
 
+/* The first Accuracy layer over classes; NULL: there is none. */
 static const fire_layer_t *find_accuracy(const fire_net_t *net)
 {
     for (int i = 0; i < net->nlayer; i++) {
@@ -73,6 +79,7 @@ static const fire_layer_t *find_accuracy(const fire_net_t *net)
     return NULL;
 }
 
+/* Count the images of one batch; labels out of range are skipped. */
 static fire_status_t count_batch(confusion_t *c)
 {
     fire_blob_t *scores = c->accuracy->bottom[0], *labels = c->accuracy->bottom[1];
@@ -93,6 +100,7 @@ static fire_status_t count_batch(confusion_t *c)
     return FIRE_OK;
 }
 
+/* Run at most `batches` test batches, and not much longer than `seconds`. */
 static fire_status_t count_all(fire_net_t *net, confusion_t *c, int batches,
                                double seconds)
 {

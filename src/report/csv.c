@@ -1,3 +1,4 @@
+/* csv.c - writes a run as CSV files. */
 #include "report/csv.h"
 
 #include <math.h>
@@ -6,7 +7,8 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
-/* The value that was last set when the iteration was done; NAN before the first. */
+/* The curve's value at an iteration: its last point up to there; NAN before the
+ * first. */
 static double value_at(const fire_points_t *p, int64_t iter)
 {
     int64_t lo = 0, hi = p->n;
@@ -30,7 +32,7 @@ static fire_status_t add_number(fire_str_t *out, double value)
     return fire_str_printf(out, ",%s", text);
 }
 
-/* Names of outputs are a user's: one with a comma must not become two columns. */
+/* Users name the outputs of nets; a name with a comma or quote needs quotes. */
 static fire_status_t add_name(fire_str_t *out, const char *name)
 {
     if (strpbrk(name, ",\"\r\n") == NULL) return fire_str_printf(out, ",%s", name);
@@ -65,7 +67,7 @@ static fire_status_t save(const char *base, const char *kind, const fire_str_t *
     return st;
 }
 
-/* All outputs of one net; rows are where its first output has points. */
+/* Write all outputs of one net; there is a row for each point of its first output. */
 static fire_status_t write_net(const fire_run_t *run, int net, const char *base,
                                const char *kind)
 {

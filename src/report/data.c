@@ -1,13 +1,16 @@
+/* data.c - writes runs as JSON for the report page, whose scripts read the names of its
+ * members. */
 #include "report/data.h"
 
 #include <time.h>
 
+/* Points per curve; rows of the table of times. */
 enum { MOST_POINTS = 1500, MOST_TIMES = 400 };
 
 static const char *const phase_names[FIRE_RUN_PHASES] = {"data", "forward", "backward",
                                                          "exposed", "update"};
 
-/* Write a parsed value again. */
+/* Write a parsed JSON value as it was. */
 static void write_json(fire_json_writer_t *w, const char *key, const fire_json_t *json)
 {
     switch (json->kind) {
@@ -33,6 +36,7 @@ static void write_json(fire_json_writer_t *w, const char *key, const fire_json_t
     }
 }
 
+/* Write a member of a line of the log (member NULL: the whole line), if it is there. */
 static void write_member(fire_json_writer_t *w, const char *key,
                          const fire_json_t *line, const char *member)
 {
@@ -60,7 +64,8 @@ static void write_curves(fire_json_writer_t *w, const fire_run_t *run)
     fire_json_close(w, ']');
 }
 
-/* One column of times, means over stretches of lines where there are many. */
+/* One column of times: `offset` is that of a double in fire_run_times_t. More than
+ * MOST_TIMES rows become means of as many stretches. */
 static void write_times_column(fire_json_writer_t *w, const char *key,
                                const fire_run_t *run, size_t offset)
 {
@@ -98,7 +103,7 @@ static void write_times(fire_json_writer_t *w, const fire_run_t *run)
     fire_json_close(w, '}');
 }
 
-/* Per iteration, each worker: seconds, phases, hidden, bytes. */
+/* Each worker's seconds, phases, hidden seconds and bytes per iteration. */
 static void write_workers(fire_json_writer_t *w, const fire_run_t *run)
 {
     double n = (double)run->measured;

@@ -1,18 +1,21 @@
+/* filters.c - the filters of the first convolution as small images. */
 #include <math.h>
 #include "base/alloc.h"
 #include "model/blob_proto.h"
 #include "model/load.h"
 #include "report/learned.h"
 
+/* Filters shown; longest side of a filter. */
 enum { MOST_FILTERS = 256, MOST_SIZE = 64 };
 
-/* Weights of a convolution: filters, channels, height, width. */
+/* The weights of a convolution: w (n, channels, height, width). */
 typedef struct bank {
     const char  *layer;
     const float *w;
     int64_t      n, channels, height, width;
 } bank_t;
 
+/* Is the layer's first blob such weights, with filters larger than 1 x 1? */
 static bool is_bank(const Caffe__LayerParameter *l, bank_t *bank)
 {
     const Caffe__BlobProto *b = l->n_blobs > 0 ? l->blobs[0] : NULL;
@@ -26,8 +29,8 @@ static bool is_bank(const Caffe__LayerParameter *l, bank_t *bank)
     return count > 0 && d[2] > 1 && d[3] > 1 && d[2] <= MOST_SIZE && d[3] <= MOST_SIZE;
 }
 
-/* Colours of a pixel: three channels are Caffe's blue, green, red; others are looked at
- * in grey. */
+/* The colour of a pixel. Three channels are BGR, as in Caffe's images; any other number
+ * is shown as grey, the mean over channels. */
 static void colours(const bank_t *b, const float *filter, int64_t pixel, float rgb[3])
 {
     int64_t plane = b->height * b->width;
@@ -40,7 +43,8 @@ static void colours(const bank_t *b, const float *filter, int64_t pixel, float r
                                   : sum / (float)b->channels;
 }
 
-/* Each filter from its darkest to its brightest value. */
+/* Draw one filter: (height, width, 3) bytes, 0 for its smallest and 255 for its largest
+ * value. */
 static void paint(const bank_t *b, const float *filter, uint8_t *out)
 {
     int64_t plane = b->height * b->width;
@@ -81,6 +85,7 @@ static fire_status_t add_base64(fire_str_t *out, const uint8_t *bytes, int64_t n
     return FIRE_OK;
 }
 
+/* Write the pixels of all filters as base64. */
 static fire_status_t write_bank(fire_json_writer_t *w, const bank_t *b)
 {
     int64_t       n     = b->n < MOST_FILTERS ? b->n : MOST_FILTERS;

@@ -1,27 +1,31 @@
+/* graph.c - makes the graph of a net: which layers become boxes, which edges join them,
+ * and how large the boxes are for their texts. */
 #include "report/graph.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/alloc.h"
 
-static const double LETTER = 8, SMALL_LETTER = 6.4; /* widths, about */
-static const double TIME_ROOM = 56; /* for what the page writes behind a name */
+static const double LETTER = 8, SMALL_LETTER = 6.4; /* pixels per character, about */
+static const double TIME_ROOM = 56; /* for the time that the page writes after a name */
 
-/* Who makes a blob, at the present point of the list of layers. */
+/* The box that makes a blob, at the current layer of the list. */
 typedef struct maker {
     const char *blob;
     int         node;
-    bool        is_source; /* by a data layer */
-    bool        is_extra;  /* a data layer's second or later top */
-    const char *label;     /* its name before splits */
+    bool        is_source; /* its layer has no bottoms */
+    bool        is_extra;  /* second or later top of such a layer */
+    const char *label;     /* the blob's name before splits */
 } maker_t;
 
+/* The graph being made. */
 typedef struct builder {
     fire_graph_t *g;
     maker_t      *maker;
     int64_t       nmaker, maker_cap;
 } builder_t;
 
+/* An array member of a layer; empty if it is missing. */
 static const fire_json_t *list_of(const fire_json_t *layer, const char *key)
 {
     static const fire_json_t empty = {.kind = FIRE_JSON_ARRAY};
@@ -35,6 +39,7 @@ static const char *text_at(const fire_json_t *list, int64_t i)
     return list->item[i].kind == FIRE_JSON_STRING ? list->item[i].string : "?";
 }
 
+/* The last box so far that makes the blob; NULL: none. */
 static maker_t *maker_of(const builder_t *b, const char *blob)
 {
     for (int64_t i = b->nmaker - 1; i >= 0; i--)
@@ -49,7 +54,7 @@ static fire_status_t add_maker(builder_t *b, maker_t m)
     return FIRE_OK;
 }
 
-/* A split's tops are its bottom under other names. */
+/* A Split has no box: its tops are made by the box that makes its bottom. */
 static fire_status_t pass_split(builder_t *b, const fire_json_t *bottoms,
                                 const fire_json_t *tops)
 {
@@ -83,7 +88,7 @@ static fire_status_t add_inside(fire_graph_node_t *node, const fire_json_t *laye
                     fire_json_string_or(layer, "name", "?"));
 }
 
-/* "20 × 24 × 24" of the first top; one number alone is the batch. */
+/* "20 × 24 × 24": the shape of the first top without the batch. */
 static fire_status_t shape_text(const fire_json_t *layer, char **text_p)
 {
     const fire_json_t *shapes = list_of(layer, "shapes");
@@ -100,6 +105,7 @@ static fire_status_t shape_text(const fire_json_t *layer, char **text_p)
     return st;
 }
 
+/* Add an edge from m's box to a box, or a tag. Equal edges are drawn once. */
 static fire_status_t connect_to(builder_t *b, int node, const maker_t *m)
 {
     fire_graph_node_t *n = &b->g->node[node];
@@ -113,8 +119,8 @@ static fire_status_t connect_to(builder_t *b, int node, const maker_t *m)
     return FIRE_OK;
 }
 
-/* To the last that makes the blob, which is none for an input of the net. Of data layers
- * there may be several, for one phase each. */
+/* Connect a box to the last box that makes the blob. An input of the net has none. Data
+ * layers may be several, one for each phase. */
 static fire_status_t connect(builder_t *b, int node, const char *blob)
 {
     for (int64_t i = b->nmaker - 1; i >= 0; i--) {
@@ -127,6 +133,7 @@ static fire_status_t connect(builder_t *b, int node, const char *blob)
     return FIRE_OK;
 }
 
+/* Add a box for a layer and connect it. */
 static fire_status_t add_node(builder_t *b, const fire_json_t *layer,
                               const fire_json_t *bottoms, const fire_json_t *tops)
 {
@@ -167,7 +174,7 @@ static fire_status_t add_layer(builder_t *b, const fire_json_t *layer)
 
 /* ---- sizes ---- */
 
-/* Letters, not bytes, of UTF-8. */
+/* Number of characters of a UTF-8 text. */
 static double letters(const char *text)
 {
     int n = 0;
@@ -177,6 +184,7 @@ static double letters(const char *text)
     return n;
 }
 
+/* The size of a box for its texts. */
 static void set_size(fire_graph_node_t *n)
 {
     double w = 24 + LETTER * letters(n->name) + TIME_ROOM;

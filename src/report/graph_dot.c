@@ -1,11 +1,11 @@
-/* graph_dot.c - the graph in Graphviz's language, and its answer read again. Boxes keep
- * the sizes that we need for their texts; Graphviz only says where they go. */
+/* graph_dot.c - writes a graph in Graphviz's language, and reads the places that
+ * Graphviz gives. Boxes keep the sizes that we need for their texts. */
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "report/graph.h"
 
-static const double INCH   = 72; /* pixels, as we count */
+static const double INCH   = 72; /* pixels per inch */
 static const double MARGIN = 16;
 
 fire_status_t fire_graph_dot(const fire_graph_t *g, fire_str_t *out)
@@ -73,7 +73,7 @@ fire_status_t fire_graph_dot_drawing(const fire_graph_t *g, const char *rankdir,
 
 /* ---- placed by Graphviz ---- */
 
-/* The next number of a line; 0 where there is none. */
+/* Read the next number of a line; 0 if there is none. */
 static double next_number(const char **at)
 {
     double value = 0;
@@ -83,7 +83,7 @@ static double next_number(const char **at)
     return value;
 }
 
-/* "n3": which node that is, or -1. */
+/* Read a node "n3" and return its number, or -1. */
 static int next_node(const fire_graph_t *g, const char **at)
 {
     int node = -1, n = 0;
@@ -92,7 +92,7 @@ static int next_node(const fire_graph_t *g, const char **at)
     return node < g->nnode ? node : -1;
 }
 
-/* y counts from below. */
+/* Read a place. Graphviz's y axis points up, in inches. */
 static void next_place(const fire_graph_t *g, const char **at, double *x, double *y)
 {
     *x = MARGIN + next_number(at) * INCH;
@@ -107,7 +107,8 @@ static void place_node(fire_graph_t *g, const char *at)
     if (i >= 0) next_place(g, &at, &g->node[i].x, &g->node[i].y);
 }
 
-/* "n1 n2 points x y x y ...": the curve has one Bezier piece or several. */
+/* "n1 n2 POINTS x y x y ...": a curve of 3 k + 1 points becomes k edges of one Bezier
+ * piece each. */
 static fire_status_t place_edge(fire_graph_t *g, const char *at)
 {
     int    from = next_node(g, &at), to = next_node(g, &at);
@@ -129,7 +130,8 @@ static fire_status_t place_edge(fire_graph_t *g, const char *at)
     return FIRE_OK;
 }
 
-/* The pieces of a curve but the last end at a bend, not at a box. */
+/* All pieces of a curve except the last one end at a bend, where no arrow head is
+ * drawn. */
 static fire_status_t mark_bends(fire_graph_t *g)
 {
     int bend = (int)g->nnode;

@@ -1,9 +1,9 @@
-/* graph_svg.c - the picture as SVG. Boxes carry the names of their layers, so that a
- * page can colour them and tell more. */
+/* graph_svg.c - writes a graph as SVG. Each box has the names of its layers in
+ * data-layers, so that the page can colour it and show more about them. */
 #include <string.h>
 #include "report/graph.h"
 
-/* Families of layers, by the beginning or end of the type's name. */
+/* Families of layers for colours, by the beginning or the end of the type's name. */
 static const struct {
     const char *family, *begin, *end;
 } families[] = {
@@ -34,7 +34,7 @@ static const char *family_of(const char *type)
     return "other";
 }
 
-/* Text between tags or in an attribute. */
+/* Escape a text for XML. */
 static fire_status_t add_text(fire_str_t *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -64,7 +64,7 @@ static fire_status_t add_line(fire_str_t *out, const char *kind, double x, doubl
     return fire_str_add(out, "</text>", 7);
 }
 
-/* "Convolution · 20 × 24 × 24" */
+/* Two texts in one: "Convolution · 20 × 24 × 24". */
 static fire_status_t add_pair(fire_str_t *out, const char *kind, double x, double y,
                               const char *first, const char *second)
 {
@@ -78,7 +78,7 @@ static fire_status_t add_pair(fire_str_t *out, const char *kind, double x, doubl
     return fire_str_add(out, "</text>", 7);
 }
 
-/* The names of all layers of a box, a line each, for scripts to find. */
+/* Open the group of a box; data-layers lists the names of its layers, one per line. */
 static fire_status_t open_box(fire_str_t *out, const fire_graph_node_t *n)
 {
     FIRE_TRY(
@@ -91,7 +91,8 @@ static fire_status_t open_box(fire_str_t *out, const fire_graph_node_t *n)
     return fire_str_printf(out, "\">");
 }
 
-/* Inputs that are not drawn stand where no edge is: beside the box, or above it. */
+/* Write the tags where no edge is: to the right of the box, or above it if the net
+ * flows sideways. */
 static fire_status_t add_tags(fire_str_t *out, const fire_graph_node_t *n, bool above)
 {
     double x = n->x - n->w / 2, y = n->y - n->h / 2;
@@ -125,7 +126,7 @@ static fire_status_t add_box(fire_str_t *out, const fire_graph_t *g,
     return fire_str_add(out, "</g>\n", 5);
 }
 
-/* Colours for a file of its own; in the report the page has them. */
+/* The colours of a file of its own; in the report they come from report/style.css. */
 static const char style[] =
     "<style>"
     ".net{--card:#fff;--line:#d9d3ca;--ink:#22201d;--soft:#6d6760;--edge:#b3aca2;"
@@ -146,7 +147,7 @@ static const char style[] =
     ".net .join .mark{fill:var(--join)}.net .loss .mark{fill:var(--loss)}"
     ".net .data .mark{fill:var(--data)}</style>\n";
 
-/* A triangle whose tip is where the edge ends. */
+/* An arrow head: a triangle with its tip at (x, y). */
 static fire_status_t add_head(fire_str_t *out, double x, double y, double flow_x,
                               double flow_y)
 {
@@ -155,7 +156,7 @@ static fire_status_t add_head(fire_str_t *out, double x, double y, double flow_x
         -7 * flow_x - 3.5 * flow_y, -7 * flow_y - 3.5 * flow_x, 7 * flow_y, 7 * flow_x);
 }
 
-/* A bend has some length, which the edge goes straight. */
+/* Draw an edge. Across the height of a row, a bend is a straight line. */
 static fire_status_t add_edge(fire_str_t *out, const fire_graph_t *g,
                               const fire_graph_edge_t *e)
 {

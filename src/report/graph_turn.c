@@ -1,4 +1,5 @@
-/* graph_turn.c - pictures that flow in other directions than down. */
+/* graph_turn.c - turns a graph so that the net flows right, left or up instead of
+ * down. */
 #include "report/graph.h"
 
 static void swap(double *a, double *b)

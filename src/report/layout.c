@@ -1,14 +1,17 @@
-/* layout.c - where the boxes of a graph go, after Sugiyama: rows by the longest way from
- * the top, long edges cut at bends, few crossings by medians, then straight lines where
- * there is room. */
+/* layout.c - places the boxes of a graph by Sugiyama's method: (1) the row of a box is
+ * the longest way from the top; edges over several rows are cut at bends; (2) boxes of
+ * a row are sorted by the average position of their neighbours, which leaves few
+ * crossings; (3) boxes are pulled to the average x of their neighbours, without
+ * overlap. */
 #include <math.h>
 #include "base/alloc.h"
 #include "report/graph.h"
 
+/* Passes over all rows for sorting, and for pulling. */
 enum { SWEEPS = 12, PULLS = 24 };
-static const double GAP_X = 22, GAP_Y = 40;
+static const double GAP_X = 22, GAP_Y = 40; /* pixels between boxes and between rows */
 
-/* Rows of node numbers, left to right. */
+/* A row: n node numbers, from left to right. */
 typedef struct row {
     int *node;
     int  n;
@@ -18,12 +21,13 @@ typedef struct layout {
     fire_graph_t *g;
     row_t        *row;
     int           nrow;
-    int          *memory; /* of all rows */
+    int          *memory; /* node numbers of all rows */
 } layout_t;
 
 /* ---- rows ---- */
 
-/* Layers come in an order in which bottoms are made before they are used. */
+/* Set the row of every node; returns the number of rows. One pass is enough, because a
+ * layer comes after the layers that make its bottoms. */
 static int rank_nodes(fire_graph_t *g)
 {
     int most = 0;
@@ -38,7 +42,7 @@ static int rank_nodes(fire_graph_t *g)
     return most + 1;
 }
 
-/* Replace an edge over several rows by one per row, with bends between. */
+/* Replace an edge over several rows by one edge per row, with bends between them. */
 static fire_status_t cut_edge(fire_graph_t *g, int64_t which)
 {
     while (g->node[g->edge[which].to].rank > g->node[g->edge[which].from].rank + 1) {
@@ -82,7 +86,8 @@ static fire_status_t make_rows(layout_t *l)
 
 typedef enum side { ABOVE = 1, BELOW = 2, BOTH = 3 } side_t;
 
-/* Mean of a property of the neighbours on a side; `otherwise` without any. */
+/* Mean x or position of a node's neighbours above or below; `otherwise` if there are
+ * none. */
 static double neighbours(const fire_graph_t *g, int node, side_t side, bool by_x,
                          double otherwise)
 {
@@ -102,7 +107,8 @@ static double neighbours(const fire_graph_t *g, int node, side_t side, bool by_x
     return n > 0 ? sum / n : otherwise;
 }
 
-/* Insertion sort by key: rows are short, and equal keys keep their order. */
+/* Sort a row by key. Insertion sort: rows are short, and equal keys keep their
+ * order. */
 static void sort_row(fire_graph_t *g, row_t *row, const double *key)
 {
     for (int i = 1; i < row->n; i++)
@@ -136,13 +142,14 @@ static fire_status_t order_rows(layout_t *l)
 
 /* ---- places ---- */
 
+/* Least distance between the centres of two boxes side by side. */
 static double gap_between(const fire_graph_node_t *a, const fire_graph_node_t *b)
 {
     return (a->w + b->w) / 2 + a->tag_room + GAP_X;
 }
 
-/* Pull each node to the mean of its neighbours, then push apart what overlaps: from the
- * left and from the right, and take the middle. */
+/* Move each node to the mean x of its neighbours, then separate those that overlap:
+ * once from the left, once from the right, and take the middle. */
 static void pull_row(fire_graph_t *g, const row_t *row, side_t side, double *left,
                      double *right)
 {
@@ -198,13 +205,15 @@ static void place_y(layout_t *l)
             fire_graph_node_t *n = &l->g->node[l->row[r].node[i]];
 
             n->y = y + tallest / 2;
-            if (n->name == NULL) n->h = tallest; /* straight through between boxes */
+            /* a bend is a straight line across the row */
+            if (n->name == NULL) n->h = tallest;
         }
         y += tallest + GAP_Y;
     }
 }
 
-/* From the lower side of a box to the upper side of another, leaving both upright. */
+/* A curve from the lower side of a box to the upper side of another, vertical at both
+ * ends. */
 static void draw_edges(fire_graph_t *g)
 {
     for (int64_t i = 0; i < g->nedge; i++) {
@@ -221,7 +230,7 @@ static void draw_edges(fire_graph_t *g)
     }
 }
 
-/* Move everything to where the picture begins, a margin from its corner. */
+/* Move everything so that the drawing begins a margin from the corner. */
 static void fit(fire_graph_t *g)
 {
     const double margin = 16;

@@ -1,11 +1,13 @@
+/* page.c - inserts the data of a report into the page. */
 #include "report/page.h"
 
 #include <string.h>
 
+/* The place in the page where the data go. */
 static const char mark[] = "@DATA@";
 
-/* Inside of a script element the only thing to fear is its end tag: no < of the data
- * stays as it is. They stand in texts only, so their escape means the same. */
+/* Append JSON for a script element, where "</script" would end the element: every '<'
+ * is escaped. A '<' only occurs in JSON strings, where \u003c means the same. */
 static fire_status_t add_escaped(fire_str_t *out, const char *json)
 {
     while (*json != '\0') {

@@ -1,3 +1,4 @@
+/* points.c - curves of a run. */
 #include "report/points.h"
 
 #include <math.h>
@@ -24,12 +25,14 @@ void fire_points_fini(fire_points_t *p)
 
 /* ---- stretches of a curve ---- */
 
+/* Several points in one. */
 typedef struct stretch {
     const fire_point_t *last;
     double              mean, lo, hi;
 } stretch_t;
 
-/* Values that are no number (a diverged loss) do not count, unless all are such. */
+/* The mean and extremes of n points. NaN and infinity (a diverged loss) are left out,
+ * unless there is nothing else. */
 static stretch_t sum_up(const fire_point_t *at, int64_t n)
 {
     stretch_t s   = {.last = &at[n - 1], .mean = NAN, .lo = INFINITY, .hi = -INFINITY};
@@ -47,7 +50,7 @@ static stretch_t sum_up(const fire_point_t *at, int64_t n)
     return s;
 }
 
-/* Where stretch i of `most` begins. */
+/* Index of the first point of stretch i of `most`. */
 static int64_t first_of(const fire_points_t *p, int most, int i)
 {
     return (int64_t)((double)p->n * i / most);

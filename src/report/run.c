@@ -1,3 +1,4 @@
+/* run.c - reads a run log line by line, also while it is being written. */
 #include "report/run.h"
 
 #include <errno.h>
@@ -13,17 +14,21 @@
 #include <unistd.h>
 #include "base/alloc.h"
 
+/* CHUNK: bytes per read. FRESH_SECONDS: a file that grew within them belongs to a
+ * running program, if it is on another machine. */
 enum { CHUNK = 1 << 20, FRESH_SECONDS = 120 };
 
 /* ---- lines ---- */
 
+/* Count a line that cannot be used. */
 static fire_status_t skip_line(fire_run_t *run)
 {
     if (run->skipped++ == 0) run->first_skipped = run->line;
     return FIRE_OK;
 }
 
-/* Empty lines end what was cut off before a restart: they are nobody's fault. */
+/* Parse one line. Empty lines are written to end a line that was cut off before a
+ * restart. */
 static fire_status_t parse_line(fire_run_t *run, const char *text, size_t n)
 {
     fire_json_t  *json = NULL;
@@ -40,7 +45,7 @@ static fire_status_t parse_line(fire_run_t *run, const char *text, size_t n)
     return st == FIRE_ERR_PARSE ? skip_line(run) : st;
 }
 
-/* All whole lines of [text, text + n); *used_p tells how far they reach. */
+/* Parse all complete lines of n bytes; *used_p is their length. */
 static fire_status_t parse_lines(fire_run_t *run, const char *text, size_t n,
                                  size_t *used_p)
 {
@@ -56,6 +61,7 @@ static fire_status_t parse_lines(fire_run_t *run, const char *text, size_t n,
 
 /* ---- the file ---- */
 
+/* Forget everything that was read. */
 static void reset_run(fire_run_t *run)
 {
     fire_run_t fresh = {.path = run->path, .name = run->name};
@@ -93,7 +99,8 @@ static fire_status_t fail_io(const char *what, const char *path)
     return FIRE_FAIL(FIRE_ERR_IO, "cannot %s \"%s\": %s", what, path, strerror(err));
 }
 
-/* Read on from run->offset; a line that is still being written waits. */
+/* Read from run->offset to the end of the file. A line without newline is left for the
+ * next poll. */
 static fire_status_t read_new_bytes(fire_run_t *run, int fd)
 {
     fire_str_t    text = {0};
@@ -145,7 +152,7 @@ fire_status_t fire_run_poll(fire_run_t *run, bool *news_p)
     return st;
 }
 
-/* "runs/lenet-2/run.jsonl" is called lenet-2. */
+/* The name of "runs/lenet-2/run.jsonl" is lenet-2. */
 static fire_status_t name_run(fire_run_t *run)
 {
     char        real[4096];
@@ -191,9 +198,10 @@ void fire_run_close(fire_run_t *run)
     fire_free(run);
 }
 
-/* ---- how it stands ---- */
+/* ---- its state ---- */
 
-/* Is the program that wrote the log still there? Only its own machine can tell. */
+/* Is the program that writes the log still running? Its own machine can ask for the
+ * process; on others the age of the file decides. */
 static bool is_alive(const fire_run_t *run)
 {
     char   host[256] = "";

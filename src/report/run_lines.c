@@ -1,5 +1,5 @@
-/* run_lines.c - what each type of line of run.jsonl adds to a run. Members that are
- * missing count as nothing; types that are unknown are FIRE_ERR_PARSE, which the caller
+/* run_lines.c - what each type of line of run.jsonl adds to a run. Missing members
+ * count as 0 or empty. Lines of an unknown type return FIRE_ERR_PARSE, which the caller
  * counts. */
 #include <math.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "report/run.h"
 #include "report/shape.h"
 
+/* Numbers beyond these are damage. */
 enum { MOST_WORKERS = 1 << 20, MOST_TEST_NETS = 1000, MOST_IN_LINE = 1 << 30 };
 
 typedef fire_status_t (*add_t)(fire_run_t *run, const fire_json_t *line);
@@ -18,8 +19,9 @@ static int64_t iter_of(const fire_json_t *line)
     return iter >= 0 && iter < 1e15 ? (int64_t)iter : 0;
 }
 
-/* ---- run: a beginning, or a restart ---- */
+/* ---- run: the beginning, or a restart ---- */
 
+/* Remove everything from iteration `iter` on. */
 static void cut_from(fire_run_t *run, int64_t iter)
 {
     fire_points_t *all[] = {&run->loss, &run->smoothed, &run->lr, &run->speed};
@@ -52,7 +54,8 @@ static fire_status_t add_run(fire_run_t *run, const fire_json_t *line)
 
 /* ---- curves ---- */
 
-/* The speed in between is that of every iteration of the line. */
+/* Losses of n iterations, their end time and seconds; the iterations between are placed
+ * evenly. */
 static fire_status_t add_iterations(fire_run_t *run, const fire_json_t *line)
 {
     const fire_json_t *loss  = fire_json_get(line, "loss");
@@ -77,6 +80,7 @@ static fire_status_t add_iterations(fire_run_t *run, const fire_json_t *line)
     return FIRE_OK;
 }
 
+/* The curve of an output, made if it is new. */
 static fire_status_t find_curve(fire_run_t *run, int net, const char *name,
                                 fire_curve_t **curve_p)
 {
@@ -138,6 +142,7 @@ static double number_at(const fire_json_t *array, int64_t i)
                : 0;
 }
 
+/* Times of n iterations, an array over workers for each phase. */
 static fire_status_t add_times(fire_run_t *run, const fire_json_t *line)
 {
     static const char *const names[] = {"data", "forward", "backward", "exposed",
@@ -180,7 +185,7 @@ static fire_status_t add_times(fire_run_t *run, const fire_json_t *line)
     return FIRE_OK;
 }
 
-/* ---- the rest ---- */
+/* ---- other lines ---- */
 
 static fire_status_t add_snapshot(fire_run_t *run, const fire_json_t *line)
 {
@@ -205,6 +210,7 @@ static fire_status_t add_end(fire_run_t *run, const fire_json_t *line)
     return fire_strdup(fire_json_string_or(line, "message", ""), &run->message);
 }
 
+/* Lines that are kept whole, all of them. */
 static bool is_result(const char *type)
 {
     return strcmp(type, "step") == 0 || strcmp(type, "allreduce") == 0;
@@ -218,7 +224,7 @@ static fire_status_t keep_result(fire_run_t *run, fire_json_t *line)
     return FIRE_OK;
 }
 
-/* Lines that are kept whole, where; NULL for others. */
+/* Where the newest line of this type is kept whole; NULL: it is not. */
 static fire_json_t **slot_of(fire_run_t *run, const char *type)
 {
     return strcmp(type, "run") == 0        ? &run->head
@@ -228,7 +234,8 @@ static fire_json_t **slot_of(fire_run_t *run, const char *type)
                                            : NULL;
 }
 
-/* What is kept whole goes into the page as it is, so it must be what that expects. */
+/* Lines that are kept whole go into the page unchanged, so their shape is checked here
+ * (shape.h). */
 #define RUN_SHAPE                                                                    \
     "{command:[s]? built_with:[s]? gpus:[s]? threads:{}? net:s? solver:s? model:s? " \
     "host:s? kind:s? started:n? workers:n? batch:n? epoch:n? iter:n? max_iter:n?}"
@@ -242,8 +249,8 @@ static fire_json_t **slot_of(fire_run_t *run, const char *type)
 
 static const struct {
     const char *type;
-    add_t       add;   /* NULL: keeping it is all */
-    const char *shape; /* NULL: whatever cannot be used is left out */
+    add_t       add;   /* NULL: it is only kept */
+    const char *shape; /* NULL: add() ignores what does not fit */
 } types[] = {
     {"run", add_run, RUN_SHAPE},
     {"net", NULL, NET_SHAPE},

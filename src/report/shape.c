@@ -1,11 +1,13 @@
+/* shape.c - a recursive parser of shapes that compares a value on the way. */
 #include "report/shape.h"
 
 #include <string.h>
 
-/* Both go on behind what they understood; the shape itself is never wrong. */
+/* fits() and skip() move *shape past what they have read. Shapes are constants of the
+ * program and never malformed. */
 static bool fits(const fire_json_t *json, const char **shape);
 
-/* Walk over a shape without a value. */
+/* Move past a shape without comparing. */
 static void skip(const char **shape)
 {
     int depth = 0;
