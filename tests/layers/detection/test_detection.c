@@ -1,4 +1,5 @@
-/* Detection layers at sizes that can be followed by hand, and what they refuse. */
+/* Detection layers at sizes that can be followed by hand, and what they refuse. Tests
+ * src/layers/detection/. */
 #include "layers/bench.h"
 #include "layers/detection/bbox.h"
 

@@ -1,4 +1,5 @@
-/* Recurrent layers: the state they carry, and what they refuse. */
+/* Recurrent layers: the state they carry, and what they refuse. Tests
+ * src/layers/recurrent/. */
 #include "layers/bench.h"
 #include "net/net_state.h"
 

@@ -1,7 +1,7 @@
 /* twins.h - the same net twice, with `ref` kernels and with the fastest ones: all that a
  * user can see must agree. */
-#ifndef FIRE_TESTS_LAYERS_FAST_TWINS_H
-#define FIRE_TESTS_LAYERS_FAST_TWINS_H
+#ifndef FIRE_TESTS_LAYERS_TWINS_H
+#define FIRE_TESTS_LAYERS_TWINS_H
 #include "net/net.h"
 #include "test.h"
 

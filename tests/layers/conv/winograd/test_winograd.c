@@ -1,3 +1,5 @@
+/* Winograd's algorithm gives what `ref` gives. Tests src/layers/conv/winograd/ and
+ * src/layers/conv/conv_winograd.c. */
 #include "device/cpu/convert.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/precision.h"

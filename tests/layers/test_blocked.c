@@ -1,3 +1,8 @@
+/* Kernels on blocked channels give what `ref` gives, between convolutions and alone. Tests
+ * src/layers/activation/relu_simd.c, src/layers/loss/softmax_loss_simd.c,
+ * src/layers/lrn/lrn_simd.c, src/layers/norm/channel_norm.c, src/layers/norm/norm_simd.c,
+ * src/layers/pooling/pooling_simd.c, src/layers/pooling/pooling_simd_forward.c and
+ * src/layers/pooling/pooling_simd_backward.c. */
 #include "device/cpu/blocked.h"
 #include "device/cpu/precision.h"
 #include "twins.h"
@@ -15,9 +20,9 @@
 #define LAYER(type, bottoms, settings) \
     "layer { name: \"it\" type: \"" type "\" " bottoms " top: \"it\" " settings " }\n"
 
-/* Between convolutions, and alone on plain values. */
-static void check(const char *in, const char *type, const char *settings,
-                  double tolerance)
+    /* Between convolutions, and alone on plain values. */
+    static void check(const char *in, const char *type, const char *settings,
+                      double tolerance)
 {
     char layers[2048];
 

@@ -1,3 +1,6 @@
+/* Convolution and deconvolution by oneDNN, and who gets which kernel. Tests
+ * src/layers/select.c, src/device/cpu/conv_onednn.c, src/device/cpu/formats_onednn.c and
+ * src/device/cpu/onednn.c too. */
 #include "device/cpu/precision.h"
 #include "twins.h"
 #include "net/net_state.h"

@@ -1,4 +1,4 @@
-/* InnerProduct and Embed: what they refuse. */
+/* InnerProduct: what it refuses. Its values are those of tests/layers/cases. */
 #include "layers/bench.h"
 
 TEST(inner_product_says_what_is_wrong)
@@ -23,21 +23,4 @@ TEST(inner_product_refuses_other_inputs_later)
     CHECK_FAILS(fire_net_forward(b.net, 0, -1, NULL), FIRE_ERR_INVALID,
                 "weights are for 3 inputs from axis 1 on");
     bench_end(&b);
-}
-
-TEST(embed_refuses_words_it_does_not_know)
-{
-    static const float bad[] = {-1, 3, 1.5f, NAN};
-    bench_t            b =
-        bench("x:1", "y", "type: \"Embed\" embed_param { input_dim: 3 num_output: 2 }",
-              CAFFE__PHASE__TEST);
-
-    for (int i = 0; i < 4; i++) {
-        bench_set(&b, "x", (floats_t){1, bad + i});
-        CHECK_FAILS(fire_net_forward(b.net, 0, -1, NULL), FIRE_ERR_INVALID,
-                    "whole numbers from 0 to 2");
-    }
-    bench_end(&b);
-    BENCH_REFUSES("x:1", "y", "type: \"Embed\" embed_param { num_output: 2 }",
-                  "input_dim");
 }

@@ -1,3 +1,5 @@
+/* Depthwise convolution on blocked channels gives what `ref` gives. Tests
+ * src/layers/conv/depthwise/. */
 #include "device/cpu/parallel.h"
 #include "device/cpu/precision.h"
 #include "twins.h"

@@ -1,4 +1,4 @@
-/* Losses at points that can be checked by hand. */
+/* Losses at points that can be checked by hand. Tests src/layers/loss/. */
 #include "base/file.h"
 #include "layers/bench.h"
 #include "model/blob_proto.h"
