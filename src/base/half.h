@@ -1,6 +1,10 @@
-/* half.h - conversions between float32 and two 16-bit formats: fp16 (IEEE binary16) and
- * bf16 (the upper half of a float32). Plain integer arithmetic, which compilers vectorise;
- * to 16 bits they round to nearest, ties to even, and keep NaN. */
+/* half.h - conversions between float32 and 16-bit floats, in integer arithmetic that
+ * compilers vectorise. Both formats round to nearest, ties to even.
+ *
+ *            sign  exponent  fraction
+ *   float32   1       8         23
+ *   fp16      1       5         10      range +-65504
+ *   bf16      1       8          7      range of float32       */
 #ifndef FIRE_BASE_HALF_H
 #define FIRE_BASE_HALF_H
 #include <stdint.h>
@@ -22,19 +26,21 @@ static inline float fire_bits_float(uint32_t u)
     return x;
 }
 
-/* IEEE binary16. A finite number too large for it becomes the largest there is:
- * one outlier must not turn a sum into infinity. */
+/* A finite number beyond the range becomes the largest of the format: one
+ * outlier must not turn a sum into infinity. All cases are computed and one is chosen,
+ * without branches. */
 static inline uint16_t fire_to_fp16(float x)
 {
     uint32_t u = fire_float_bits(x), a = u & 0x7fffffff, sign = u >> 16 & 0x8000;
-    /* Adding 0.5 leaves the digits of a subnormal in the lowest bits. */
+    /* A result below 2^-14 is subnormal: adding 0.5 shifts and rounds its digits into
+     * the lowest bits of the sum's fraction. */
     uint32_t small  = fire_float_bits(fire_bits_float(a) + 0.5f) - 0x3f000000;
     uint32_t normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
     uint32_t h      = a < 0x38800000 ? small : normal;
 
-    h = a >= 0x477ff000 ? 0x7bff : h;
-    h = a >= 0x7f800000 ? 0x7c00 : h;
-    h = a > 0x7f800000 ? 0x7e00 : h;
+    h = a >= 0x477ff000 ? 0x7bff : h; /* too large: 65504 */
+    h = a >= 0x7f800000 ? 0x7c00 : h; /* infinity */
+    h = a > 0x7f800000 ? 0x7e00 : h;  /* NaN */
     return (uint16_t)(sign | h);
 }
 

@@ -1,9 +1,11 @@
+/* alltoall.c - all messages in one round of one chain. */
 #include "comm/alltoall.h"
 
 #include "base/clock.h"
 #include "comm/comm_state.h"
 
-/* Rank + 1 first, so that the ranks do not all begin with the same one. */
+/* Peers in the order rank+1, rank+2, ...: if all ranks began with rank 0, its link
+ * would be the bottleneck. */
 static fire_status_t plan(const fire_comm_t *c, const fire_span_t *send,
                           const fire_span_t *recv, fire_sched_t *out)
 {
@@ -18,7 +20,7 @@ static fire_status_t plan(const fire_comm_t *c, const fire_span_t *send,
     return FIRE_OK;
 }
 
-/* The first tag behind those of collectives. */
+/* The first tag after those that take_number() of collective.c gives to collectives. */
 static int own_tag(const fire_comm_t *c)
 {
     int numbers = c->tp->max_tag / FIRE_MAX_COLORS;

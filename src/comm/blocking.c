@@ -49,8 +49,9 @@ fire_status_t fire_comm_broadcast(fire_comm_t *c, int root, void *data, size_t b
     return st;
 }
 
-/* Summed, byte by byte, with zeros of the others: log P messages per rank, to ranks that
- * sums have to do with anyway. One to everybody would be P squared in all. */
+/* Done as an allreduce: every byte is a float, and other ranks contribute zeros. That
+ * takes log P messages per rank over connections that gradients need anyway; sending to
+ * everybody would take P squared messages and connections. */
 fire_status_t fire_comm_allgather(fire_comm_t *c, const void *mine, size_t bytes,
                                   void *all)
 {
@@ -70,14 +71,15 @@ fire_status_t fire_comm_allgather(fire_comm_t *c, const void *mine, size_t bytes
     return st;
 }
 
-static fire_status_t meet(fire_comm_t *c, float mine, float *sum_p)
+/* Sum one float over all ranks. */
+static fire_status_t sum_flag(fire_comm_t *c, float mine, float *sum_p)
 {
     fire_status_t st;
 
     pthread_mutex_lock(&c->in_use);
     *c->flag = mine;
-    st       = fire_collective_start(c->meet);
-    if (st == FIRE_OK) st = fire_collective_wait(c->meet);
+    st       = fire_collective_start(c->flag_sum);
+    if (st == FIRE_OK) st = fire_collective_wait(c->flag_sum);
     if (st == FIRE_OK) *sum_p = *c->flag;
     pthread_mutex_unlock(&c->in_use);
     return st;
@@ -87,17 +89,18 @@ fire_status_t fire_comm_barrier(fire_comm_t *c)
 {
     float sum;
 
-    return meet(c, 0, &sum);
+    return sum_flag(c, 0, &sum);
 }
 
+/* What a rank tells the others: its status and, if it failed, its message. */
 typedef struct report {
     int32_t status;
     char    text[508];
 } report_t;
 
-/* Some rank failed: everybody hears everybody's words; the lowest rank's count, and
- * it keeps its own status. */
-static fire_status_t hear_why(fire_comm_t *c, const report_t *mine)
+/* Some rank failed: gather all reports and return the lowest failed rank's, as its own
+ * status there and as FIRE_ERR_PEER elsewhere. */
+static fire_status_t share_reports(fire_comm_t *c, const report_t *mine)
 {
     char          name[FIRE_HOST_LEN + 16];
     report_t     *all;
@@ -117,13 +120,14 @@ static fire_status_t hear_why(fire_comm_t *c, const report_t *mine)
 
 fire_status_t fire_comm_agree(fire_comm_t *c, fire_status_t mine)
 {
-    report_t      said     = {.status = mine};
+    report_t      report   = {.status = mine};
     float         failures = 0;
     fire_status_t st;
 
-    if (mine < 0) snprintf(said.text, sizeof(said.text), "%s", fire_last_error());
-    st = meet(c, mine < 0, &failures);
-    if (st == FIRE_OK && failures > 0) return hear_why(c, &said);
-    if (mine < 0) return FIRE_FAIL(mine, "%s", said.text); /* the meeting failed too */
+    if (mine < 0) snprintf(report.text, sizeof(report.text), "%s", fire_last_error());
+    st = sum_flag(c, mine < 0, &failures);
+    if (st == FIRE_OK && failures > 0) return share_reports(c, &report);
+    /* The sum failed too: keep the first message. */
+    if (mine < 0) return FIRE_FAIL(mine, "%s", report.text);
     return st < 0 ? st : mine;
 }

@@ -1,5 +1,5 @@
-/* collective.c - a schedule and its executor, made once for a buffer and run as
- * often as needed. */
+/* collective.c - a collective: the algorithm chosen for it, its schedule and an
+ * executor, made once for one buffer and run as often as needed. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,14 +10,15 @@ enum { DEFAULT_COLORS = 4 };
 
 struct fire_collective {
     fire_comm_t       *comm;
-    int                number; /* among the living ones; gives the tags */
+    int                number; /* unique while it exists; gives its tags */
     const fire_algo_t *algo;
-    size_t             piece; /* bytes */
+    size_t             piece; /* bytes of the longest message wanted */
     fire_sched_t       sched;
     fire_exec_t       *exec;
 };
 
-/* The lowest free number: the same on all ranks, as they all do the same. */
+/* Take the lowest free number. All ranks create and destroy collectives in the same
+ * order, so they get the same number without a message. */
 static fire_status_t take_number(fire_comm_t *c, int *number_p)
 {
     int most = c->tp->max_tag / FIRE_MAX_COLORS;
@@ -33,6 +34,7 @@ static fire_status_t take_number(fire_comm_t *c, int *number_p)
                      "more than %d collectives at a time; use larger buckets", most);
 }
 
+/* Can all ranks of this node access buf? */
 static bool node_reaches(const fire_comm_t *c, const float *buf)
 {
     for (int r = 0; r < c->tp->size; r++)
@@ -42,6 +44,7 @@ static bool node_reaches(const fire_comm_t *c, const float *buf)
     return true;
 }
 
+/* The request to the planner, except for the length of messages. */
 static fire_coll_t describe(const fire_comm_t *c, const fire_collective_options_t *o,
                             const fire_codec_t *codec, const float *buf, size_t count)
 {
@@ -121,6 +124,7 @@ fire_status_t fire_collective_start(fire_collective_t *x)
     return fire_exec_start(x->exec);
 }
 
+/* Report an own failure to the other ranks; they know of a peer's already. */
 static fire_status_t tell_failure(fire_collective_t *x, fire_status_t st)
 {
     if (st < 0 && st != FIRE_ERR_PEER) fire_comm_fail(x->comm);

@@ -1,3 +1,5 @@
+/* comm.c - opens a communicator over a transport: node numbers, host names, how long
+ * to spin while waiting; and forwards small calls to the transport. */
 #include "comm/comm.h"
 
 #include <stdio.h>
@@ -10,8 +12,8 @@
 #include "comm/select/select.h"
 
 enum {
-    PATIENCE      = 20000, /* looks, a few milliseconds */
-    KERNEL_ID_LEN = 40
+    PATIENCE      = 20000, /* spins, a few milliseconds */
+    KERNEL_ID_LEN = 40     /* bytes of a boot id, a UUID as text */
 };
 
 int fire_comm_rank(const fire_comm_t *c)
@@ -50,8 +52,8 @@ const char *fire_comm_name(const void *comm, int rank, char *text, size_t size)
     return text;
 }
 
-/* What nobody else may reach needs no window, and a rank's own memory comes in large
- * pages. */
+/* If ranks share no memory, plain memory is better than an MPI window: it comes in
+ * large pages. */
 fire_status_t fire_comm_alloc(fire_comm_t *c, size_t bytes, void **memory_p)
 {
     if (c->apart) return fire_alloc(bytes, 1, "exchange buffer", memory_p);
@@ -66,7 +68,7 @@ void fire_comm_free(fire_comm_t *c, void *memory)
         c->tp->ops->dealloc(c->tp, memory);
 }
 
-/* Who has the communicator is polling it. */
+/* If the lock is taken, a blocking call is running and polls by itself. */
 fire_status_t fire_comm_poll(fire_comm_t *c)
 {
     fire_status_t st;
@@ -108,8 +110,8 @@ static fire_status_t learn_hosts(fire_comm_t *c)
     return fire_comm_allgather(c, mine, sizeof(mine), c->host);
 }
 
-/* What ranks on one kernel have in common; containers have hosts' names of their own.
- * Empty where the kernel does not tell. */
+/* An id that all ranks on one machine share, even in containers, which have host names
+ * of their own. Empty if the kernel does not tell. */
 static void read_kernel_id(char id[KERNEL_ID_LEN])
 {
     FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -120,8 +122,9 @@ static void read_kernel_id(char id[KERNEL_ID_LEN])
     fclose(f);
 }
 
-/* A core that is given up comes back after another program's slice of time, a thousand
- * times later than a message: where every rank has a core, it keeps it for a while. */
+/* A process that yields its core gets it back after another program's time slice, which
+ * is a thousand times longer than a message takes. Where every rank has a core of its
+ * own, waiting ranks therefore spin for some milliseconds before they yield. */
 static fire_status_t learn_patience(fire_comm_t *c)
 {
     char          mine[KERNEL_ID_LEN], *all;
@@ -140,12 +143,12 @@ static fire_status_t learn_patience(fire_comm_t *c)
 
 static fire_status_t set_up(fire_comm_t *c, const fire_comm_options_t *o)
 {
-    const fire_collective_options_t meet = {.op = FIRE_ALLREDUCE, .algo = "tree"};
+    const fire_collective_options_t flag_sum = {.op = FIRE_ALLREDUCE, .algo = "tree"};
 
     c->timeout = o->timeout;
     FIRE_TRY(learn_nodes(c, o));
     FIRE_TRY(FIRE_NEW(&c->flag, 1));
-    FIRE_TRY(fire_collective_create(c, &meet, c->flag, 1, &c->meet));
+    FIRE_TRY(fire_collective_create(c, &flag_sum, c->flag, 1, &c->flag_sum));
     FIRE_TRY(learn_hosts(c));
     FIRE_TRY(learn_patience(c));
     return fire_tuning_read(c, o->tuning, &c->tuning);
@@ -165,8 +168,8 @@ fire_status_t fire_comm_open(fire_transport_t *tp, const fire_comm_options_t *op
     pthread_mutex_init(&c->in_use, NULL);
     st = set_up(c, options);
     if (st < 0) {
-        /* Who heard of it from another has nothing to tell, and would cut that one's
-         * own words off. */
+        /* FIRE_ERR_PEER: the cause is another rank's, which has reported it already;
+         * a second report could overtake the first. */
         if (st != FIRE_ERR_PEER) fire_comm_fail(c);
         fire_comm_close(c);
         return st;
@@ -203,7 +206,7 @@ fire_status_t fire_comm_open_cluster(const fire_comm_options_t *options,
 void fire_comm_close(fire_comm_t *c)
 {
     if (c == NULL) return;
-    fire_collective_destroy(c->meet);
+    fire_collective_destroy(c->flag_sum);
     fire_tuning_destroy(c->tuning);
     fire_free(c->flag);
     fire_free(c->node);

@@ -1,8 +1,15 @@
-/* comm.h - what the layers above use: a communicator, collectives that are made
- * once and run many times, and the small exchanges around them.
+/* comm.h - what the layers above use: a communicator of `size` ranks, collectives that
+ * are made once and run many times, and small blocking calls.
  *
- * One thread at a time uses a communicator and what was made from it. All ranks
- * make, start and end collectives in the same order. */
+ *   fire_comm_open_threads() or fire_comm_open_cluster()   once per rank
+ *       fire_collective_create()                           once per bucket of gradients
+ *           fire_collective_start(), then test() or advance() until FIRE_OK
+ *       fire_collective_destroy()
+ *   fire_comm_close()
+ *
+ * One thread at a time uses a communicator and what was made from it; only
+ * fire_comm_poll() may run in a second thread. All ranks create and start collectives
+ * in the same order with the same options: nothing else matches their messages. */
 #ifndef FIRE_COMM_H
 #define FIRE_COMM_H
 #include "base/clock.h"
@@ -15,49 +22,50 @@ typedef struct fire_comm       fire_comm_t;
 typedef struct fire_collective fire_collective_t;
 
 typedef struct fire_comm_options {
-    double      timeout;        /* seconds without movement before a wait fails */
-    int         ranks_per_node; /* 0: as it is; else pretend that they sit so */
-    bool        onesided;       /* open_cluster: write and notify between ranks */
-    const char *tuning;         /* path of a tuning table for `auto`, or NULL */
+    double      timeout;        /* seconds without progress before a wait fails */
+    int         ranks_per_node; /* 0: ask the transport; else assume so many per node */
+    bool        onesided;       /* open_cluster: one-sided MPI instead of messages */
+    const char *tuning;         /* path of a tuning table for "auto", or NULL */
 } fire_comm_options_t;
 
 #define FIRE_COMM_OPTIONS_INIT ((fire_comm_options_t){.timeout = 60})
 
-/* All ranks call it. Takes the transport over, also if it fails. */
+/* All ranks call it. Owns the transport from here on, even if it fails. */
 fire_status_t fire_comm_open(fire_transport_t *tp, const fire_comm_options_t *options,
                              fire_comm_t **comm_p);
 fire_status_t fire_comm_open_threads(fire_team_t *team, int rank,
                                      const fire_comm_options_t *options,
                                      fire_comm_t              **comm_p);
-/* The processes of an MPI job; FIRE_ERR_UNSUPPORTED if built without MPI. */
+/* All processes of an MPI job; FIRE_ERR_UNSUPPORTED if built without MPI. */
 fire_status_t fire_comm_open_cluster(const fire_comm_options_t *options,
                                      fire_comm_t              **comm_p);
 void          fire_comm_close(fire_comm_t *c);
 
 int         fire_comm_rank(const fire_comm_t *c);
 int         fire_comm_size(const fire_comm_t *c);
-int         fire_comm_node(const fire_comm_t *c, int rank); /* 0, 1, 2 ... */
+int         fire_comm_node(const fire_comm_t *c, int rank); /* numbered from 0 */
 const char *fire_comm_host(const fire_comm_t *c, int rank);
 const char *fire_comm_transport(const fire_comm_t *c); /* threads, p2p, rma */
 
-/* Zeroed memory that the other ranks of the node can reach: collectives on it are
- * faster. All ranks ask for the same number of bytes in the same order. */
+/* Zeroed memory that the other ranks of the node can access, so that collectives on it
+ * need no copies. All ranks call it with the same number of bytes in the same order. */
 fire_status_t fire_comm_alloc(fire_comm_t *c, size_t bytes, void **memory_p);
 void          fire_comm_free(fire_comm_t *c, void *memory);
 
 /* ---- collectives over float32 arrays, in place ---- */
 
+/* All ranks give the same values, except for `residual`. */
 typedef struct fire_collective_options {
     fire_coll_op_t op;
     const char    *algo;      /* a name of algos.def, or "auto" */
-    const char    *outer;     /* hier: the algorithm between nodes; NULL: rhd */
-    bool           canonical; /* only sums that no worker count can change */
-    int            root;      /* REDUCE, BROADCAST */
-    int            colors;    /* multicolor; 0: 4 */
-    size_t         piece;     /* bytes of the longest message; 0: a good one */
-    size_t         grain;     /* parts begin at multiples of it; 0: a good one */
+    const char    *outer;     /* hier: algorithm between nodes; NULL: rhd */
+    bool           canonical; /* refuse sums that depend on the number of ranks */
+    int            root;      /* of REDUCE and BROADCAST */
+    int            colors;    /* of multicolor; 0: 4 */
+    size_t         piece;     /* bytes of the longest message; 0: chosen */
+    size_t         grain;     /* elements; parts begin at multiples; 0: chosen */
     const char    *compress;  /* NULL, "none" or a codec (codec.h) */
-    float         *residual;  /* count elements: what quantizing sums lost, or NULL */
+    float         *residual;  /* [count] error feedback of quantized sums, or NULL */
 } fire_collective_options_t;
 
 fire_status_t fire_collective_create(fire_comm_t                     *c,
@@ -66,46 +74,55 @@ fire_status_t fire_collective_create(fire_comm_t                     *c,
                                      fire_collective_t **collective_p);
 void          fire_collective_destroy(fire_collective_t *x);
 
+/* Begin a run. buf belongs to the collective until test(), advance() or wait() returns
+ * something else than FIRE_IN_PROGRESS. */
 fire_status_t fire_collective_start(fire_collective_t *x);
-fire_status_t fire_collective_test(fire_collective_t *x); /* or FIRE_IN_PROGRESS */
-/* The same after a fire_comm_poll(): who moves many needs only one of these. */
+/* Poll the transport and work on what has arrived. Never blocks. */
+fire_status_t fire_collective_test(fire_collective_t *x);
+/* test() without polling: with many collectives under way, call fire_comm_poll() once,
+ * then this for each. */
 fire_status_t fire_collective_advance(fire_collective_t *x);
 fire_status_t fire_collective_wait(fire_collective_t *x);
-/* Did the last test() or advance() move anything? If not, a polling loop may pause. */
+/* Did the last test() or advance() change anything? If not, a polling loop may
+ * pause. */
 bool fire_collective_moved(const fire_collective_t *x);
 
-fire_span_t        fire_collective_own(const fire_collective_t *x); /* this rank's */
+/* REDUCE_SCATTER, ALLGATHER: the span that this rank ends with, or gives. */
+fire_span_t fire_collective_own(const fire_collective_t *x);
+/* What was chosen: the algorithm, and the longest message in bytes. */
 const fire_algo_t *fire_collective_algo(const fire_collective_t *x);
-size_t  fire_collective_piece(const fire_collective_t *x); /* longest message wanted */
-int64_t fire_collective_bytes(const fire_collective_t *x); /* sent, all runs */
+size_t             fire_collective_piece(const fire_collective_t *x);
+/* Bytes that this rank has sent, in all runs so far. */
+int64_t fire_collective_bytes(const fire_collective_t *x);
 
-/* One allreduce, from start to end, with the named algorithm. */
+/* Create, run and destroy one allreduce of buf[count]. */
 fire_status_t fire_comm_allreduce(fire_comm_t *c, const char *algo, float *buf,
                                   size_t count);
 
-/* ---- small exchanges; every rank calls them ---- */
+/* ---- blocking calls for few bytes; every rank calls them ---- */
 
-/* Turn "one rank failed" into "every rank knows": pass one's own status; the lowest
- * rank that failed gets its own back, all others FIRE_ERR_PEER with its text, so that
- * what all ranks found is said once. Call it where ranks meet: after set-up, at the
- * end of an iteration. */
+/* Tell every rank if one failed. Each passes its own status. If all are FIRE_OK, all
+ * get FIRE_OK. Else the lowest rank that failed gets its own status back and all others
+ * get FIRE_ERR_PEER with its message, so that an error which all ranks found is
+ * reported once. Call it after set-up and at the end of an iteration. */
 fire_status_t fire_comm_agree(fire_comm_t *c, fire_status_t mine);
 fire_status_t fire_comm_barrier(fire_comm_t *c);
 fire_status_t fire_comm_broadcast(fire_comm_t *c, int root, void *data, size_t bytes);
-/* Every rank's `bytes` bytes, in rank order, into all[size * bytes]. */
+/* Gather `bytes` bytes of every rank, in rank order, into all[size * bytes]. */
 fire_status_t fire_comm_allgather(fire_comm_t *c, const void *mine, size_t bytes,
                                   void *all);
 
-/* Answer the other ranks while computing, so that they know this one lives; call it
- * now and then. FIRE_ERR_PEER if one of them gave up. Another thread than the one that
- * uses the communicator may call it while no collective is under way. */
+/* Answer the other ranks' "are you alive?" and move messages. Call it several times a
+ * second during long computations, or peers that wait report a timeout. FIRE_ERR_PEER
+ * if another rank has failed. A second thread may call it while no collective is under
+ * way; during a blocking call it returns at once. */
 fire_status_t fire_comm_poll(fire_comm_t *c);
 
-/* Nothing moved: pause a little, or until something happens where the transport can
- * tell. */
+/* Call it after a poll that changed nothing. Pauses for a moment, or, where the
+ * transport has a blocking wait, until something arrives. */
 fire_status_t fire_comm_idle(fire_comm_t *c, fire_pause_t *pause);
 
-/* Tell the other ranks that this one gives up, with its last error: their waits
- * end with FIRE_ERR_PEER and that text instead of running into their deadline. */
+/* Tell the other ranks that this one stops because of its last error: their waits then
+ * end with FIRE_ERR_PEER and that message, instead of a timeout. */
 void fire_comm_fail(fire_comm_t *c);
 #endif

@@ -1,16 +1,18 @@
+/* sched.c - cuts a collective into chains and lets the algorithm plan each. */
 #include "comm/sched.h"
 
 #include "base/alloc.h"
 #include "comm/algo/cost.h"
 
-enum { NATIVE_MOST = 1 << 30 }; /* elements a library call may count in an int */
+enum { NATIVE_MOST = 1 << 30 }; /* elements: a library counts them in an int */
 
 fire_status_t fire_sched_add(fire_sched_t *s, const fire_coll_t *c, int round,
                              fire_step_kind_t kind, int peer, fire_span_t span)
 {
     fire_step_t step = {kind, c->color, c->chunk, c->round + round, peer, span};
 
-    /* Counted even if left out: rounds must not depend on a chunk's length. */
+    /* Count the round of an empty message too: the number of rounds must not depend on
+     * the chunk's length, or ranks would disagree about it. */
     if (step.round >= s->rounds) s->rounds = step.round + 1;
     if (span.len == 0 || (kind == FIRE_FINAL && c->partial)) return FIRE_OK;
     if (kind != FIRE_SUM) step.peer = fire_coll_rank(c, peer);
@@ -19,7 +21,8 @@ fire_status_t fire_sched_add(fire_sched_t *s, const fire_coll_t *c, int round,
     return FIRE_OK;
 }
 
-/* A rank's own span must be contiguous, so those two operations stay whole. */
+/* Reduce-scatter and allgather are never cut into chunks or colors: a rank's own span
+ * must be contiguous. */
 static bool in_chunks(fire_coll_op_t op)
 {
     return op != FIRE_REDUCE_SCATTER && op != FIRE_ALLGATHER;
@@ -34,9 +37,10 @@ static int64_t chunk_count(const fire_algo_t *algo, const fire_coll_t *c, size_t
     return (int64_t)((len + most - 1) / most);
 }
 
-/* How many chains are begun together: enough to fill a pipeline, and to make up for
- * ranks that lose their core now and then. What is begun may wait before the port of a
- * rank that several send to, and what does not fit there is lost: see `begun`. */
+/* Chains of a block: enough to fill the pipeline, and to keep others busy while a rank
+ * loses its core for a moment. Where several ranks send to one over a network, messages
+ * of chains that have begun wait in the buffer of that rank's switch port and packets
+ * are lost when it is full: such algorithms set `begun`. */
 static int chains_per_block(const fire_algo_t *algo, const fire_coll_t *c)
 {
     int levels = fire_log2_up(c->size);
@@ -45,7 +49,7 @@ static int chains_per_block(const fire_algo_t *algo, const fire_coll_t *c)
     return 4 * (levels < 2 ? 2 : levels);
 }
 
-/* The last chunk comes first: backward wrote it last, and caches still hold it. */
+/* Chunk 0 is the end of the buffer: backward wrote it last, so caches still hold it. */
 fire_status_t fire_sched_plan(fire_sched_t *s, const fire_algo_t *algo,
                               const fire_coll_t *c)
 {

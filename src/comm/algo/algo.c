@@ -1,3 +1,4 @@
+/* algo.c - the table of algorithms. */
 #include "comm/algo/algo.h"
 
 #include <stdio.h>
@@ -36,7 +37,9 @@ fire_status_t fire_algo_find(const char *name, const fire_algo_t **algo_p)
                      known);
 }
 
-/* Every node holds ranks k*2^j ... of one j, the last node perhaps fewer. */
+/* Does every node hold ranks k*2^j ... (k+1)*2^j - 1, with one j for all nodes? The
+ * last node may hold fewer. Then sums inside nodes are subtrees of the canonical
+ * tree. */
 static bool nodes_are_aligned(const fire_coll_t *c)
 {
     int block = 1;

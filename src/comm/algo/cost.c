@@ -1,3 +1,4 @@
+/* cost.c - terms of cost formulas (cost.h). */
 #include "comm/algo/cost.h"
 
 bool fire_coll_on_one_node(const fire_coll_t *c)

@@ -1,16 +1,20 @@
-/* cost.h - what the closed-form cost of an algorithm is made of. */
+/* cost.h - the common terms of the algorithms' cost formulas. A buffer is cut into
+ * chains of `parts` messages; formulas add up the messages on the longest path. */
 #ifndef FIRE_COMM_COST_H
 #define FIRE_COMM_COST_H
 #include "comm/algo/algo.h"
 
 typedef struct fire_cost {
-    double chains;       /* that follow each other through the pipeline */
-    double message, add; /* seconds for one message of a chain */
+    double chains;  /* that follow each other through the pipeline; at least 1 */
+    double message; /* seconds to send one message of a chain */
+    double add;     /* seconds to add it */
 } fire_cost_t;
 
-/* A chain is cut into `parts` messages. */
+/* The terms for c->span in messages of c->piece elements, `parts` messages to a chain.
+ * Uses the link inside of nodes if all ranks are on one. */
 fire_cost_t fire_cost_of(const fire_coll_t *c, const fire_machine_t *m, int parts);
 
+/* The least k with 2^k >= n. */
 static inline int fire_log2_up(int n)
 {
     int k = 0;
@@ -20,7 +24,7 @@ static inline int fire_log2_up(int n)
     return k;
 }
 
-/* One message per rank. */
+/* For fire_algo_t.parts: one message per rank. */
 int fire_parts_all(int size);
 
 bool fire_coll_on_one_node(const fire_coll_t *c);

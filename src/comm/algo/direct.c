@@ -1,7 +1,11 @@
-/* direct.c - every rank sends each part straight to the rank that owns it; the
- * owner adds all of them in one pass and sends the sum straight back.
- *   rounds 2   messages per rank 2(P-1)   bytes sent per rank 2n(P-1)/P   any P
- *   canonical, and no partial sum ever travels                            */
+/* direct.c - every rank sends each part to the rank that owns it; the owner adds all of
+ * them in one pass and sends the sum to all.
+ *   messages per rank 2(P-1)   bytes sent per rank 2n(P-1)/P   any P
+ *   canonical, and no partial sum is ever sent
+ *
+ *   round 0   every rank sends part i to rank i, for all i; rank i adds them
+ *   round 1   rank i has the complete sum of part i: FINAL
+ *   round 2   rank i sends it to all                                        */
 #include "comm/algo/cost.h"
 #include "comm/algo/direct.h"
 
@@ -10,8 +14,8 @@ static fire_span_t part(const fire_coll_t *c, int i)
     return fire_span_part(c->span, i, c->size, c->grain);
 }
 
-/* Everybody's own part to everybody: rank + 1 first, so that the ranks do not
- * all begin with the same one. */
+/* Send every other rank its part, beginning with rank + 1: if all ranks began with rank
+ * 0, its link would be the bottleneck. */
 static fire_status_t scatter(const fire_coll_t *c, fire_step_kind_t kind,
                              fire_sched_t *out)
 {
@@ -23,6 +27,7 @@ static fire_status_t scatter(const fire_coll_t *c, fire_step_kind_t kind,
     return FIRE_OK;
 }
 
+/* Receive the own part from all others and add them up; rank order is canonical. */
 static fire_status_t collect(const fire_coll_t *c, fire_step_kind_t kind,
                              fire_sched_t *out)
 {
@@ -32,6 +37,7 @@ static fire_status_t collect(const fire_coll_t *c, fire_step_kind_t kind,
     return fire_sched_add(out, c, 0, FIRE_SUM, c->rank, part(c, c->rank));
 }
 
+/* Send the summed own part to all others and receive theirs. */
 static fire_status_t gather(const fire_coll_t *c, fire_sched_t *out)
 {
     for (int i = 1; i < c->size; i++) {

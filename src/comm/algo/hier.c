@@ -1,8 +1,9 @@
-/* hier.c - inside each node first, then between the nodes' leaders, then inside
- * again: what crosses the network does not grow with the ranks per node.
- *   inside: a tree, or each other's buffers where they can be reached
- *   between: the algorithm named by c->outer (rhd)
- *   canonical if the nodes hold aligned power-of-two blocks of ranks      */
+/* hier.c - hierarchical: sum inside each node, then between the nodes' first ranks (the
+ * leaders), then copy inside each node. What crosses the network does not grow with the
+ * number of ranks per node.
+ *   inside    a tree, or direct access to each other's buffers where that is possible
+ *   between   the algorithm c->outer (rhd)
+ *   canonical if nodes hold aligned power-of-two blocks of ranks          */
 #include <math.h>
 
 #include "base/alloc.h"
@@ -11,10 +12,11 @@
 
 extern const fire_algo_t fire_algo_tree, fire_algo_rhd;
 
-/* A rank's node and the first rank of every node, as groups. */
+/* Two groups of ranks, for fire_coll_t.group. */
 typedef struct nodes {
-    int *member, nmember, me;
-    int *leader, nleader;
+    int *member, nmember; /* ranks of this rank's node */
+    int  me;              /* position of this rank in member */
+    int *leader, nleader; /* first ranks of all nodes */
 } nodes_t;
 
 static int node_of(const fire_coll_t *c, int position)
@@ -24,9 +26,11 @@ static int node_of(const fire_coll_t *c, int position)
     return c->node != NULL ? c->node[rank] : rank;
 }
 
+/* Is it the first one of its node? Searches backward: ranks of a node are mostly
+ * neighbours. */
 static bool leads(const fire_coll_t *c, int position)
 {
-    for (int i = position - 1; i >= 0; i--) /* mates are mostly neighbours */
+    for (int i = position - 1; i >= 0; i--)
         if (node_of(c, i) == node_of(c, position)) return false;
     return true;
 }
@@ -40,13 +44,14 @@ static fire_status_t find_nodes(const fire_coll_t *c, nodes_t *n)
     for (int i = 0; i < c->size; i++) {
         if (i == c->rank) n->me = n->nmember;
         if (node_of(c, i) == mine) n->member[n->nmember++] = fire_coll_rank(c, i);
-        if (node_of(c, i) > most || leads(c, i)) /* a higher number must be new */
+        if (node_of(c, i) > most || leads(c, i)) /* a higher number is a new node */
             n->leader[n->nleader++] = fire_coll_rank(c, i);
         if (node_of(c, i) > most) most = node_of(c, i);
     }
     return FIRE_OK;
 }
 
+/* The request for one operation among the ranks of this node. */
 static fire_coll_t inside(const fire_coll_t *c, const nodes_t *n, fire_coll_op_t op)
 {
     fire_coll_t in = *c;
@@ -60,6 +65,7 @@ static fire_coll_t inside(const fire_coll_t *c, const nodes_t *n, fire_coll_op_t
     return in;
 }
 
+/* Append the allreduce among leaders. */
 static fire_status_t between(const fire_coll_t *c, const nodes_t *n, fire_sched_t *out)
 {
     const fire_algo_t *algo = c->outer != NULL ? c->outer : &fire_algo_rhd;
@@ -86,7 +92,7 @@ static fire_status_t plan_with(const fire_coll_t *c, const nodes_t *n,
         in.op = FIRE_REDUCE;
         FIRE_TRY(fire_algo_tree.plan(&in, out));
     }
-    if (c->lend && n->nleader == 1) return FIRE_OK; /* all have the sum */
+    if (c->lend && n->nleader == 1) return FIRE_OK; /* all ranks have the sum */
     if (n->me == 0) FIRE_TRY(between(c, n, out));
     in       = inside(c, n, FIRE_BROADCAST);
     in.round = out->rounds;
@@ -113,7 +119,7 @@ static double hier_cost(const fire_coll_t *c, const fire_machine_t *m)
     net.size = 0;
     for (int i = 0; i < c->size; i++)
         net.size += leads(c, i);
-    if (net.size == c->size) return INFINITY; /* nothing but the algorithm between */
+    if (net.size == c->size) return INFINITY; /* a rank per node: the same as outer */
     in.size  = (c->size + net.size - 1) / net.size;
     in.node  = NULL;
     net.node = NULL;

@@ -1,10 +1,12 @@
-/* multicolor.c - the buffer is cut into k colors; each is summed up and sent down
- * a tree of its own, and the trees' interior ranks are disjoint (heap.h).
+/* multicolor.c - the buffer is cut into k colors. Each color has a tree of its own, up
+ * which it is summed and down which the sum is sent; the interior ranks of the trees
+ * are disjoint (pattern/heap.h), so that all ranks share the work of adding.
  *   messages per rank and chain about 2k   bytes sent per rank about 2n
- *   any P, any k   order fixed, not canonical                            */
+ *   any P, any k   order fixed, not canonical */
 #include "comm/algo/cost.h"
 #include "comm/pattern/heap.h"
 
+/* One child per round: additions to the same span must follow each other. */
 static fire_status_t multicolor_plan(const fire_coll_t *c, fire_sched_t *out)
 {
     fire_heap_t h        = fire_heap(c->rank, c->size, c->color, c->ncolor);
@@ -33,7 +35,7 @@ static double multicolor_cost(const fire_coll_t *c, const fire_machine_t *m)
     fire_cost_t k      = fire_cost_of(c, m, ncolor);
     double      fill   = 2 * fire_heap_depth(&h) * h.arity * (k.message + k.add);
 
-    /* A rank forwards one color and is a leaf of the others. */
+    /* Each rank is an interior rank for one color and a leaf for the others. */
     return fill + (k.chains - 1) * ((h.arity + ncolor) * k.message + h.arity * k.add);
 }
 

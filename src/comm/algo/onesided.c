@@ -1,7 +1,7 @@
-/* onesided.c - one-sided exchange: inside a node each rank sums one part straight
- * out of the others' buffers and writes the result straight into them.
+/* onesided.c - zero-copy exchange inside a node: each rank sums one part directly from
+ * the buffers of all ranks and writes the result directly into all of them.
  *   rounds 1   memory traffic per rank: reads n, writes n   any P   canonical
- * Between nodes, and where buffers cannot be reached, it is hier.          */
+ * Between nodes, and where buffers cannot be accessed, its plan is hier's. */
 #include <math.h>
 
 #include "comm/algo/cost.h"
@@ -19,8 +19,8 @@ static fire_status_t onesided_plan(const fire_coll_t *c, fire_sched_t *out)
     return all_reachable(c) ? fire_plan_lend(c, out) : fire_algo_hier.plan(c, out);
 }
 
-/* One pass that adds; what is stored is still in the cache. Where it is hier, that one
- * can be chosen itself. */
+/* One pass over memory that adds; stores hit lines that are still in the cache.
+ * INFINITY where the plan is hier's: "auto" then chooses hier itself. */
 static double onesided_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
     fire_cost_t k     = fire_cost_of(c, m, c->size);

@@ -1,9 +1,10 @@
-/* ps.c - parameter server: every rank sends to the root, which adds in rank
- * order and returns the sum. FireCaffe's baseline.
- *   rounds 2(P-1) at the root, which handles P-1 messages each way   any P
+/* ps.c - parameter server: every rank sends to the root, which adds in rank order and
+ * sends the sum back. FireCaffe's baseline.
+ *   messages: P-1 each way at the root   rounds at the root: P+1   any P
  *   order fixed, not canonical                                           */
 #include "comm/algo/cost.h"
 
+/* The root's steps: one addition per round, because all go to the same span. */
 static fire_status_t server(const fire_coll_t *c, fire_sched_t *out)
 {
     int round = 0;
@@ -32,7 +33,7 @@ static int others(int size)
     return size - 1;
 }
 
-/* All that is begun stands before the root's port, or behind it. */
+/* Few: all chains that have begun wait in the buffer of the root's switch port. */
 static int begun(int size)
 {
     return size > 1 ? 2 : 1;

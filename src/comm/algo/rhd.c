@@ -1,28 +1,32 @@
-/* rhd.c - recursive halving, then doubling; the nearest partner comes first, so
- * that every element is summed along the canonical tree.
+/* rhd.c - recursive halving, then doubling. The nearest partner comes first, so that
+ * every element is summed along the canonical tree.
  *   rounds 2 log2 P (+ 4 at most)   bytes sent per rank 2n(P-1)/P   any P
  *   canonical
  *
- *   P = 4, halving:   0 <-> 1, 2 <-> 3 swap halves, then 0 <-> 2, 1 <-> 3
- *                     quarters; rank r owns the quarter at bit-reversed r.
- *   Other P: blocks of powers of two, folded into each other (blocks.h); the
- *   ranks of the largest block own the pieces.                            */
+ *   P = 4, halving:    0 <-> 1, 2 <-> 3 swap halves, then 0 <-> 2, 1 <-> 3 quarters;
+ *                      rank r then owns the sum of quarter number bit-reversed(r)
+ *          doubling:   the same swaps in reverse order, now of sums
+ *   Other P: ranks form blocks of powers of two (pattern/blocks.h). Each block halves
+ *   inside, then smaller blocks send their parts to larger ones; the ranks of the
+ *   largest block own the sums. */
 #include "comm/algo/cost.h"
 #include "comm/pattern/blocks.h"
 
+/* This rank's place in the pattern. */
 typedef struct place {
-    fire_blocks_t b;
+    fire_blocks_t b;    /* its block and the neighbouring ones */
     int           v;    /* position inside the block */
-    fire_span_t   mine; /* the piece this rank ends with */
+    fire_span_t   mine; /* the span it ends with after halving */
 } place_t;
 
+/* The span that position v of a block holds after `steps` halvings. */
 static fire_span_t piece(const fire_coll_t *c, int v, int steps)
 {
     return fire_block_piece(c->span, v, steps, c->grain);
 }
 
-/* Between a rank and the ranks of the next larger block that own parts of its
- * piece. */
+/* Messages with the ranks of the next larger block, which own parts of this rank's
+ * span. */
 static fire_status_t with_larger(const fire_coll_t *c, const place_t *p, int round,
                                  fire_step_kind_t kind, fire_sched_t *out)
 {
@@ -33,6 +37,8 @@ static fire_status_t with_larger(const fire_coll_t *c, const place_t *p, int rou
     return FIRE_OK;
 }
 
+/* The message with the one rank of the next smaller block whose span contains this
+ * rank's. */
 static fire_status_t with_smaller(const fire_coll_t *c, const place_t *p, int round,
                                   fire_step_kind_t kind, fire_sched_t *out)
 {
@@ -41,7 +47,8 @@ static fire_status_t with_smaller(const fire_coll_t *c, const place_t *p, int ro
     return fire_sched_add(out, c, round, kind, p->b.smaller.first + w, p->mine);
 }
 
-/* Swap with the partner at distance 2^d: what it keeps against what stays here. */
+/* Swap halves with the partner at distance 2^d. Halving: send what the partner keeps
+ * and add what arrives for us; doubling: send our sum and receive the partner's. */
 static fire_status_t swap(const fire_coll_t *c, const place_t *p, int d, int round,
                           bool halve, fire_sched_t *out)
 {
@@ -54,6 +61,8 @@ static fire_status_t swap(const fire_coll_t *c, const place_t *p, int d, int rou
                           p->b.mine.first + other, halve ? keep : give);
 }
 
+/* Reduce-scatter: halve inside the block, add what smaller blocks send, send the result
+ * to the larger block. */
 static fire_status_t scatter(const fire_coll_t *c, const place_t *p, int *round,
                              fire_sched_t *out)
 {
@@ -68,6 +77,7 @@ static fire_status_t scatter(const fire_coll_t *c, const place_t *p, int *round,
     return FIRE_OK;
 }
 
+/* Allgather: the same way back. */
 static fire_status_t gather(const fire_coll_t *c, const place_t *p, int round,
                             fire_sched_t *out)
 {
@@ -91,7 +101,8 @@ static fire_status_t rhd_plan(const fire_coll_t *c, fire_sched_t *out)
     return gather(c, &p, round, out);
 }
 
-/* Messages are from a half to 1/P of a chain; the middle one has piece length. */
+/* Messages get shorter from round to round, from 1/2 to 1/P of a chain. Chains are cut
+ * so that the middle one has the wanted length. */
 static int rhd_parts(int size)
 {
     return 1 << (fire_log2_up(size) + 1) / 2;
@@ -103,7 +114,7 @@ static double rhd_cost(const fire_coll_t *c, const fire_machine_t *m)
     fire_cost_t whole = fire_cost_of(c, m, 1), k = fire_cost_of(c, m, 1 << bits);
     double      fixed = fire_coll_on_one_node(c) ? m->node.alpha : m->net.alpha;
     double      fold  = c->size == 1 << bits ? 0 : 2 * k.message + k.add;
-    double      bytes = 1.0 - 1.0 / (1 << bits); /* of the whole, each way */
+    double      bytes = 1.0 - 1.0 / (1 << bits); /* fraction of the buffer, each way */
 
     return k.chains * (2 * bits * fixed + fold) +
            whole.chains * bytes * (2 * (whole.message - fixed) + whole.add);

@@ -5,15 +5,17 @@
  *          round 1:  0 --part 1--> 1 --part 2--> 2 --part 0--> 0   (0 owns 0) */
 #include "comm/algo/cost.h"
 
+/* Part i of P; i may be negative. */
 static fire_span_t part(const fire_coll_t *c, int i)
 {
     return fire_span_part(c->span, (i % c->size + c->size) % c->size, c->size,
                           c->grain);
 }
 
-/* P-1 rounds around the ring; part `first` leaves in the first one. */
-static fire_status_t go_round(const fire_coll_t *c, int round, fire_step_kind_t in,
-                              int first, fire_sched_t *out)
+/* P-1 rounds: in each, send a part to the next rank and receive one from the previous;
+ * part `first` is sent first. */
+static fire_status_t pass_parts(const fire_coll_t *c, int round, fire_step_kind_t in,
+                                int first, fire_sched_t *out)
 {
     int next = (c->rank + 1) % c->size, prev = (c->rank + c->size - 1) % c->size;
 
@@ -31,14 +33,15 @@ static fire_status_t ring_plan(const fire_coll_t *c, fire_sched_t *out)
 
     out->own = part(c, c->rank);
     if (c->op != FIRE_ALLGATHER) {
-        FIRE_TRY(go_round(c, round, FIRE_RECV_ADD, c->rank - 1, out));
+        FIRE_TRY(pass_parts(c, round, FIRE_RECV_ADD, c->rank - 1, out));
         round = c->size - 1;
         FIRE_TRY(fire_sched_add(out, c, round++, FIRE_FINAL, c->rank, out->own));
     }
     if (c->op == FIRE_REDUCE_SCATTER) return FIRE_OK;
-    return go_round(c, round, FIRE_RECV, c->rank, out);
+    return pass_parts(c, round, FIRE_RECV, c->rank, out);
 }
 
+/* P-1 messages to add, then P-1 to copy, for every chain. */
 static double ring_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
     fire_cost_t k = fire_cost_of(c, m, c->size);

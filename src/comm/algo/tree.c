@@ -1,16 +1,17 @@
-/* tree.c - FireCaffe's reduction tree: sums go up a binomial tree, the result
- * comes down again.
+/* tree.c - FireCaffe's reduction tree: sums go up a binomial tree (pattern/binomial.h),
+ * the result goes down the same tree.
  *   rounds 2 log2 P   the root handles log2 P messages each way   any P
  *   canonical: a rank adds its children smallest subtree first           */
 #include "comm/algo/cost.h"
 #include "comm/pattern/binomial.h"
 
-/* Position in the tree <-> position in the group: the root is 0. */
+/* Position in the tree, where the root is 0 -> position in the group. */
 static int turned(const fire_coll_t *c, int position)
 {
     return (position + c->root) % c->size;
 }
 
+/* Up: one child per round, because all are added to the same span. */
 static fire_status_t reduce(const fire_coll_t *c, const fire_tree_t *t,
                             fire_sched_t *out)
 {
@@ -22,14 +23,15 @@ static fire_status_t reduce(const fire_coll_t *c, const fire_tree_t *t,
     return fire_sched_add(out, c, t->nchild, FIRE_SEND, turned(c, t->parent), c->span);
 }
 
-/* Messages to all children at once share the wire: fine for the many short pieces of a
- * pipeline. A longer one goes to one child after the other, so that the deepest branch
- * need not wait for all. */
+/* Rounds between messages to two children. 0 sends to all children at once, which share
+ * the link: good for the short messages of a pipeline. Long messages go to one child
+ * after the other, so that the deepest subtree does not wait until all are through. */
 static int rounds_between(const fire_coll_t *c)
 {
     return c->span.len * sizeof(float) > 4 << 20 ? 1 : 0;
 }
 
+/* Down: largest subtree first. */
 static fire_status_t broadcast(const fire_coll_t *c, const fire_tree_t *t,
                                fire_sched_t *out)
 {
@@ -53,7 +55,8 @@ static fire_status_t tree_plan(const fire_coll_t *c, fire_sched_t *out)
     return FIRE_OK;
 }
 
-/* As many as elsewhere would make packets get lost from eight hosts on. */
+/* With as many as sched.c begins for other algorithms, packets were lost on eight hosts
+ * and more (docs/bench/comm.md). */
 static int begun(int size)
 {
     int levels = fire_log2_up(size);

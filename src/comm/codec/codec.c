@@ -1,3 +1,4 @@
+/* codec.c - the table of codecs. */
 #include "comm/codec/codec.h"
 
 #include <stdio.h>

@@ -1,26 +1,33 @@
-/* onebit.c - one bit per element: its sign (Seide et al.). A block of elements
- * travels as the mean of its positive and of its negative elements, in bf16, and the
- * signs; 68 bytes for 512 elements. Needs error feedback to train well, and exact sums
- * in the beginning, when gradients change fast. Blocks are about as long as the rows of
- * a matrix: in longer ones a few large elements among many small ones wait for too
- * many iterations.
+/* onebit.c - one bit per element, its sign (Seide et al., 2014). In a block of 512,
+ * every positive element becomes the mean of the positive ones, every negative element
+ * the mean of the negative ones.
  *
- * Quantizing twice changes nothing: the mean of equal numbers, summed in double,
- * is that number exactly. */
+ *   wire, per block: 2 means in bf16, then 512 sign bits: 68 bytes for 2048
+ *
+ * Needs error feedback to train well, and exact sums in the beginning, when gradients
+ * change fast. Blocks are about as long as the rows of a matrix: in longer ones a few
+ * large elements among many small ones wait for too many iterations before they are
+ * sent.
+ *
+ * Quantizing twice changes nothing: the mean of equal numbers, summed in double, is
+ * that number exactly. */
 #include <math.h>
 
 #include "base/vector.h"
 #include "comm/codec/codec.h"
 #include "base/half.h"
 
+/* BLOCK: elements; WORD: bits of a word of signs; STRANDS: partial sums of
+ * measure(). */
 enum { BLOCK = 512, MEANS = 2, WORD = 32, STRANDS = 8 };
 
 extern const fire_codec_t fire_codec_onebit;
 
 typedef struct means {
-    float of[MEANS]; /* of the elements without and with a sign bit */
+    float of[MEANS]; /* of elements without, and with, a sign bit */
 } means_t;
 
+/* On the wire, for a block of n elements. */
 static size_t block_bytes(size_t n)
 {
     return MEANS * sizeof(uint16_t) + (n + WORD - 1) / WORD * sizeof(uint32_t);
@@ -36,8 +43,8 @@ static float rounded(double mean)
     return fire_from_bf16(fire_to_bf16((float)mean));
 }
 
-/* Several sums at a time, so that the compiler may use vectors; always the same
- * ones, so that the result is. */
+/* The means of n elements. Element i goes into partial sum i % STRANDS, so that the
+ * compiler can use vectors and the result is the same on every machine. */
 FIRE_VECTOR static means_t measure(const float *x, size_t n)
 {
     double   plus[STRANDS] = {0}, minus[STRANDS] = {0};
@@ -89,6 +96,7 @@ FIRE_VECTOR static void unpack_add(means_t m, const uint32_t *restrict word, flo
             x[i + k] += word[i / WORD] >> k & 1 ? m.of[1] : m.of[0];
 }
 
+/* Elements of the block that begins at i. */
 static size_t block_at(size_t i, size_t n)
 {
     return n - i < BLOCK ? n - i : BLOCK;
@@ -124,6 +132,7 @@ static size_t encode(const float *x, size_t n, void *wire)
     return bound(n);
 }
 
+/* put() stores or adds the elements of one block. */
 static fire_status_t decode_with(void (*put)(means_t, const uint32_t *, float *,
                                              size_t),
                                  const void *wire, size_t bytes, float *x, size_t n)

@@ -1,17 +1,18 @@
-/* threshold.c - only elements of at least T travel (after Strom), each as its
- * index and its value; what is smaller stays with the caller's error feedback.
+/* threshold.c - sends only elements of at least T (after Strom, 2015), each as its
+ * index and its value. What is smaller stays in the caller's error feedback until it
+ * has grown.
  *
- *   wire: uint32 count, count x uint32 index, count x float value;
- *   or, where that would be longer, uint32 ALL and the plain floats.
+ *   wire   uint32 count, count x uint32 index, count x float value
+ *          or, where that would be longer: uint32 ALL, n x float
  *
- * Sums of such messages are sparse too and travel without further loss. */
+ * Sums of such messages are sparse too and are sent on without further loss. */
 #include <math.h>
 
 #include "base/vector.h"
 #include "comm/codec/codec.h"
 #include "base/half.h"
 
-enum { BLOCK = 64 };
+enum { BLOCK = 64 }; /* elements that list_nonzero() skips at a time */
 #define ALL UINT32_MAX
 
 extern const fire_codec_t fire_codec_threshold;
@@ -36,6 +37,8 @@ FIRE_VECTOR static size_t count_nonzero(const float *x, size_t n)
     return count;
 }
 
+/* Most blocks are all zero: count first, with vectors, and look closer only if
+ * needed. */
 static void list_nonzero(const float *x, size_t n, uint32_t *index, float *value)
 {
     size_t k = 0;
@@ -67,6 +70,7 @@ static size_t encode(const float *x, size_t n, void *wire)
     return sizeof(*head) + count * (sizeof(uint32_t) + sizeof(float));
 }
 
+/* The bytes come from another rank: check every index before it is used. */
 static fire_status_t check(const uint32_t *head, size_t len, size_t n)
 {
     size_t want = sizeof(*head);

@@ -1,21 +1,37 @@
-/* exec.c - the executor's state machine. Messages that do not lie in the buffer
- * itself are received early and applied when their round comes, so that the order
- * of additions is the plan's, never the wire's. */
+/* exec.c - the executor's state machine. advance() visits every channel and does what
+ * is possible there; a message goes through these states:
+ *
+ *   waiting
+ *      | post():   its chain's block is open, the window has room,
+ *      |           its round has come (*)
+ *   in flight
+ *      |           the transport moves it
+ *   arrived
+ *      | take():   its round has come; RECV is copied, RECV_ADD is added,
+ *      |           HOLD and BORROW are kept for the SUM
+ *   released
+ *
+ * (*) Messages that do not go straight into the buffer are received ahead of their
+ * round and applied when it comes. So additions happen in the schedule's order, never
+ * in the order of arrival, and results do not depend on timing.
+ *
+ * When the last message of a round is done, the chain enters its next round: finish(),
+ * enter_rounds(). */
 #include "comm/exec/exec.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "comm/exec/exec_state.h"
 #include "comm/exec/reduce.h"
 
+/* Where the step's span is in the buffer. */
 static float *place_of(const fire_exec_t *x, const fire_step_t *st)
 {
     return x->s.buf + st->span.off;
 }
 
+/* The channel's memory for its k-th message. */
 static char *slot(const fire_channel_t *ch, int64_t k)
 {
     return ch->memory + (size_t)(k % ch->window) * ch->stride;
@@ -26,7 +42,8 @@ static void release_oldest(fire_exec_t *x, fire_channel_t *ch)
     x->s.tp->ops->release(x->s.tp, ch->req[ch->tail++ % ch->window]);
 }
 
-/* All that is held is there: add it up, and give back what was borrowed. */
+/* The SUM at step i: all operands have arrived. Add them up in canonical order, into
+ * the own span and into all borrowed ones, then release the messages. */
 static void run_sum(fire_exec_t *x, int64_t i)
 {
     const fire_step_t *st = fire_exec_step(x, i);
@@ -44,7 +61,9 @@ static void run_sum(fire_exec_t *x, int64_t i)
         release_oldest(x, &x->channel[x->channel_of[h]]);
 }
 
-/* The sum is complete: make it what the wire can carry, and keep the rest. */
+/* Quantize a complete sum to what the codec can represent. With error feedback, add
+ * what the last iteration lost before, and keep what is lost now:
+ *     rest += sum;  sum = quantize(rest);  rest -= sum */
 static void run_final(fire_exec_t *x, const fire_step_t *st)
 {
     float *sum  = place_of(x, st);
@@ -60,6 +79,7 @@ static void run_final(fire_exec_t *x, const fire_step_t *st)
         rest[k] -= sum[k];
 }
 
+/* Is the first chain of the color that counted as unfinished done now? */
 static bool is_front_done(const fire_exec_t *x, int color)
 {
     const fire_chain_t *front = &x->chain[x->front[color]];
@@ -68,7 +88,8 @@ static bool is_front_done(const fire_exec_t *x, int color)
            front->next == front->end;
 }
 
-/* May the chain of this step begin? See fire_sched_block(). */
+/* May the chain of step i begin? Two blocks of a color are open, see
+ * fire_sched_block(). */
 static bool is_open(const fire_exec_t *x, int64_t i)
 {
     const fire_chain_t *chain = &x->chain[x->chain_of[i]];
@@ -76,7 +97,8 @@ static bool is_open(const fire_exec_t *x, int64_t i)
     return chain->block <= x->chain[x->front[chain->color]].block + 1;
 }
 
-/* Enter rounds until one has something to wait for. */
+/* Enter the next round, and on to the one after if no message is in it. At the end of
+ * the chain move the color's front. */
 static void enter_rounds(fire_exec_t *x, fire_chain_t *chain)
 {
     while (chain->left == 0 && chain->next < chain->end) {
@@ -99,6 +121,7 @@ static void enter_rounds(fire_exec_t *x, fire_chain_t *chain)
         x->front[chain->color]++;
 }
 
+/* `nstep` messages of the chain's round are done. */
 static void finish(fire_exec_t *x, fire_chain_t *chain, int nstep)
 {
     chain->left -= nstep;
@@ -110,15 +133,15 @@ static bool is_its_round(const fire_exec_t *x, int64_t i)
     return x->chain[x->chain_of[i]].round == fire_exec_step(x, i)->round;
 }
 
-/* Does the message go somewhere else than straight into the buffer? */
+/* Is the message received into other memory than the buffer, and applied later? */
 static bool is_beside(const fire_exec_t *x, const fire_channel_t *ch,
                       const fire_step_t *st)
 {
     return ch->lent || x->s.codec != NULL || st->kind != FIRE_RECV;
 }
 
-/* The library does not tell what it sends: counted is the least that a sum of so many
- * ranks can do with. */
+/* Bytes that a library's allreduce sends. It does not tell; count the least that is
+ * possible, 2 (P-1)/P of the buffer. */
 static int64_t native_bytes(const fire_exec_t *x, size_t len)
 {
     int64_t ranks = x->s.tp->size;
@@ -156,7 +179,7 @@ static fire_status_t post_in(fire_exec_t *x, fire_channel_t *ch, const fire_step
     return x->s.tp->ops->recv(x->s.tp, ch->peer, x->s.tag + ch->color, data, len, req);
 }
 
-/* Start what may be started. */
+/* Post messages of the channel as far as window, block and round allow. */
 static fire_status_t post(fire_exec_t *x, fire_channel_t *ch)
 {
     while (ch->head < ch->end && ch->head - ch->tail < ch->window) {
@@ -183,7 +206,7 @@ static fire_status_t check_length(const fire_channel_t *ch, const fire_step_t *s
                      ch->peer, len, st->span.len * sizeof(float));
 }
 
-/* Put an arrived message where it belongs. */
+/* Copy, add or keep an arrived message, by the kind of step i. */
 static fire_status_t apply(fire_exec_t *x, const fire_channel_t *ch, int64_t i,
                            const fire_arrival_t *got)
 {
@@ -202,7 +225,7 @@ static fire_status_t apply(fire_exec_t *x, const fire_channel_t *ch, int64_t i,
         if (codec != NULL) return codec->decode_add(got->data, got->len, at, n);
         fire_sum_pair(at, at, got->data, n);
         return FIRE_OK;
-    default: /* held */
+    default: /* HOLD, BORROW */
         x->held[i] = got->data;
         if (codec == NULL) return FIRE_OK;
         x->held[i] = slot(ch, ch->seen) + ch->floats;
@@ -210,7 +233,7 @@ static fire_status_t apply(fire_exec_t *x, const fire_channel_t *ch, int64_t i,
     }
 }
 
-/* A message is finished and its round has come. */
+/* The transport is done with a message and its round has come. */
 static fire_status_t take(fire_exec_t *x, fire_channel_t *ch, int64_t i,
                           const fire_arrival_t *got)
 {
@@ -229,6 +252,7 @@ static fire_status_t take(fire_exec_t *x, fire_channel_t *ch, int64_t i,
     return FIRE_OK;
 }
 
+/* Take finished messages of the channel, oldest first. */
 static fire_status_t retire(fire_exec_t *x, fire_channel_t *ch)
 {
     while (ch->seen < ch->head) {
@@ -244,8 +268,9 @@ static fire_status_t retire(fire_exec_t *x, fire_channel_t *ch)
     return FIRE_OK;
 }
 
-/* The library tells its calls apart by their order, which is that of start() on all
- * ranks; that of progress() is not. */
+/* NATIVE steps are posted in start(): a library matches its calls by their order, and
+ * only start() is called in the same order on all ranks. Their channel leads to the own
+ * rank. */
 static fire_status_t call_library(fire_exec_t *x)
 {
     for (int64_t k = 0; k < x->nchannel; k++)
@@ -272,68 +297,6 @@ fire_status_t fire_exec_start(fire_exec_t *x)
     return call_library(x);
 }
 
-/* "ranks 3 (node07), 5 (node09)" */
-static void name_ranks(const fire_exec_t *x, const int *rank, int nrank, char *text,
-                       size_t size)
-{
-    char   name[128];
-    size_t n = (size_t)snprintf(text, size, "rank%s", nrank > 1 ? "s" : "");
-
-    for (int i = 0; i < nrank && n < size; i++) {
-        snprintf(name, sizeof(name), "%d", rank[i]);
-        if (x->s.name != NULL) x->s.name(x->s.who, rank[i], name, sizeof(name));
-        n += (size_t)snprintf(text + n, size - n, "%s%s", i > 0 ? ", " : " ", name);
-    }
-}
-
-/* Those of the ranks that have shown no life lately, moved to the front. */
-static int silent_ones(const fire_exec_t *x, int *rank, int nrank)
-{
-    int n = 0;
-
-    for (int i = 0; i < nrank; i++)
-        if (!x->s.tp->ops->alive(x->s.tp, rank[i], x->s.timeout / 2)) {
-            int other = rank[n];
-
-            rank[n++] = rank[i];
-            rank[i]   = other;
-        }
-    return n;
-}
-
-/* Nothing has moved for long. A rank that shows life computes, or waits too, and the
- * one next to the trouble will tell; one that shows none is given up at the deadline.
- * Where all live for ever, ranks wait for each other: name them all. */
-static fire_status_t overdue(fire_exec_t *x, double idle)
-{
-    enum { NAMED = 8 };
-    const double warn_at = 0.75 * x->s.timeout, give_up = 20 * x->s.timeout;
-    char         text[512];
-    int          rank[NAMED], nrank = fire_exec_waits_for(x, rank, NAMED);
-    int          nsilent = silent_ones(x, rank, nrank);
-
-    name_ranks(x, rank, nsilent > 0 ? nsilent : nrank, text, sizeof(text));
-    if (nsilent > 0 && idle >= warn_at && x->s.warned != NULL && !*x->s.warned) {
-        FIRE_LOG(WARNING, "no word from %s for %.0f s; giving up after %.0f s", text,
-                 idle, x->s.timeout);
-        *x->s.warned = true;
-    }
-    if (idle < (nsilent > 0 ? x->s.timeout : give_up)) return FIRE_IN_PROGRESS;
-    return FIRE_FAIL(FIRE_ERR_TIMEOUT, "no word from %s for %.1f s", text, idle);
-}
-
-static fire_status_t check_deadline(fire_exec_t *x)
-{
-    double now = fire_clock_now();
-
-    if (x->moved) {
-        x->last_move = now;
-        if (x->s.warned != NULL) *x->s.warned = false;
-    }
-    return now - x->last_move < x->s.timeout / 2 ? FIRE_IN_PROGRESS
-                                                 : overdue(x, now - x->last_move);
-}
-
 fire_status_t fire_exec_progress(fire_exec_t *x)
 {
     if (x->live > 0) FIRE_TRY(x->s.tp->ops->poll(x->s.tp));
@@ -349,30 +312,12 @@ fire_status_t fire_exec_advance(fire_exec_t *x)
         FIRE_TRY(post(x, &x->channel[k]));
     }
     if (x->live == 0) return FIRE_OK;
-    return x->s.timeout > 0 ? check_deadline(x) : FIRE_IN_PROGRESS;
+    return x->s.timeout > 0 ? fire_exec_check_deadline(x) : FIRE_IN_PROGRESS;
 }
 
 bool fire_exec_moved(const fire_exec_t *x)
 {
     return x->moved;
-}
-
-int fire_exec_waits_for(const fire_exec_t *x, int *rank, int most)
-{
-    int n = 0;
-
-    for (int r = 0; r < x->s.tp->size && n < most; r++)
-        for (int64_t k = 0; k < x->nchannel; k++) {
-            const fire_channel_t *ch = &x->channel[k];
-
-            if (ch->peer != r || ch->seen == ch->head) continue;
-            if (x->s.tp->ops->test(x->s.tp, ch->req[ch->seen % ch->window], NULL) ==
-                FIRE_OK)
-                continue;
-            rank[n++] = r;
-            break;
-        }
-    return n;
 }
 
 int64_t fire_exec_bytes(const fire_exec_t *x)

@@ -1,11 +1,15 @@
-/* exec_setup.c - finds the chains and channels of a schedule and takes all memory
- * that running it needs. */
+/* exec_setup.c - makes an executor: finds the chains and channels of a schedule and
+ * allocates all memory that running it needs.
+ *
+ * Sender and receiver of a channel must agree on the order of its messages without
+ * talking about it. Both sort by block, round and chunk, which are the same numbers on
+ * both sides. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "comm/exec/exec_state.h"
 
-/* Sorts before the others of its channel what goes first. */
+/* Sort key of a message: by channel, then in the order in which it is sent. */
 typedef struct place {
     int64_t step;
     int     color, peer, block, round, chunk;
@@ -31,6 +35,7 @@ static int compare_place(const void *va, const void *vb)
     return d < 0 ? -1 : d > 0;
 }
 
+/* Keys of all messages, sorted; returns how many. */
 static int64_t sort_places(const fire_exec_t *x, place_t *p)
 {
     int64_t n = 0;
@@ -116,8 +121,9 @@ static size_t round_up(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* A rank that adds up lends nothing meanwhile, and lending costs no memory: so it is
- * done as early as possible, or the peer would wait for it between two sums. */
+/* Zero-copy messages get the widest window: they need no memory, and a rank that is
+ * busy with a sum posts nothing, so its peers would wait for addresses between two
+ * sums. */
 static void choose_window(const fire_exec_t *x, fire_channel_t *ch)
 {
     size_t most  = 1;
@@ -134,7 +140,8 @@ static void choose_window(const fire_exec_t *x, fire_channel_t *ch)
     if (ch->window > ch->end - ch->first) ch->window = (int)(ch->end - ch->first);
 }
 
-/* How much memory beside the buffer one message of the channel needs. */
+/* Memory outside of the buffer for one message of the channel: the encoded bytes, if
+ * there is a codec, and decoded elements where they are held. */
 static void measure_channel(const fire_exec_t *x, fire_channel_t *ch)
 {
     const fire_codec_t *codec = x->s.codec;
@@ -152,7 +159,8 @@ static void measure_channel(const fire_exec_t *x, fire_channel_t *ch)
     ch->stride = ch->floats + (ch->out ? 0 : ch->stride);
 }
 
-/* Encoded messages lie in plain memory, not in the buffer. */
+/* Can messages with this peer be zero-copy? Encoded ones are in the channel's memory,
+ * which peers cannot access: NULL asks for that. */
 static bool can_lend(const fire_exec_t *x, int peer)
 {
     int me = x->s.tp->rank;
@@ -162,6 +170,7 @@ static bool can_lend(const fire_exec_t *x, int peer)
     return x->s.tp->ops->reaches(x->s.tp, peer, x->s.codec != NULL ? NULL : x->s.buf);
 }
 
+/* Memory for received messages, from the transport if it has a special kind. */
 static fire_status_t get_inbox(fire_exec_t *x, size_t bytes)
 {
     fire_transport_t *tp = x->s.tp;
@@ -192,6 +201,7 @@ static fire_status_t take_memory(fire_exec_t *x)
     return FIRE_OK;
 }
 
+/* Refuse a schedule that this transport or codec cannot run. */
 static fire_status_t check_steps(const fire_exec_t *x)
 {
     for (int64_t i = 0; i < x->s.sched->n; i++) {

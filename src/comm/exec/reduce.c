@@ -1,10 +1,13 @@
+/* reduce.c - canonical sums, block by block, so that partial sums stay in the cache. */
 #include "comm/exec/reduce.h"
 
 #include <string.h>
 
 #include "base/vector.h"
 
-enum { BLOCK = 1024, LEVELS = 20 }; /* a block stays in the first-level cache */
+/* BLOCK: elements; a few blocks fit into the first-level cache. LEVELS: up to 2^20
+ * operands. */
+enum { BLOCK = 1024, LEVELS = 20 };
 
 FIRE_VECTOR void fire_sum_pair(float *dst, const float *a, const float *b, size_t n)
 {
@@ -19,9 +22,15 @@ FIRE_VECTOR static void sum_four(float *dst, const float *a, const float *b,
         dst[i] = (a[i] + b[i]) + (c[i] + d[i]);
 }
 
-/* Binary counting: level k holds the sum of 2^k sources; two of a kind make one
- * of the next. What is left over at the end is folded in from the right. Only
- * level 0 can be a source itself, and it is read before dst is written. */
+/* The binary tree by counting: level k holds the sum of 2^k sources, and two sums of
+ * one level make one of the next, as carries do.
+ *
+ *     sources    0    1         2    3              level 0: a source itself
+ *                0 -> 0+1       2 -> 2+3 -> (0+1)+(2+3)       level 1, level 2
+ *
+ * At the end, levels that are left over are added from the lowest, i.e. from the right.
+ * A dst may be a source: only level 0 is a source, and it is read before dst is
+ * written. */
 static void sum_many(float *dst, const float *const *src, int nsrc, size_t at, size_t n)
 {
     float        store[LEVELS][BLOCK];

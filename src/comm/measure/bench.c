@@ -1,35 +1,36 @@
+/* bench.c - allreduce in turns, one repeat of every algorithm after the other. */
 #include "comm/measure/bench.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/text/text.h"
 #include "comm/comm_state.h"
 #include "comm/select/select.h"
 
-enum { WARM_UPS = 2 };
+enum { WARM_UPS = 2 }; /* repeats that do not count */
 
 static const char AUTO[] = "auto", LIBRARY[] = "library";
 
-/* One algorithm at one size; without a collective it is the library's call. */
+/* One algorithm at one size; collective NULL: the library's blocking call. */
 typedef struct runner {
     const char        *name;
     fire_collective_t *collective;
-    double            *seconds; /* by repeat */
+    double            *seconds; /* [repeats] */
 } runner_t;
 
 typedef struct bench {
     fire_comm_t        *c;
     const fire_bench_t *b;
-    float              *buf, *plain; /* from the communicator; the library's */
-    size_t              count;
-    runner_t           *runner;
+    float              *buf;    /* [count] memory of the communicator */
+    float              *plain;  /* [count] plain memory, for the library */
+    size_t              count;  /* elements of the current size */
+    runner_t           *runner; /* [nrunner] */
     int                 nrunner;
-    double             *seconds, *all; /* of the runners; of the ranks */
+    double             *seconds; /* [runners * repeats] */
+    double             *all;     /* [ranks] of one run */
 } bench_t;
 
 static bool has_library(const bench_t *x)
@@ -51,6 +52,7 @@ static fire_status_t run_once(const bench_t *x, const runner_t *r)
     return fire_collective_wait(r->collective);
 }
 
+/* All ranks contribute ones: check about 64 elements of the sum. */
 static fire_status_t check(const bench_t *x, const runner_t *r)
 {
     const float *buf = buffer(x, r);
@@ -62,9 +64,10 @@ static fire_status_t check(const bench_t *x, const runner_t *r)
     return FIRE_OK;
 }
 
-/* Between hosts a connection that was just used remembers its speed and what it lost, so
- * that one algorithm would be measured by what another left behind. TCP forgets it when
- * nothing is sent for a while; in a training there is a backward pass. */
+/* A TCP connection between hosts keeps a congestion window and loss estimates from
+ * recent traffic, so an algorithm would be measured with what the one before left
+ * behind. After 0.4 s without traffic TCP starts afresh; in a training the backward
+ * pass is that pause. */
 static void let_rest(const fire_comm_t *c)
 {
     const struct timespec pause = {.tv_nsec = 400000000};
@@ -76,7 +79,7 @@ static void let_rest(const fire_comm_t *c)
         }
 }
 
-/* The time of the slowest rank. */
+/* Run once; seconds of the slowest rank. */
 static fire_status_t measure(bench_t *x, const runner_t *r, double *seconds_p)
 {
     float *buf = buffer(x, r);
@@ -109,6 +112,7 @@ static double median(const bench_t *x, const runner_t *r)
     return r->seconds[x->b->repeats / 2];
 }
 
+/* Fill the runners' seconds, sorted. */
 static fire_status_t measure_all(bench_t *x)
 {
     for (int k = -WARM_UPS; k < x->b->repeats; k++)
@@ -123,6 +127,7 @@ static fire_status_t measure_all(bench_t *x)
     return FIRE_OK;
 }
 
+/* name NULL: the library's call. */
 static fire_status_t add_runner(bench_t *x, const char *name)
 {
     runner_t     *r = &x->runner[x->nrunner];
@@ -218,68 +223,5 @@ fire_status_t fire_comm_bench(fire_comm_t *c, const fire_bench_t *b,
     fire_free(x.all);
     fire_free(x.seconds);
     fire_free(x.runner);
-    return st;
-}
-
-/* ---- a tuning table from measurements ---- */
-
-typedef struct tuner {
-    const fire_bench_t  *b;
-    fire_bench_result_t *result;  /* of one size */
-    int                  n, size; /* how many; which size */
-    fire_str_t           text;
-    fire_status_t        st;
-    int                  ranks;
-} tuner_t;
-
-static int compare_result(const void *va, const void *vb)
-{
-    const fire_bench_result_t *a = va, *b = vb;
-
-    return a->seconds < b->seconds ? -1 : a->seconds > b->seconds;
-}
-
-/* A line holds from half way (on a logarithmic scale) to the smaller size. */
-static fire_status_t write_line(tuner_t *t)
-{
-    const size_t *bytes = &t->b->bytes[t->size];
-    double        from  = t->size == 0 ? 0 : sqrt((double)bytes[-1] * (double)bytes[0]);
-
-    qsort(t->result, (size_t)t->n, sizeof(*t->result), compare_result);
-    FIRE_TRY(fire_str_printf(&t->text, "%d %.0f", t->ranks, from));
-    for (int i = 0; i < t->n; i++)
-        FIRE_TRY(fire_str_printf(&t->text, " %s", t->result[i].algo));
-    return fire_str_printf(&t->text, "\n");
-}
-
-static void next_size(tuner_t *t)
-{
-    if (t->st == FIRE_OK) t->st = write_line(t);
-    t->n = 0;
-    t->size++;
-}
-
-static void collect(void *arg, const fire_bench_result_t *r)
-{
-    tuner_t *t = arg;
-
-    if (r->bytes != t->b->bytes[t->size] / sizeof(float) * sizeof(float)) next_size(t);
-    if (strcmp(r->algo, LIBRARY) != 0 && strcmp(r->algo, AUTO) != 0)
-        t->result[t->n++] = *r;
-}
-
-fire_status_t fire_comm_tune(fire_comm_t *c, const fire_bench_t *b, char **text_p)
-{
-    tuner_t       t = {.b = b, .ranks = c->tp->size};
-    fire_status_t st;
-
-    FIRE_TRY(FIRE_NEW(&t.result, b->nalgo));
-    st = fire_str_printf(&t.text, "# firecaffe tuning 1\n");
-    if (st == FIRE_OK) st = fire_comm_bench(c, b, collect, &t);
-    if (st == FIRE_OK) next_size(&t);
-    if (st == FIRE_OK) st = t.st;
-    if (st == FIRE_OK) st = fire_str_take(&t.text, text_p);
-    fire_str_fini(&t.text);
-    fire_free(t.result);
     return st;
 }

@@ -1,3 +1,4 @@
+/* probe.c - times swaps between rank 0 and one other rank, on each kind of link. */
 #include "comm/measure/probe.h"
 
 #include <stdlib.h>
@@ -9,15 +10,16 @@
 
 enum { WARM_UPS = 1, REPEATS = 7 };
 
-/* One of two workers; the others only meet them at barriers. */
+/* The two ranks that swap; all others only take part in fire_comm_agree(). */
 typedef struct pair {
     fire_comm_t *c;
-    int          peer; /* -1: not one of them */
+    int          peer; /* the other rank; -1: this rank does not swap */
     float       *buf;  /* [2 * floats] */
     size_t       floats;
 } pair_t;
 
-/* Both send `floats` and get as many beside them, in one round. */
+/* In one round, both send the first `floats` elements of buf and receive as many into
+ * its second half; `take` says whether to copy or to add them. */
 static fire_status_t plan_swap(const pair_t *p, fire_step_kind_t take, size_t floats,
                                fire_sched_t *s)
 {
@@ -64,7 +66,7 @@ static fire_status_t time_swaps(fire_exec_t *x, double *seconds_p)
     return FIRE_OK;
 }
 
-/* Median seconds of a swap; others than the two leave it at 0. */
+/* Median seconds of a swap; ranks that do not swap leave *seconds_p unchanged. */
 static fire_status_t time_swap(const pair_t *p, fire_step_kind_t take, size_t floats,
                                double *seconds_p)
 {
@@ -88,7 +90,9 @@ static fire_status_t time_swap(const pair_t *p, fire_step_kind_t take, size_t fl
     return fire_comm_agree(p->c, st);
 }
 
-/* What two workers share need not be copied before it is added. */
+/* bandwidth: from the time of a long message less that of a single float. reduce: from
+ * what adding takes longer than copying or, in shared memory, where nothing needs to be
+ * copied first, longer than an empty message. */
 static fire_status_t measure(const pair_t *p, fire_wire_probe_t *w)
 {
     const double bytes = (double)(p->floats * sizeof(float));
@@ -105,7 +109,8 @@ static fire_status_t measure(const pair_t *p, fire_wire_probe_t *w)
     return FIRE_OK;
 }
 
-/* Worker 0 and the first that sits where it is wanted; what they found, all get. */
+/* Measure between rank 0 and the first rank on the same, or on another, node; rank 0
+ * sends the result to all. */
 static fire_status_t probe_wire(fire_comm_t *c, float *buf, size_t floats,
                                 bool same_node, fire_wire_probe_t *w)
 {

@@ -1,21 +1,24 @@
-/* probe.h - what the wires between these workers are like: two of them swap messages,
- * by the executor that sums gradients, and a message costs what it costs there. */
+/* probe.h - measures the links between these workers for `firecaffe plan`: latency,
+ * bandwidth, speed of adding. Two ranks swap messages with the executor that also sums
+ * gradients, so that a message costs what it costs there. */
 #ifndef FIRE_COMM_PROBE_H
 #define FIRE_COMM_PROBE_H
 #include "comm/comm.h"
 
 typedef struct fire_wire_probe {
-    bool   found;                      /* are there two such workers? */
-    bool   shared;                     /* they reach each other's memory */
-    double latency, bandwidth, reduce; /* seconds, bytes/s, bytes added/s */
+    bool   found;     /* there are two ranks with such a link */
+    bool   shared;    /* they can access each other's memory */
+    double latency;   /* seconds for a short message */
+    double bandwidth; /* bytes/s */
+    double reduce;    /* bytes/s that a rank adds */
 } fire_wire_probe_t;
 
 typedef struct fire_probe {
-    fire_wire_probe_t node, net; /* inside a node, between nodes */
-    int               nodes, per_node;
+    fire_wire_probe_t node, net;       /* inside a node, between nodes */
+    int               nodes, per_node; /* nodes, ranks of the fullest one */
 } fire_probe_t;
 
-/* Messages of so many floats: more than caches hold, as gradients come from memory. All
- * ranks call it and get the same. */
+/* All ranks call it and get the same result. `floats`: length of the messages; choose
+ * more than caches hold, because gradients come from memory. */
 fire_status_t fire_comm_probe(fire_comm_t *c, size_t floats, fire_probe_t *probe_p);
 #endif

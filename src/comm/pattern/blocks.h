@@ -1,13 +1,19 @@
-/* blocks.h - any number of ranks as aligned power-of-two blocks, largest first,
- * and the piece of a span that each rank of a block ends with when the block
- * halves it, nearest partner first.
+/* blocks.h - any number of ranks as aligned power-of-two blocks, largest first, and the
+ * span that each rank of a block holds while the block halves a buffer, nearest partner
+ * first.
  *
  *   size 13:  [0 .. 7]  [8 .. 11]  [12]
  *
- * The canonical sum over 13 is S(0..7) + (S(8..11) + S(12)): each block sums
- * canonically inside, then the smallest is folded into the next larger one, and
- * so on. Halving by bit 0 first means that the piece of position v in a block of
- * 2^k is the union of the pieces of v, v + 2^k, v + 2*2^k ... in a larger one. */
+ * The canonical sum over 13 ranks is S(0..7) + (S(8..11) + S(12)): each block sums
+ * canonically inside, then the smallest is added to the next larger one, and so on.
+ *
+ * Halving by bit 0 first, in a block of 4:
+ *
+ *   v = 0: |####|    |    |    |      v = 1: |    |    |####|    |
+ *   v = 2: |    |####|    |    |      v = 3: |    |    |    |####|
+ *
+ * Therefore the span of position v in a block of 2^k is the union of the spans of v, v
+ * + 2^k, v + 2*2^k ... in a larger block. */
 #ifndef FIRE_PATTERN_BLOCKS_H
 #define FIRE_PATTERN_BLOCKS_H
 #include "comm/sched.h"
@@ -16,7 +22,7 @@ typedef struct fire_block {
     int first, bits; /* ranks first ... first + 2^bits - 1 */
 } fire_block_t;
 
-/* The block of a rank, and its neighbours; bits is -1 where there is none. */
+/* The block of a rank and the next ones in size; bits is -1 where there is none. */
 typedef struct fire_blocks {
     fire_block_t larger, mine, smaller;
 } fire_blocks_t;
@@ -39,7 +45,8 @@ static inline fire_blocks_t fire_blocks(int rank, int size)
     return b;
 }
 
-/* What position v holds after `steps` halvings. */
+/* The span that position v holds after `steps` halvings: bit d of v chooses the half of
+ * halving d. */
 static inline fire_span_t fire_block_piece(fire_span_t span, int v, int steps,
                                            size_t grain)
 {

@@ -1,3 +1,4 @@
+/* select.c - which algorithm, and how long its messages are (select.h). */
 #include "comm/select/select.h"
 
 #include <float.h>
@@ -5,14 +6,17 @@
 
 #include "comm/algo/cost.h"
 
-/* Rough figures of today's machines; `--tune` replaces them by measurements. */
+/* Rough figures of today's machines: seconds per message, seconds per byte (10 GB/s
+ * inside a node, 1.2 GB/s between nodes, 20 GB/s to add). A tuning table replaces
+ * them. */
 static const fire_machine_t typical = {
     .node = {.alpha = 2e-6, .beta = 1 / 10e9, .gamma = 1 / 20e9},
     .net  = {.alpha = 20e-6, .beta = 1 / 1.2e9, .gamma = 1 / 20e9},
 };
 
-/* What is on its way to one rank shall fit into the buffer of a switch's port: two
- * messages from each that sends to it. Else packets get lost and are waited for. */
+/* Longest message, in bytes, where `fan` ranks send to one: two messages of each must
+ * fit into the buffer of a switch port, or packets are lost and sent again after a
+ * timeout. */
 static size_t fitting_piece(int fan)
 {
     size_t port = 192 << 10, least = 16 << 10, piece = port / 2 / (size_t)fan;
@@ -34,12 +38,14 @@ size_t fire_piece_of(const fire_algo_t *algo, const fire_coll_t *d)
     return piece > most ? most : piece;
 }
 
-static size_t piece_for(const fire_algo_t *algo, const fire_coll_t *d, size_t wish)
+/* In elements; `bytes` as asked for, or 0. */
+static size_t piece_for(const fire_algo_t *algo, const fire_coll_t *d, size_t bytes)
 {
-    return ((wish > 0 ? wish : fire_piece_of(algo, d)) + sizeof(float) - 1) /
+    return ((bytes > 0 ? bytes : fire_piece_of(algo, d)) + sizeof(float) - 1) /
            sizeof(float);
 }
 
+/* Can the algorithm do what is asked? */
 static bool fits(const fire_comm_t *c, const fire_collective_options_t *o,
                  const fire_codec_t *codec, const fire_coll_t *d,
                  const fire_algo_t *algo)

@@ -1,4 +1,4 @@
-/* tuning.c - reads tuning tables (see select.h). */
+/* tuning.c - reads tuning tables; select.h describes them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,9 +6,10 @@
 #include "base/file.h"
 #include "comm/select/select.h"
 
+/* One choice of a line; a line with three algorithms makes three entries. */
 typedef struct entry {
-    int           ranks, line;
-    size_t        from;
+    int           ranks, line; /* line number in the file */
+    size_t        from;        /* bytes */
     fire_choice_t choice;
 } entry_t;
 
@@ -115,7 +116,7 @@ bool fire_tuning_at(const fire_tuning_t *t, int ranks, size_t bytes, int i,
     return true;
 }
 
-/* Rank 0's bytes for all; *text_p is set on every rank or on none. */
+/* Send rank 0's n bytes to all; *text_p is set on every rank or on none. */
 static fire_status_t share_text(fire_comm_t *c, char **text_p, size_t n)
 {
     uint64_t      len = n;
