@@ -12,7 +12,7 @@ if(NOT FIRE_HAVE_CUDA)
   list(FILTER FIRE_SOURCES EXCLUDE REGEX "/device/cuda/")
 endif()
 if(FIRE_CUDA_EMULATOR)
-  list(FILTER FIRE_SOURCES EXCLUDE REGEX "/device/cuda/(cudnn/|range)")
+  list(FILTER FIRE_SOURCES EXCLUDE REGEX "/device/cuda/(cudnn/|virtual_memory)")
   list(APPEND FIRE_SOURCES ${FIRE_EMULATED_SOURCES})
 endif()
 

@@ -83,8 +83,8 @@ typedef struct fire_device {
     /* (a GPU) Addresses for a pool. Memory behind the first `bytes` of them, where the
      * first *have_p already have some; it may be a little more. Both away. */
     fire_status_t (*reserve)(void **ptr_p, size_t *bytes_p);
-    fire_status_t (*provide)(void *ptr, size_t bytes, size_t *have_p);
-    void (*unreserve)(void *ptr, size_t bytes, size_t have);
+    fire_status_t (*commit)(void *ptr, size_t bytes, size_t *committed_p);
+    void (*release)(void *ptr, size_t bytes, size_t committed);
 } fire_device_t;
 
 /* NULL where the place does not exist in this process. */

@@ -37,7 +37,7 @@ void fire_gpu_use(fire_stream_t *stream)
     (void)stream;
 }
 
-void fire_gpu_share(fire_stream_t *stream)
+void fire_gpu_set_shared(fire_stream_t *stream)
 {
     (void)stream;
 }
@@ -83,7 +83,7 @@ fire_status_t fire_gpu_unscale(fire_stream_t *stream, float *x, int64_t n)
     return missing();
 }
 
-fire_status_t fire_gpu_judge(fire_stream_t *stream, const float *x, int64_t n)
+fire_status_t fire_gpu_update_scale(fire_stream_t *stream, const float *x, int64_t n)
 {
     (void)stream, (void)x, (void)n;
     return missing();

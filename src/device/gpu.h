@@ -17,7 +17,7 @@ void          fire_gpu_close(fire_stream_t *stream); /* NULL is allowed */
 /* Another thread of the worker (one that exchanges gradients) works on its queue. */
 void fire_gpu_use(fire_stream_t *stream);
 /* To be said before one does: from then on nothing runs beside the queue. */
-void fire_gpu_share(fire_stream_t *stream);
+void fire_gpu_set_shared(fire_stream_t *stream);
 /* Wait for all work of the queue; errors of kernels come out here. */
 fire_status_t fire_gpu_sync(fire_stream_t *stream);
 
@@ -43,20 +43,20 @@ fire_status_t fire_gpu_set_scale(fire_stream_t *stream, float scale, int good);
 fire_status_t fire_gpu_get_scale(fire_stream_t *stream, float *scale_p, int *good_p);
 fire_status_t fire_gpu_scale(fire_stream_t *stream, float *x, int64_t n);
 fire_status_t fire_gpu_unscale(fire_stream_t *stream, float *x, int64_t n);
-fire_status_t fire_gpu_judge(fire_stream_t *stream, const float *x, int64_t n);
+fire_status_t fire_gpu_update_scale(fire_stream_t *stream, const float *x, int64_t n);
 
 /* Values that kernels look up when they run: which step it is, the solver's rate and
  * Adam's correction. */
 fire_status_t fire_gpu_set_step(fire_stream_t *stream, int64_t step);
 fire_status_t fire_gpu_set_rate(fire_stream_t *stream, float rate, float correction);
 
-/* dst[at ...] += a * src[...]; fold: dst[at] += a times its sum. All terms in one launch,
+/* dst[at ...] += a * src[...]; sum: dst[at] += a times its sum. All terms in one launch,
  * or a few; the first `clear` of dst start from zero. */
 typedef struct fire_gpu_term {
     const float *src;
     float        a;
     int64_t      at, n;
-    bool         fold;
+    bool         sum;
 } fire_gpu_term_t;
 
 enum { FIRE_GPU_TERMS = 32 };

@@ -26,7 +26,7 @@ struct fire_pool {
     char                *memory;
     size_t               bytes;
     size_t               peak, lasting; /* in use at most, from each end */
-    size_t               have;          /* on a GPU: so many have memory behind them */
+    size_t               committed;     /* on a GPU: so many have memory behind them */
     span_t              *span;
     int64_t              n, cap;
 };
@@ -81,7 +81,7 @@ void fire_pool_release(fire_pool_t *p)
 {
     if (p == NULL || atomic_fetch_sub(&p->refs, 1) > 1) return;
     if (p->gpu != NULL)
-        p->gpu->unreserve(p->memory, p->bytes, p->have);
+        p->gpu->release(p->memory, p->bytes, p->committed);
     else
         fire_unreserve(p->memory, p->bytes);
     fire_pool_release(p->on_gpu);
@@ -127,8 +127,8 @@ fire_status_t fire_pool_take(fire_pool_t *p, size_t bytes, void **ptr_p)
     while (i < p->n && !has_room(&p->span[i], bytes))
         i++;
     if (i == p->n) return out_of_memory(bytes, "activations");
-    if (p->gpu != NULL && p->span[i].first + bytes > p->have)
-        FIRE_TRY(p->gpu->provide(p->memory, p->span[i].first + bytes, &p->have));
+    if (p->gpu != NULL && p->span[i].first + bytes > p->committed)
+        FIRE_TRY(p->gpu->commit(p->memory, p->span[i].first + bytes, &p->committed));
     if (p->span[i].bytes > bytes) {
         FIRE_TRY(insert(p, i));
         p->span[i + 1].first += bytes;

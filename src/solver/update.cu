@@ -14,11 +14,11 @@ typedef struct segment {
 } segment_t;
 
 typedef struct pack {
-    fire_cuda_live_t live;
-    fire_update_t    common;
-    int              count;
-    unsigned         first_block[MOST + 1];
-    segment_t        segment[MOST];
+    fire_cuda_step_state_t state;
+    fire_update_t          common;
+    int                    count;
+    unsigned               first_block[MOST + 1];
+    segment_t              segment[MOST];
 } pack_t;
 
 /* The segment that this block works on. */
@@ -47,10 +47,10 @@ template <rule_t *rule> __global__ static void apply(const pack_t p)
     int64_t         at  = (int64_t)(blockIdx.x - p.first_block[k]) * CHUNK;
     int64_t         end = at + CHUNK < s.n ? at + CHUNK : s.n;
 
-    if (*p.live.skip) return;
-    u.rate       = s.mult != 0 ? *p.live.rate * s.mult : s.rate;
+    if (*p.state.skip) return;
+    u.rate       = s.mult != 0 ? *p.state.rate * s.mult : s.rate;
     u.decay      = s.decay;
-    u.correction = *p.live.correction;
+    u.correction = *p.state.correction;
     for (int64_t i = at + threadIdx.x; i < end; i += blockDim.x)
         rule(&u, s.w + i, s.g + i, s.h0 + i, s.h1 != NULL ? s.h1 + i : NULL);
 }
@@ -97,7 +97,7 @@ fire_status_t fire_update_gpu(fire_stream_t *s, const char *type,
 
     for (int done = 0; done < count;) {
         done += fill_pack(u + done, count - done, &p);
-        p.live = s->live;
+        p.state = s->step_state;
         FIRE_TRY(launch(s, type, p));
     }
     return FIRE_OK;
@@ -114,7 +114,7 @@ __global__ static void blend(int64_t n, const int *skip, float keep, float *w,
 fire_status_t fire_update_blend_gpu(fire_stream_t *s, int64_t n, float keep, float *w,
                                     float share, const float *g)
 {
-    return FIRE_LAUNCH(s, n, blend, n, s->live.skip, keep, w, share, g);
+    return FIRE_LAUNCH(s, n, blend, n, s->step_state.skip, keep, w, share, g);
 }
 
 /* ---- the norm of the gradient ---- */

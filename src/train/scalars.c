@@ -59,11 +59,11 @@ static fire_status_t add_losses(terms_t *s, const fire_layer_t *l)
     for (int k = 0; k < l->ntop; k++) {
         if (l->loss_weight[k] == 0) continue;
         FIRE_TRY(fire_blob_read(l->top[k], FIRE_DATA, FIRE_GPU, &x));
-        FIRE_TRY(add(s, (fire_gpu_term_t){.src  = x,
-                                          .a    = share_of(s->t) * l->loss_weight[k],
-                                          .at   = FIRE_SCALAR_LOSS,
-                                          .n    = l->top[k]->count,
-                                          .fold = true}));
+        FIRE_TRY(add(s, (fire_gpu_term_t){.src = x,
+                                          .a   = share_of(s->t) * l->loss_weight[k],
+                                          .at  = FIRE_SCALAR_LOSS,
+                                          .n   = l->top[k]->count,
+                                          .sum = true}));
     }
     return FIRE_OK;
 }

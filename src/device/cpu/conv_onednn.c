@@ -195,7 +195,7 @@ static fire_status_t make_attributes(const fire_onednn_conv_t *c,
 static fire_status_t make_op(const arrays_t *a, fire_onednn_pass_t pass, int64_t parts,
                              const_dnnl_primitive_desc_t pd, fire_onednn_op_t *op_p)
 {
-    const fire_onednn_want_t
+    const fire_onednn_arg_t
         forward[]  = {{DNNL_ARG_SRC, dnnl_query_src_md, 0, &a->x, true},
                       {DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, &a->weights, false},
                       {DNNL_ARG_DST, dnnl_query_dst_md, 0, &a->y, true},

@@ -78,7 +78,7 @@ static fire_status_t batch_format(const fire_onednn_array_t *part, int64_t parts
 }
 
 static fire_status_t add_argument(fire_onednn_op_t *op, const_dnnl_primitive_desc_t pd,
-                                  const fire_onednn_want_t *want)
+                                  const fire_onednn_arg_t *want)
 {
     fire_onednn_md_ref_t md =
         dnnl_primitive_desc_query_md(pd, want->query, want->index);
@@ -111,7 +111,7 @@ static fire_status_t add_scratch(fire_onednn_op_t *op, const_dnnl_primitive_desc
 }
 
 fire_status_t fire_onednn_op_make(const_dnnl_primitive_desc_t pd, int64_t parts,
-                                  int nwant, const fire_onednn_want_t *want,
+                                  int nwant, const fire_onednn_arg_t *want,
                                   fire_onednn_op_t *op_p)
 {
     fire_onednn_op_t op = {.parts = parts};

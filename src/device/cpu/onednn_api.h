@@ -28,17 +28,17 @@ void          fire_onednn_md_free(dnnl_memory_desc_t *md);
 
 /* One argument of an operation: its DNNL_ARG_ name, its array, and where the
  * primitive's description tells the format. */
-typedef struct fire_onednn_want {
+typedef struct fire_onednn_arg {
     int                        name;
     dnnl_query_t               query;
     int                        index;
     const fire_onednn_array_t *array;
     bool                       batch; /* the first axis is the batch */
-} fire_onednn_want_t;
+} fire_onednn_arg_t;
 
 /* The primitive does one of `parts` parts of the batch. */
 fire_status_t fire_onednn_op_make(const_dnnl_primitive_desc_t pd, int64_t parts,
-                                  int nwant, const fire_onednn_want_t *want,
+                                  int nwant, const fire_onednn_arg_t *want,
                                   fire_onednn_op_t *op_p);
 
 /* oneDNN's own format as ours: plain or blocked where it is one of these. */

@@ -32,7 +32,7 @@ static fire_status_t note(void *ptr, size_t bytes)
     return FIRE_OK;
 }
 
-fire_status_t fire_cuda_take(size_t bytes, void **ptr_p)
+fire_status_t fire_cuda_alloc(size_t bytes, void **ptr_p)
 {
     void         *ptr;
     fire_status_t st;
@@ -49,7 +49,7 @@ fire_status_t fire_cuda_take(size_t bytes, void **ptr_p)
 }
 
 /* The latest go first, mostly. */
-void fire_cuda_give(void *ptr)
+void fire_cuda_free(void *ptr)
 {
     if (ptr == NULL) return;
     pthread_mutex_lock(&lock);
@@ -68,7 +68,7 @@ void fire_cuda_give(void *ptr)
     cudaFree(ptr);
 }
 
-void fire_cuda_count(int64_t bytes)
+void fire_cuda_count_bytes(int64_t bytes)
 {
     int gpu = 0;
 

@@ -41,7 +41,7 @@ enum { SCRATCH = 32 << 20 };
 
 static fire_status_t set_up(fire_cuda_work_queue_t *queue)
 {
-    FIRE_TRY(fire_cuda_take(SCRATCH, &queue->cublas_scratch.memory));
+    FIRE_TRY(fire_cuda_alloc(SCRATCH, &queue->cublas_scratch.memory));
     queue->cublas_scratch.bytes = SCRATCH;
     FIRE_TRY(CUBLAS(cublas.Create_v2((cublasHandle_t *)&queue->cublas)));
     FIRE_TRY(CUBLAS(cublas.SetStream_v2(queue->cublas, queue->stream)));
@@ -64,7 +64,7 @@ static fire_status_t open_handle(fire_cuda_work_queue_t *queue)
 void fire_cublas_close(fire_cuda_work_queue_t *queue)
 {
     if (queue->cublas != NULL) cublas.Destroy_v2(queue->cublas);
-    fire_cuda_give(queue->cublas_scratch.memory);
+    fire_cuda_free(queue->cublas_scratch.memory);
     queue->cublas         = NULL;
     queue->cublas_scratch = (fire_cuda_scratch_t){0};
 }

@@ -12,27 +12,27 @@ fire_status_t fire_cuda_status(cudaError_t rc, const char *what, const char *fil
 
 /* What changes from step to step and kernels find in GPU memory, so that a recorded step
  * can run again with other values. */
-typedef struct fire_cuda_live {
+typedef struct fire_cuda_step_state {
     uint64_t *step;       /* of the moment */
     float    *rate;       /* of the solver */
     float    *correction; /* Adam's */
     float    *scale;      /* of the loss, where fp16 is in use */
     int      *good;       /* steps since it changed */
     int      *skip;       /* the step's gradients are not finite: update nothing */
-} fire_cuda_live_t;
+} fire_cuda_step_state_t;
 
-/* What a kernel has to complain about, in memory that the host can read; who: 0, nobody,
+/* What a kernel has to complain about, in memory that the host can read; layer: 0, none,
  * or the number of a name. */
-typedef struct fire_cuda_wrong {
-    int   who, classes;
+typedef struct fire_cuda_fault {
+    int   layer, classes;
     float label;
     bool  is_index; /* of rows, not a label */
-} fire_cuda_wrong_t;
+} fire_cuda_fault_t;
 
-typedef struct fire_cuda_blamer {
-    volatile fire_cuda_wrong_t *wrong;
-    int                         who;
-} fire_cuda_blame_t;
+typedef struct fire_cuda_reporter {
+    volatile fire_cuda_fault_t *fault;
+    int                         layer;
+} fire_cuda_reporter_t;
 
 /* Memory for passing use, that grows. */
 typedef struct fire_cuda_scratch {
@@ -54,16 +54,16 @@ struct fire_stream {
     fire_cuda_work_queue_t main; /* all work goes here */
     fire_cuda_work_queue_t side; /* swapped with main by side_queue.c */
     cudaEvent_t            forked, joined;
-    bool                   shared;    /* by threads: none of them may exchange lanes */
-    fire_cuda_scratch_t    squares;   /* of updates, which another thread may ask for */
-    cudaStream_t           sending;   /* what goes to the GPU ahead of time */
-    void                  *cudnn;     /* handle, made when first asked for */
-    struct fire_cudnn_op  *cudnn_ops; /* operations made so far */
+    bool                   shared;  /* by threads: none of them may exchange lanes */
+    fire_cuda_scratch_t    squares; /* of updates, which another thread may ask for */
+    cudaStream_t           upload_queue; /* what goes to the GPU ahead of time */
+    void                  *cudnn;        /* handle, made when first asked for */
+    struct fire_cudnn_op  *cudnn_ops;    /* operations made so far */
     struct fire_tune      *tune; /* plans that were measured; NULL: not asked yet */
     int64_t                generation; /* of scratch memory */
-    fire_cuda_live_t       live;
+    fire_cuda_step_state_t step_state;
 
-    volatile fire_cuda_wrong_t *wrong;
+    volatile fire_cuda_fault_t *fault;
     const char                 *current_layer; /* the layer that runs, or NULL */
     char                      **name;          /* of those who may complain, from 1 */
     int64_t                     nname, name_cap;
@@ -74,15 +74,15 @@ struct fire_stream {
 cudaStream_t fire_cuda_queue(void);
 
 /* Device memory, counted (gpu.h). */
-fire_status_t fire_cuda_take(size_t bytes, void **ptr_p);
-void          fire_cuda_give(void *ptr); /* NULL is allowed */
+fire_status_t fire_cuda_alloc(size_t bytes, void **ptr_p);
+void          fire_cuda_free(void *ptr); /* NULL is allowed */
 /* Memory from elsewhere: so many bytes more, or less. */
-void fire_cuda_count(int64_t bytes);
+void fire_cuda_count_bytes(int64_t bytes);
 
 /* For a kernel of the layer that runs, to complain with; nobody hears it if it has no
  * name. The complaint is an error where the host next waits for the GPU. */
-fire_cuda_blame_t fire_cuda_blame(fire_stream_t *s);
-fire_status_t     fire_cuda_hear(fire_stream_t *s);
+fire_cuda_reporter_t fire_cuda_make_reporter(fire_stream_t *s);
+fire_status_t        fire_cuda_check_fault(fire_stream_t *s);
 
 /* Memory of at least `bytes`, valid until the next call; what libraries are given is
  * workspace, scratch is not touched by them. */
@@ -95,13 +95,13 @@ fire_status_t fire_cuda_squares(fire_stream_t *s, size_t bytes, void **memory_p)
  * threads share it runs in its turn. */
 fire_status_t fire_cuda_side_queue_begin(fire_stream_t *s);
 fire_status_t fire_cuda_side_queue_end(fire_stream_t *s, fire_status_t so_far);
-fire_status_t fire_cuda_side_queue_meet(fire_stream_t *s);
+fire_status_t fire_cuda_side_queue_join(fire_stream_t *s);
 void          fire_cuda_side_queue_close(fire_stream_t *s);
 void          fire_cuda_work_queue_close(fire_cuda_work_queue_t *queue);
 
-static inline const fire_cuda_live_t *fire_cuda_live(const fire_stream_t *s)
+static inline const fire_cuda_step_state_t *fire_cuda_step_state(const fire_stream_t *s)
 {
-    return &s->live;
+    return &s->step_state;
 }
 
 /* Arithmetic of the device's table (device.h). */
@@ -114,8 +114,8 @@ fire_status_t fire_cuda_add_scaled(float *dst, float a, const float *src, int64_
 
 /* range.c: the table's calls for pools. */
 fire_status_t fire_cuda_reserve(void **ptr_p, size_t *bytes_p);
-fire_status_t fire_cuda_provide(void *ptr, size_t bytes, size_t *have_p);
-void          fire_cuda_unreserve(void *ptr, size_t bytes, size_t have);
+fire_status_t fire_cuda_commit(void *ptr, size_t bytes, size_t *committed_p);
+void          fire_cuda_release(void *ptr, size_t bytes, size_t committed);
 
 enum { FIRE_CUDA_BLOCK = 256 };
 

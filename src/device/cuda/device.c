@@ -60,11 +60,11 @@ fire_status_t fire_gpu_describe(int index, char *text, size_t size)
 /* ---- memory ---- */
 
 /* Whose queue this thread works on, as CUDA keeps its current device per thread. */
-static _Thread_local fire_stream_t *mine;
+static _Thread_local fire_stream_t *current;
 
 cudaStream_t fire_cuda_queue(void)
 {
-    return mine != NULL ? mine->main.stream : 0;
+    return current != NULL ? current->main.stream : 0;
 }
 
 static fire_status_t gpu_clear(void *dst, size_t bytes)
@@ -77,10 +77,10 @@ static fire_status_t gpu_alloc(size_t bytes, void **ptr_p)
     void         *ptr;
     fire_status_t st;
 
-    FIRE_TRY(fire_cuda_take(bytes, &ptr));
+    FIRE_TRY(fire_cuda_alloc(bytes, &ptr));
     st = gpu_clear(ptr, bytes);
     if (st < 0) {
-        fire_cuda_give(ptr);
+        fire_cuda_free(ptr);
         return st;
     }
     *ptr_p = ptr;
@@ -99,7 +99,7 @@ static fire_status_t gpu_to_host(void *dst, const void *src, size_t bytes)
     FIRE_TRY(FIRE_CUDA(
         cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, fire_cuda_queue())));
     FIRE_TRY(FIRE_CUDA(cudaStreamSynchronize(fire_cuda_queue())));
-    return mine != NULL ? fire_cuda_hear(mine) : FIRE_OK;
+    return current != NULL ? fire_cuda_check_fault(current) : FIRE_OK;
 }
 
 static fire_status_t gpu_copy(void *dst, const void *src, size_t bytes)
@@ -112,7 +112,7 @@ static const fire_device_t gpu = {
     .name       = "cuda",
     .place      = FIRE_GPU,
     .alloc      = gpu_alloc,
-    .free       = fire_cuda_give,
+    .free       = fire_cuda_free,
     .from_host  = gpu_from_host,
     .to_host    = gpu_to_host,
     .convert    = fire_cuda_convert,
@@ -122,8 +122,8 @@ static const fire_device_t gpu = {
     .add_left   = fire_cuda_add_left,
     .add_scaled = fire_cuda_add_scaled,
     .reserve    = fire_cuda_reserve,
-    .provide    = fire_cuda_provide,
-    .unreserve  = fire_cuda_unreserve,
+    .commit     = fire_cuda_commit,
+    .release    = fire_cuda_release,
 };
 
 /* ---- queues ---- */
@@ -132,16 +132,16 @@ static fire_status_t make_live(fire_stream_t *s)
 {
     void *host;
 
-    FIRE_TRY(fire_cuda_take(64, (void **)&s->live.step));
-    s->live.rate       = (float *)(s->live.step + 1);
-    s->live.correction = s->live.rate + 1;
-    s->live.scale      = s->live.rate + 2;
-    s->live.good       = (int *)(s->live.rate + 3);
-    s->live.skip       = s->live.good + 1;
-    FIRE_TRY(FIRE_CUDA(cudaHostAlloc(&host, sizeof(*s->wrong), cudaHostAllocDefault)));
-    s->wrong      = host;
-    s->wrong->who = 0;
-    return FIRE_CUDA(cudaMemsetAsync(s->live.step, 0, 64, s->main.stream));
+    FIRE_TRY(fire_cuda_alloc(64, (void **)&s->step_state.step));
+    s->step_state.rate       = (float *)(s->step_state.step + 1);
+    s->step_state.correction = s->step_state.rate + 1;
+    s->step_state.scale      = s->step_state.rate + 2;
+    s->step_state.good       = (int *)(s->step_state.rate + 3);
+    s->step_state.skip       = s->step_state.good + 1;
+    FIRE_TRY(FIRE_CUDA(cudaHostAlloc(&host, sizeof(*s->fault), cudaHostAllocDefault)));
+    s->fault        = host;
+    s->fault->layer = 0;
+    return FIRE_CUDA(cudaMemsetAsync(s->step_state.step, 0, 64, s->main.stream));
 }
 
 fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
@@ -168,18 +168,19 @@ fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
                   err_stream);
     FIRE_TRY_GOTO(st, FIRE_CUDA(cudaStreamCreate(&s->main.stream)), err_stream);
     FIRE_TRY_GOTO(
-        st, FIRE_CUDA(cudaStreamCreateWithFlags(&s->sending, cudaStreamNonBlocking)),
+        st,
+        FIRE_CUDA(cudaStreamCreateWithFlags(&s->upload_queue, cudaStreamNonBlocking)),
         err_queue);
     FIRE_TRY_GOTO(st, make_live(s), err_live);
     fire_device_add(&gpu);
-    mine      = s;
+    current   = s;
     *stream_p = s;
     return FIRE_OK;
 
 err_live:
-    cudaFreeHost((void *)s->wrong);
-    fire_cuda_give(s->live.step);
-    cudaStreamDestroy(s->sending);
+    cudaFreeHost((void *)s->fault);
+    fire_cuda_free(s->step_state.step);
+    cudaStreamDestroy(s->upload_queue);
 err_queue:
     cudaStreamDestroy(s->main.stream);
 err_stream:
@@ -190,8 +191,8 @@ err_stream:
 void fire_cuda_work_queue_close(fire_cuda_work_queue_t *queue)
 {
     fire_cublas_close(queue);
-    fire_cuda_give(queue->workspace.memory);
-    fire_cuda_give(queue->scratch.memory);
+    fire_cuda_free(queue->workspace.memory);
+    fire_cuda_free(queue->scratch.memory);
     cudaStreamDestroy(queue->stream);
     *queue = (fire_cuda_work_queue_t){0};
 }
@@ -205,25 +206,25 @@ void fire_gpu_close(fire_stream_t *s)
     fire_cudnn_close(s);
 #endif
     fire_tune_close(s->tune);
-    fire_cuda_give(s->live.step);
-    cudaFreeHost((void *)s->wrong);
+    fire_cuda_free(s->step_state.step);
+    cudaFreeHost((void *)s->fault);
     for (int64_t i = 0; i < s->nname; i++)
         fire_free(s->name[i]);
     fire_free(s->name);
-    cudaStreamDestroy(s->sending);
-    fire_cuda_give(s->squares.memory);
+    cudaStreamDestroy(s->upload_queue);
+    fire_cuda_free(s->squares.memory);
     fire_cuda_work_queue_close(&s->main);
-    if (mine == s) mine = NULL;
+    if (current == s) current = NULL;
     fire_free(s);
 }
 
 void fire_gpu_use(fire_stream_t *s)
 {
-    mine = s;
+    current = s;
     if (s != NULL) cudaSetDevice(s->device);
 }
 
-void fire_gpu_share(fire_stream_t *s)
+void fire_gpu_set_shared(fire_stream_t *s)
 {
     s->shared = true;
 }
@@ -231,7 +232,7 @@ void fire_gpu_share(fire_stream_t *s)
 fire_status_t fire_gpu_sync(fire_stream_t *s)
 {
     FIRE_TRY(FIRE_CUDA(cudaStreamSynchronize(s->main.stream)));
-    return fire_cuda_hear(s);
+    return fire_cuda_check_fault(s);
 }
 
 static fire_status_t fit(fire_stream_t *s, fire_cuda_scratch_t *m, size_t bytes,
@@ -239,10 +240,10 @@ static fire_status_t fit(fire_stream_t *s, fire_cuda_scratch_t *m, size_t bytes,
 {
     if (bytes > m->bytes) {
         FIRE_TRY(fire_gpu_sync(s)); /* the old one may be in use */
-        fire_cuda_give(m->memory);
+        fire_cuda_free(m->memory);
         *m = (fire_cuda_scratch_t){0};
         s->generation++; /* what was recorded with it must not run, come what may */
-        FIRE_TRY(fire_cuda_take(bytes, &m->memory));
+        FIRE_TRY(fire_cuda_alloc(bytes, &m->memory));
         m->bytes = bytes;
     }
     *memory_p = m->memory;

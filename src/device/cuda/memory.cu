@@ -54,11 +54,11 @@ __global__ static void add_terms(const terms_t t, int clear, float *dst)
     __syncthreads();
     for (int k = 0; k < t.n; k++) {
         fire_gpu_term_t term = t.term[k];
-        int             step = term.fold ? 1 : blockDim.x;
+        int             step = term.sum ? 1 : blockDim.x;
 
-        if (term.fold && threadIdx.x > 0) continue;
+        if (term.sum && threadIdx.x > 0) continue;
         for (int64_t i = threadIdx.x; i < term.n; i += step)
-            dst[term.at + (term.fold ? 0 : i)] += term.a * term.src[i];
+            dst[term.at + (term.sum ? 0 : i)] += term.a * term.src[i];
     }
 }
 
@@ -77,23 +77,24 @@ fire_status_t fire_gpu_add_terms(fire_stream_t *s, float *dst, int64_t clear,
     return FIRE_OK;
 }
 
-__global__ static void set_step(fire_cuda_live_t live, uint64_t step)
+__global__ static void set_step(fire_cuda_step_state_t state, uint64_t step)
 {
-    *live.step = step;
+    *state.step = step;
 }
 
-__global__ static void set_rate(fire_cuda_live_t live, float rate, float correction)
+__global__ static void set_rate(fire_cuda_step_state_t state, float rate,
+                                float correction)
 {
-    *live.rate       = rate;
-    *live.correction = correction;
+    *state.rate       = rate;
+    *state.correction = correction;
 }
 
 fire_status_t fire_gpu_set_step(fire_stream_t *s, int64_t step)
 {
-    return FIRE_LAUNCH_GRID(s, 1, 1, set_step, s->live, (uint64_t)step);
+    return FIRE_LAUNCH_GRID(s, 1, 1, set_step, s->step_state, (uint64_t)step);
 }
 
 fire_status_t fire_gpu_set_rate(fire_stream_t *s, float rate, float correction)
 {
-    return FIRE_LAUNCH_GRID(s, 1, 1, set_rate, s->live, rate, correction);
+    return FIRE_LAUNCH_GRID(s, 1, 1, set_rate, s->step_state, rate, correction);
 }

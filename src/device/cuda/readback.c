@@ -71,7 +71,7 @@ fire_status_t fire_gpu_readback_take(fire_gpu_readback_t *p, float *dst)
     p->count--;
     FIRE_TRY(FIRE_CUDA(cudaEventSynchronize(p->arrived[at])));
     memcpy(dst, p->host + at * p->n, (size_t)p->n * sizeof(float));
-    return fire_cuda_hear(p->stream);
+    return fire_cuda_check_fault(p->stream);
 }
 
 bool fire_gpu_readback_is_pending(const fire_gpu_readback_t *p)

@@ -42,7 +42,7 @@ fire_status_t fire_cuda_side_queue_end(fire_stream_t *s, fire_status_t so_far)
     return FIRE_CUDA(cudaEventRecord(s->joined, s->side.stream));
 }
 
-fire_status_t fire_cuda_side_queue_meet(fire_stream_t *s)
+fire_status_t fire_cuda_side_queue_join(fire_stream_t *s)
 {
     if (s->shared) return FIRE_OK;
     return FIRE_CUDA(cudaStreamWaitEvent(s->main.stream, s->joined, 0));

@@ -4,7 +4,7 @@
 
 struct fire_gpu_upload {
     fire_stream_t *stream;
-    void          *host, *here; /* pinned, and on the GPU */
+    void          *host, *device; /* pinned, and on the GPU */
     size_t         bytes;
     bool           sent_once, opened_once;
     bool           waited;         /* the queue had to, when it was last opened */
@@ -38,9 +38,9 @@ err:
 static void free_memory(fire_gpu_upload_t *p)
 {
     cudaFreeHost(p->host);
-    fire_cuda_give(p->here);
-    p->host = p->here = NULL;
-    p->bytes          = 0;
+    fire_cuda_free(p->device);
+    p->host = p->device = NULL;
+    p->bytes            = 0;
 }
 
 static void drop(cudaEvent_t event)
@@ -69,7 +69,7 @@ fire_status_t fire_gpu_upload_fit(fire_gpu_upload_t *p, size_t bytes, void **hos
         free_memory(p);
         FIRE_TRY(FIRE_CUDA(cudaSetDevice(p->stream->device)));
         FIRE_TRY(FIRE_CUDA(cudaHostAlloc(&p->host, bytes, cudaHostAllocDefault)));
-        FIRE_TRY(fire_cuda_take(bytes, &p->here));
+        FIRE_TRY(fire_cuda_alloc(bytes, &p->device));
         p->bytes = bytes;
     }
     *host_p = p->host;
@@ -78,11 +78,11 @@ fire_status_t fire_gpu_upload_fit(fire_gpu_upload_t *p, size_t bytes, void **hos
 
 fire_status_t fire_gpu_upload_send(fire_gpu_upload_t *p, size_t bytes)
 {
-    cudaStream_t q = p->stream->sending;
+    cudaStream_t q = p->stream->upload_queue;
 
     if (p->opened_once) FIRE_TRY(FIRE_CUDA(cudaStreamWaitEvent(q, p->read, 0)));
-    FIRE_TRY(
-        FIRE_CUDA(cudaMemcpyAsync(p->here, p->host, bytes, cudaMemcpyHostToDevice, q)));
+    FIRE_TRY(FIRE_CUDA(
+        cudaMemcpyAsync(p->device, p->host, bytes, cudaMemcpyHostToDevice, q)));
     p->sent_once = true;
     return FIRE_CUDA(cudaEventRecord(p->sent, q));
 }
@@ -105,7 +105,7 @@ fire_status_t fire_gpu_upload_open(fire_gpu_upload_t *p, const void **memory_p)
         FIRE_TRY(FIRE_CUDA(cudaStreamWaitEvent(q, p->sent, 0)));
         FIRE_TRY(FIRE_CUDA(cudaEventRecord(p->arrived, q)));
     }
-    *memory_p = p->here;
+    *memory_p = p->device;
     return FIRE_OK;
 }
 

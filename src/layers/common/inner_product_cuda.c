@@ -120,5 +120,5 @@ fire_status_t fire_inner_product_cuda_backward(fire_layer_t *l)
     FIRE_TRY(is_thin(s) ? fire_gpu_few_outputs_backward_data(l->ctx->stream, &t, dy,
                                                              weights, dx)
                         : fire_cuda_gemm_run(l->ctx->stream, &g, dy, weights, dx));
-    return side_queue ? fire_cuda_side_queue_meet(l->ctx->stream) : FIRE_OK;
+    return side_queue ? fire_cuda_side_queue_join(l->ctx->stream) : FIRE_OK;
 }

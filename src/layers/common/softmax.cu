@@ -203,7 +203,7 @@ fire_status_t fire_softmax_loss_cuda_forward(fire_layer_t *l)
     t.loss   = norm + 1;
     t.valid  = t.loss + n;
     t.labels = fire_labels_t{s->loss.has_ignore, s->loss.ignore,
-                             fire_cuda_blame(l->ctx->stream)};
+                             fire_cuda_make_reporter(l->ctx->stream)};
     FIRE_IN_AS(l->bottom[0], FIRE_DATA, &f, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &t.label);
     FIRE_OUT(l, s->prob, FIRE_DATA, &prob);

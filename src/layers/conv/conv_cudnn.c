@@ -39,7 +39,7 @@ const char *fire_conv_cudnn_declines(const fire_layer_t *l)
     if (c->window.axes != 2) return "it has not two spatial axes";
     if (is_small(l) && l->ctx->kernels == NULL) /* who asks for it gets it */
         return "it is small: a matrix product is faster";
-    return fire_cudnn_is_here(l->ctx->stream) ? NULL : "libcudnn.so.9 is not here";
+    return fire_cudnn_is_available(l->ctx->stream) ? NULL : "libcudnn.so.9 is not here";
 }
 
 bool fire_conv_cudnn_absorbs(const fire_layer_t *l, const fire_layer_t *next)

@@ -73,10 +73,10 @@ __global__ static void im2col_flat(unsigned n, const flat_t c, const float *imag
 {
     FIRE_GRID_STRIDE (k, n) {
         uint64_t i      = (uint64_t)k; /* becomes the plane */
-        int      left   = (int)fire_take(&i, c.by_out[1]);
-        int      top    = (int)fire_take(&i, c.by_out[0]);
-        int      q      = (int)fire_take(&i, c.by_kernel[1]);
-        int      r      = (int)fire_take(&i, c.by_kernel[0]);
+        int      left   = (int)fire_divmod(&i, c.by_out[1]);
+        int      top    = (int)fire_divmod(&i, c.by_out[0]);
+        int      q      = (int)fire_divmod(&i, c.by_kernel[1]);
+        int      r      = (int)fire_divmod(&i, c.by_kernel[0]);
         int      y      = top * c.stride[0] - c.pad[0] + r * c.dilation[0];
         int      x      = left * c.stride[1] - c.pad[1] + q * c.dilation[1];
         bool     inside = y >= 0 && y < c.in[0] && x >= 0 && x < c.in[1];
@@ -104,8 +104,8 @@ __global__ static void col2im_flat(unsigned n, const flat_t c, const float *colu
 {
     FIRE_GRID_STRIDE (k, n) {
         uint64_t plane = (uint64_t)k;
-        int      w     = (int)fire_take(&plane, c.by_in[1]);
-        int      h     = (int)fire_take(&plane, c.by_in[0]);
+        int      w     = (int)fire_divmod(&plane, c.by_in[1]);
+        int      h     = (int)fire_divmod(&plane, c.by_in[0]);
         float    sum   = 0;
 
         for (int r = 0; r < c.kernel[0]; r++) {

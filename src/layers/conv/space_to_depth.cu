@@ -4,7 +4,8 @@
 
 /* A thread writes a vector of channels. 32 bits count them: more take 64 GiB. */
 template <typename T>
-__global__ static void fold(int64_t n, fire_gpu_space_to_depth_t f, const float *src, T *dst)
+__global__ static void fold(int64_t n, fire_gpu_space_to_depth_t f, const float *src,
+                            T *dst)
 {
     unsigned vectors = (unsigned)f.pitch / fire_vector<T>::N;
     unsigned square  = (unsigned)(f.factor * f.factor);
@@ -33,7 +34,8 @@ __global__ static void fold(int64_t n, fire_gpu_space_to_depth_t f, const float 
 }
 
 fire_status_t fire_gpu_space_to_depth(fire_stream_t *s, fire_dtype_t dtype,
-                            const fire_gpu_space_to_depth_t *f, const float *src, void *dst)
+                                      const fire_gpu_space_to_depth_t *f,
+                                      const float *src, void *dst)
 {
     int64_t n = f->rows * f->out[0] * f->out[1] * f->pitch;
 
@@ -44,8 +46,8 @@ fire_status_t fire_gpu_space_to_depth(fire_stream_t *s, fire_dtype_t dtype,
 }
 
 template <typename T>
-__global__ static void unfold(int64_t n, fire_gpu_space_to_depth_t f, const T *src, bool add,
-                              float *dst)
+__global__ static void unfold(int64_t n, fire_gpu_space_to_depth_t f, const T *src,
+                              bool add, float *dst)
 {
     FIRE_GRID_STRIDE (i, n) {
         int     x   = (int)(i % f.in[1]) + f.before[1];
@@ -61,8 +63,8 @@ __global__ static void unfold(int64_t n, fire_gpu_space_to_depth_t f, const T *s
 }
 
 fire_status_t fire_gpu_depth_to_space(fire_stream_t *s, fire_dtype_t dtype,
-                              const fire_gpu_space_to_depth_t *f, const void *src, bool add,
-                              float *dst)
+                                      const fire_gpu_space_to_depth_t *f,
+                                      const void *src, bool add, float *dst)
 {
     int64_t n = f->rows * f->channels * f->in[0] * f->in[1];
 

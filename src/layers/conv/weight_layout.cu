@@ -19,8 +19,8 @@ __global__ static void gather(int64_t n, unsigned channels, unsigned taps, const
 }
 
 fire_status_t fire_gpu_weights_from_nhwc(fire_stream_t *s, fire_dtype_t dtype,
-                                      int64_t rows, int64_t channels, int64_t taps,
-                                      const void *src, bool add, float *dst)
+                                         int64_t rows, int64_t channels, int64_t taps,
+                                         const void *src, bool add, float *dst)
 {
     int64_t n = rows * channels * taps;
 

@@ -65,13 +65,13 @@ fire_status_t fire_accuracy_cuda_forward(fire_layer_t *l)
     const fire_accuracy_t *s = (const fire_accuracy_t *)l->state;
     fire_stream_t         *q = l->ctx->stream;
     int64_t                n = s->outer * s->inner;
-    scores_t               v = {
-                      s->outer, s->inner, (int)s->classes, s->top_k,
-                      fire_labels_t{s->labels.has_ignore, s->labels.ignore, fire_cuda_blame(q)}};
-    fire_format_t f = {FIRE_GPU, l->ctx->precision, FIRE_PLAIN, NULL};
-    const float  *label;
-    float        *top;
-    void         *score, *hit;
+    scores_t               v = {s->outer, s->inner, (int)s->classes, s->top_k,
+                                fire_labels_t{s->labels.has_ignore, s->labels.ignore,
+                                fire_cuda_make_reporter(q)}};
+    fire_format_t          f = {FIRE_GPU, l->ctx->precision, FIRE_PLAIN, NULL};
+    const float           *label;
+    float                 *top;
+    void                  *score, *hit;
 
     FIRE_IN_AS(l->bottom[0], FIRE_DATA, &f, &score);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);

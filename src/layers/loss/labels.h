@@ -5,19 +5,20 @@
 #include "layers/loss/loss.h"
 
 typedef struct fire_labels {
-    bool              has_ignore;
-    int               ignore;
-    fire_cuda_blame_t blame; /* for those that are no class; all 0: in silence */
+    bool                 has_ignore;
+    int                  ignore;
+    fire_cuda_reporter_t reporter; /* for those that are no class; all 0: in silence */
 } fire_labels_t;
 
-__device__ static inline void fire_complain(const fire_cuda_blame_t &b, bool is_index,
-                                            float value, int64_t classes)
+__device__ static inline void fire_report_fault(const fire_cuda_reporter_t &b,
+                                                bool is_index, float value,
+                                                int64_t classes)
 {
-    if (b.who == 0) return;
-    b.wrong->label    = value; /* of any of those who complain */
-    b.wrong->classes  = (int)classes;
-    b.wrong->is_index = is_index;
-    b.wrong->who      = b.who;
+    if (b.layer == 0) return;
+    b.fault->label    = value; /* of any of those who complain */
+    b.fault->classes  = (int)classes;
+    b.fault->is_index = is_index;
+    b.fault->layer    = b.layer;
 }
 
 enum { FIRE_LABEL_WRONG = -2 }; /* beside FIRE_LABEL_IGNORED */
@@ -29,7 +30,7 @@ __device__ static inline int fire_label_class(const fire_labels_t &l, float labe
 
     if (is_int && l.has_ignore && (int)label == l.ignore) return FIRE_LABEL_IGNORED;
     if (is_int && (int)label >= 0 && (int)label < classes) return (int)label;
-    fire_complain(l.blame, false, label, classes);
+    fire_report_fault(l.reporter, false, label, classes);
     return FIRE_LABEL_WRONG;
 }
 #endif

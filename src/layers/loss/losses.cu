@@ -14,7 +14,7 @@ __device__ static int class_of(float label, int64_t classes)
 
 static fire_labels_t labels_of(fire_stream_t *s, const fire_loss_t &rule)
 {
-    return fire_labels_t{rule.has_ignore, rule.ignore, fire_cuda_blame(s)};
+    return fire_labels_t{rule.has_ignore, rule.ignore, fire_cuda_make_reporter(s)};
 }
 
 /* As fire_loss_normalizer(), with a count that only the GPU knows. */

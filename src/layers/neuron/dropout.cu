@@ -57,7 +57,7 @@ static draws_t draws_of(const fire_layer_t *l)
 
     d.base =
         fire_rng_base(l->moment->seed, FIRE_RNG_DROPOUT, fire_rng_name(l->param->name));
-    d.step      = fire_cuda_live(l->ctx->stream)->step;
+    d.step      = fire_cuda_step_state(l->ctx->stream)->step;
     d.first     = fire_moment_row(l->moment, rows, 0);
     d.stride    = rows > 1 ? fire_moment_row(l->moment, rows, 1) - d.first : 1;
     d.row       = (unsigned)(fire_blob_count(x) / rows);

@@ -207,7 +207,7 @@ static draws_t draws_of(const fire_layer_t *l)
     int64_t images = l->top[0]->dim[0], first = fire_moment_row(l->moment, images, 0);
     draws_t d = {
         fire_rng_base(l->moment->seed, FIRE_RNG_POOL, fire_rng_name(l->param->name)),
-        fire_cuda_live(l->ctx->stream)->step, first, 1};
+        fire_cuda_step_state(l->ctx->stream)->step, first, 1};
 
     if (images > 1) d.step = fire_moment_row(l->moment, images, 1) - first;
     return d;

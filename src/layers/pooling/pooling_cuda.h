@@ -27,10 +27,10 @@ fire_pool_place_of(uint64_t i, const fire_pool_shape_t &s, const fire_divisor_t 
 {
     fire_pool_place p;
 
-    if (LAST) p.c = (int)fire_take(&i, V > 1 ? s.by_vectors : s.by_channels) * V;
-    p.w = (int)fire_take(&i, dim[1]);
-    p.h = (int)fire_take(&i, dim[0]);
-    if (!LAST) p.c = (int)fire_take(&i, s.by_channels);
+    if (LAST) p.c = (int)fire_divmod(&i, V > 1 ? s.by_vectors : s.by_channels) * V;
+    p.w = (int)fire_divmod(&i, dim[1]);
+    p.h = (int)fire_divmod(&i, dim[0]);
+    if (!LAST) p.c = (int)fire_divmod(&i, s.by_channels);
     p.image = (int64_t)i;
     return p;
 }

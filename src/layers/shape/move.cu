@@ -55,13 +55,14 @@ fire_status_t fire_gpu_look_up(fire_stream_t *s, int64_t rows, int64_t width, in
                                const float *index, const float *x, const float *bias,
                                float *y)
 {
-    fire_cuda_blame_t blame = fire_cuda_blame(s);
+    fire_cuda_reporter_t reporter = fire_cuda_make_reporter(s);
 
     return fire_each(s, n * width, [=] __device__(int64_t i) {
         int64_t row = row_of(index[i / width], rows), c = i % width;
         float   value = row < 0 ? nanf("") : x[row * width + c];
 
-        if (row < 0 && c == 0) fire_complain(blame, true, index[i / width], rows);
+        if (row < 0 && c == 0)
+            fire_report_fault(reporter, true, index[i / width], rows);
         y[i] = bias != NULL ? value + bias[c] : value;
     });
 }

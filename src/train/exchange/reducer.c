@@ -118,7 +118,7 @@ static fire_status_t unscale(fire_reducer_t *r, bool unscaled)
 
     if (!r->net->ctx.scaled) return FIRE_OK;
     if (!unscaled) FIRE_TRY(fire_gpu_unscale(s, g, n));
-    return fire_gpu_judge(s, g, n);
+    return fire_gpu_update_scale(s, g, n);
 }
 
 fire_status_t fire_reducer_update(fire_reducer_t *r, bool unscaled)

@@ -68,7 +68,7 @@ static fire_status_t all_summed(void *arg)
     if (is_on_gpu(r)) fire_gpu_use(r->net->ctx.stream);
     FIRE_TRY(fire_grads_push(g, 0, g->n));
     if (r->net->ctx.scaled)
-        FIRE_TRY(fire_gpu_judge(r->net->ctx.stream, g->here + g->head, g->n - g->head));
+        FIRE_TRY(fire_gpu_update_scale(r->net->ctx.stream, g->here + g->head, g->n - g->head));
     return fire_solver_clip(r->solver);
 }
 
@@ -168,7 +168,7 @@ static fire_status_t create_engine(reducer_exchange_t *x, fire_comm_t *comm,
     o.gathered   = gathered;
     o.all_summed = all_summed;
     if (is_on_gpu(&x->base) && o.overlap == FIRE_OVERLAP_THREAD)
-        fire_gpu_share(x->base.net->ctx.stream);
+        fire_gpu_set_shared(x->base.net->ctx.stream);
     FIRE_TRY(fire_grads_cuts(g, &cut, &ncut));
     st = fire_exchange_create(comm, g->sum, g->weights, cut, ncut, &o, &x->engine);
     fire_free(cut);

@@ -312,7 +312,7 @@ fire_status_t fire_cudnn_conv_run(fire_stream_t *s, const fire_cudnn_op_t *op,
     return fire_cudnn_plan_run(s, op->plan, &where);
 }
 
-bool fire_cudnn_is_here(fire_stream_t *s)
+bool fire_cudnn_is_available(fire_stream_t *s)
 {
     const fire_cudnn_t *calls;
     cudnnHandle_t       handle;

@@ -49,7 +49,7 @@ fire_status_t fire_cudnn_conv_find(fire_stream_t *s, const fire_cudnn_conv_t *co
                                    const fire_cudnn_op_t       **op_p);
 fire_status_t fire_cudnn_conv_run(fire_stream_t *s, const fire_cudnn_op_t *op,
                                   const fire_cudnn_conv_args_t *args);
-bool          fire_cudnn_is_here(fire_stream_t *s); /* tries to open it */
+bool          fire_cudnn_is_available(fire_stream_t *s); /* tries to open it */
 void          fire_cudnn_close(fire_stream_t *s);
 FIRE_END_C
 #endif

@@ -98,9 +98,9 @@ template <int V> __device__ static inline fire_lanes<V> fire_add_rows(fire_lanes
 /* A block's sums: among the partial ones or, if there are no others, where they are
  * wanted. */
 template <int V>
-__device__ static inline void fire_channel_leave(const fire_channel_plan_t &p, int k,
-                                                 int64_t c, const fire_lanes<V> &total,
-                                                 float *partial)
+__device__ static inline void
+fire_channel_store_sums(const fire_channel_plan_t &p, int k, int64_t c,
+                        const fire_lanes<V> &total, float *partial)
 {
     if (p.parts == 1 && p.sum != NULL)
         for (int i = 0; i < V; i++)
@@ -146,7 +146,8 @@ __global__ static void __launch_bounds__(FIRE_CHANNEL_THREADS, FIRE_CHANNEL_BLOC
     for (int k = 0; k < K; k++) {
         fire_lanes<V> total = fire_add_rows<V>(sum[k]);
 
-        if (threadIdx.y == 0 && mine) fire_channel_leave<V>(p, k, c, total, partial);
+        if (threadIdx.y == 0 && mine)
+            fire_channel_store_sums<V>(p, k, c, total, partial);
     }
 }
 
@@ -170,7 +171,7 @@ __global__ static void fire_channel_planes(fire_channel_plan_t p, F f, float *pa
         for (int k = 0; k < F::BATCH; k++) {
             int64_t  mine  = i + k * FIRE_CHANNEL_THREADS;
             uint64_t plane = (uint64_t)(mine < last ? mine : last);
-            unsigned place = fire_take(&plane, p.by_inner);
+            unsigned place = fire_divmod(&plane, p.by_inner);
 
             at[k] =
                 ((first + (int64_t)plane) * p.view.channels + c) * p.view.inner + place;
@@ -186,7 +187,7 @@ __global__ static void fire_channel_planes(fire_channel_plan_t p, F f, float *pa
 
         total.v[0] = fire_reduce<32, fire_plus>(total.v[0]);
         if (threadIdx.y == 0 && threadIdx.x == 0)
-            fire_channel_leave<1>(p, k, c, total, partial);
+            fire_channel_store_sums<1>(p, k, c, total, partial);
     }
 }
 

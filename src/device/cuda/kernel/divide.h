@@ -34,7 +34,7 @@ __device__ static inline uint64_t fire_divide(uint64_t n, const fire_divisor_t &
 }
 
 /* *n becomes the quotient; the remainder is returned. */
-__device__ static inline unsigned fire_take(uint64_t *n, const fire_divisor_t &d)
+__device__ static inline unsigned fire_divmod(uint64_t *n, const fire_divisor_t &d)
 {
     uint64_t quotient = fire_divide(*n, d);
     unsigned rest     = (unsigned)(*n - quotient * d.by);

@@ -21,9 +21,9 @@ static inline fire_even_t fire_even(int64_t channels, int64_t height, int64_t wi
 __device__ static inline int64_t fire_even_up(const fire_even_t &e, int64_t at)
 {
     uint64_t image = (uint64_t)at;
-    unsigned c     = fire_take(&image, e.channels);
-    unsigned x     = fire_take(&image, e.half_width);
-    unsigned y     = fire_take(&image, e.half_height);
+    unsigned c     = fire_divmod(&image, e.channels);
+    unsigned x     = fire_divmod(&image, e.half_width);
+    unsigned y     = fire_divmod(&image, e.half_height);
 
     return (int64_t)(((image * e.height.by + 2 * y) * e.width.by + 2 * x) *
                          e.channels.by +
@@ -36,9 +36,9 @@ __device__ static inline fire_raw<V, T> fire_even_load(const fire_even_t &e, con
                                                        int64_t at)
 {
     uint64_t       image = (uint64_t)at;
-    unsigned       c     = fire_take(&image, e.channels);
-    unsigned       x     = fire_take(&image, e.width);
-    unsigned       y     = fire_take(&image, e.height);
+    unsigned       c     = fire_divmod(&image, e.channels);
+    unsigned       x     = fire_divmod(&image, e.width);
+    unsigned       y     = fire_divmod(&image, e.height);
     fire_raw<V, T> zero;
 
     if (((x | y) & 1) == 0)

@@ -118,7 +118,7 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
     FIRE_IN(l, l->blob[0], FIRE_DATA, &weights);
     FIRE_OUT(l, l->bottom[k], FIRE_DIFF, &dx);
     FIRE_TRY(fire_gpu_small_run(queue, &r, true, dy, weights, NULL, dx));
-    return side_queue ? fire_cuda_side_queue_meet(queue) : FIRE_OK;
+    return side_queue ? fire_cuda_side_queue_join(queue) : FIRE_OK;
 }
 
 fire_status_t fire_conv_small_backward(fire_layer_t *l)

@@ -1,4 +1,4 @@
-/* blame.c - what kernels find wrong with their inputs becomes an error of the host. */
+/* fault.c - what kernels find wrong with their inputs becomes an error of the host. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -21,25 +21,25 @@ static int number_of(fire_stream_t *s, const char *name)
     return (int)++s->nname;
 }
 
-fire_cuda_blame_t fire_cuda_blame(fire_stream_t *s)
+fire_cuda_reporter_t fire_cuda_make_reporter(fire_stream_t *s)
 {
-    return (fire_cuda_blame_t){
-        s->wrong, s->current_layer != NULL ? number_of(s, s->current_layer) : 0};
+    return (fire_cuda_reporter_t){
+        s->fault, s->current_layer != NULL ? number_of(s, s->current_layer) : 0};
 }
 
-fire_status_t fire_cuda_hear(fire_stream_t *s)
+fire_status_t fire_cuda_check_fault(fire_stream_t *s)
 {
-    int who = s->wrong->who, classes = s->wrong->classes;
+    int layer = s->fault->layer, classes = s->fault->classes;
 
-    if (who <= 0 || who > s->nname) return FIRE_OK;
-    s->wrong->who = 0;
-    if (s->wrong->is_index)
+    if (layer <= 0 || layer > s->nname) return FIRE_OK;
+    s->fault->layer = 0;
+    if (s->fault->is_index)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "layer \"%s\": index %g; it must be from 0 to %d",
-                         s->name[who - 1], (double)s->wrong->label, classes - 1);
+                         s->name[layer - 1], (double)s->fault->label, classes - 1);
     return FIRE_FAIL(
         FIRE_ERR_INVALID,
         "layer \"%s\": label %g is none of the %d classes 0 ... %d; check the "
         "labels, or the number of outputs below",
-        s->name[who - 1], (double)s->wrong->label, classes, classes - 1);
+        s->name[layer - 1], (double)s->fault->label, classes, classes - 1);
 }

@@ -62,22 +62,23 @@ static fire_status_t map(CUdeviceptr at, size_t bytes, const CUmemLocation *wher
     return st;
 }
 
-fire_status_t fire_cuda_provide(void *ptr, size_t bytes, size_t *have_p)
+fire_status_t fire_cuda_commit(void *ptr, size_t bytes, size_t *committed_p)
 {
     CUmemLocation where = {.type = CU_MEM_LOCATION_TYPE_DEVICE};
     size_t        want  = round_up(bytes);
 
     FIRE_TRY(FIRE_CUDA(cudaGetDevice(&where.id)));
-    FIRE_TRY(map((CUdeviceptr)(uintptr_t)ptr + *have_p, want - *have_p, &where));
-    fire_cuda_count((int64_t)(want - *have_p));
-    *have_p = want;
+    FIRE_TRY(
+        map((CUdeviceptr)(uintptr_t)ptr + *committed_p, want - *committed_p, &where));
+    fire_cuda_count_bytes((int64_t)(want - *committed_p));
+    *committed_p = want;
     return FIRE_OK;
 }
 
-void fire_cuda_unreserve(void *ptr, size_t bytes, size_t have)
+void fire_cuda_release(void *ptr, size_t bytes, size_t committed)
 {
     cudaDeviceSynchronize();
-    fire_cuda_count(-(int64_t)have);
-    if (have > 0) cu.MemUnmap((CUdeviceptr)(uintptr_t)ptr, have);
+    fire_cuda_count_bytes(-(int64_t)committed);
+    if (committed > 0) cu.MemUnmap((CUdeviceptr)(uintptr_t)ptr, committed);
     cu.MemAddressFree((CUdeviceptr)(uintptr_t)ptr, bytes);
 }
