@@ -20,6 +20,7 @@ static const struct {
     {"runlog", "base device blob model layers data net solver comm train"},
     {"launch", "base device comm train"},
     {"report", "base device blob model layers data net solver comm train"},
+    {"sweep", "base device model net train launch runlog report comm"},
     {"sim", "base comm"},
     {"plan", "base device blob model layers data net comm sim"},
 };

@@ -6,7 +6,6 @@
 #include "view/layer_types.h"
 #include "view/draw.h"
 #include "flags/net.h"
-#include "flags/shapes.h"
 
 typedef struct flags {
     fire_option_list_t shape;
@@ -232,7 +231,7 @@ static fire_status_t explain(fire_net_t *net)
 
 static fire_status_t run(int narg, const char *const *arg)
 {
-    shapes_t      shapes = {&flags.shape, flags.batch};
+    net_shapes_t  shapes = {&flags.shape, flags.batch};
     fire_net_t   *net;
     fire_status_t st;
 
@@ -244,7 +243,7 @@ static fire_status_t run(int narg, const char *const *arg)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--batch must be positive");
     if (narg > 0) net_flags.model = arg[0];
     net_flags.lean = true; /* as it will be trained or tested */
-    FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, shapes_apply, &shapes, &net));
+    FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, net_flags_set_shapes, &shapes, &net));
     st = print_table(net);
     if (st >= 0 && flags.explain) st = explain(net);
     if (st >= 0 && flags.draw[0] != '\0') st = draw_net(net, flags.draw);

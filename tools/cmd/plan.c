@@ -8,7 +8,7 @@
 #include "comm/select/select.h"
 #include "flags/lists.h"
 #include "results.h"
-#include "flags/shapes.h"
+#include "flags/net.h"
 #include "flags/workers.h"
 #include "view/plan.h"
 
@@ -195,7 +195,7 @@ static fire_status_t make(fire_plan_t *p)
 static fire_status_t prepare(void *arg, Caffe__NetParameter *param)
 {
     fire_plan_drop_fillers(param);
-    return shapes_apply(arg, param);
+    return net_flags_set_shapes(arg, param);
 }
 
 /* 0 without the flag. */
@@ -215,7 +215,7 @@ static fire_status_t parse_baseline(double *rate_p)
 
 static fire_status_t plan(const char *machine, double baseline)
 {
-    shapes_t      shapes = {&flags.shape, 1};
+    net_shapes_t  shapes = {&flags.shape, 1};
     fire_plan_t   p      = {.bucket   = 1e6 * flags.bucket_mb,
                             .overlap  = strcmp(flags.overlap, "off") != 0,
                             .baseline = baseline};

@@ -12,7 +12,6 @@
 #include "net/describe.h"
 #include "flags/net.h"
 #include "results.h"
-#include "flags/shapes.h"
 #include "flags/workers.h"
 
 typedef struct flags {
@@ -256,12 +255,12 @@ static fire_status_t keep_times(const fire_net_t *net, const stopwatch_t *w,
 static fire_status_t time_batch(int64_t batch, const fire_worker_t *worker,
                                 bool several, fire_json_writer_t *out)
 {
-    shapes_t      shapes = {&flags.shape, batch};
+    net_shapes_t  shapes = {&flags.shape, batch};
     fire_net_t   *net;
     stopwatch_t   w = {0};
     fire_status_t st;
 
-    FIRE_TRY(net_flags_open(CAFFE__PHASE__TRAIN, shapes_apply, &shapes, &net));
+    FIRE_TRY(net_flags_open(CAFFE__PHASE__TRAIN, net_flags_set_shapes, &shapes, &net));
     if (worker->threads > 0) fire_net_set_threads(net, worker->threads);
     FIRE_TRY_GOTO(st, FIRE_NEW(&w.layer_forward, fire_net_nlayer(net)), done);
     FIRE_TRY_GOTO(st, FIRE_NEW(&w.layer_backward, fire_net_nlayer(net)), done);

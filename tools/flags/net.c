@@ -4,6 +4,7 @@
 #include <string.h>
 #include "flags/gpu.h"
 #include "model/load.h"
+#include "net/shapes.h"
 #include "solver/solver.h"
 
 /* Set here too: commands with place_options only give some of them by other means. */
@@ -222,6 +223,17 @@ fire_status_t net_flags_open(Caffe__Phase otherwise, net_edit_t edit, void *arg,
 err_param:
     fire_message_free(param);
     return st;
+}
+
+fire_status_t net_flags_set_shapes(void *shapes, Caffe__NetParameter *param)
+{
+    const net_shapes_t     *s      = shapes;
+    const fire_net_shapes_t wanted = {.file   = net_flags.model,
+                                      .shape  = s->list->text,
+                                      .nshape = s->list->n,
+                                      .batch  = s->batch};
+
+    return fire_net_set_shapes(param, &wanted);
 }
 
 void net_flags_close(fire_net_t *net)

@@ -29,6 +29,13 @@ void          net_flags_free_stages(const char **stages);
 typedef fire_status_t (*net_edit_t)(void *arg, Caffe__NetParameter *param);
 fire_status_t net_flags_open(Caffe__Phase otherwise, net_edit_t edit, void *arg,
                              fire_net_t **net_p);
+/* For `edit`: take shapes from --shape (`list`) and another batch size. */
+typedef struct net_shapes {
+    const fire_option_list_t *list;  /* BLOB=N,C,H,W each */
+    int64_t                   batch; /* 0: as it is */
+} net_shapes_t;
+
+fire_status_t net_flags_set_shapes(void *shapes, Caffe__NetParameter *param);
 /* End that net, and what it ran on. NULL is allowed. */
 void net_flags_close(fire_net_t *net);
 #endif

@@ -1,13 +1,15 @@
-#include "flags/shapes.h"
+/* shapes.c - edits a NetParameter before the net is built. A data layer whose data are
+ * not there becomes an Input layer of a shape that is given or guessed. */
+#include "net/shapes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
 #include "base/log.h"
-#include "view/layer_text.h"
+#include "blob/blob.h"
 #include "model/load.h"
-#include "flags/net.h"
 
 typedef struct shape {
     char    blob[256];
@@ -36,7 +38,13 @@ static fire_status_t parse_shape(const char *text, shape_t *s)
     return FIRE_OK;
 }
 
-static bool makes(const Caffe__LayerParameter *l, const char *blob)
+static const char *type_of(const Caffe__LayerParameter *l)
+{
+    return l->type != NULL ? l->type : "";
+}
+
+/* Does the layer bring this blob in from outside? */
+static bool brings_in(const Caffe__LayerParameter *l, const char *blob)
 {
     for (size_t i = 0; i < l->n_top; i++)
         if (strcmp(l->top[i], blob) == 0) return l->n_bottom == 0;
@@ -55,7 +63,7 @@ static fire_status_t set_shape(Caffe__BlobShape *shape, int ndim, const int64_t 
 
 static bool is_input(const Caffe__LayerParameter *l)
 {
-    return strcmp(layer_type(l), "Input") == 0 && l->input_param != NULL &&
+    return strcmp(type_of(l), "Input") == 0 && l->input_param != NULL &&
            l->input_param->n_shape == l->n_top;
 }
 
@@ -89,32 +97,33 @@ static fire_status_t give_shape(Caffe__LayerParameter *l, const shape_t *s)
     return FIRE_OK;
 }
 
-static fire_status_t apply_shape(Caffe__NetParameter *param, const shape_t *s)
+static fire_status_t apply_shape(Caffe__NetParameter *param, const char *file,
+                                 const shape_t *s)
 {
     bool found = false;
 
     for (size_t i = 0; i < param->n_layer; i++)
-        if (makes(param->layer[i], s->blob)) {
+        if (brings_in(param->layer[i], s->blob)) {
             FIRE_TRY(give_shape(param->layer[i], s));
             found = true;
         }
     if (!found)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--shape: no layer of %s brings in \"%s\"",
-                         net_flags.model, s->blob);
+                         file, s->blob);
     return FIRE_OK;
 }
 
 /* The shape of one sample as the deploy net beside this one has it, if there is one. */
-static bool shape_of_deploy(int64_t dim[3])
+static bool shape_of_deploy(const char *file, int64_t dim[3])
 {
-    const char          *slash = strrchr(net_flags.model, '/');
-    int                  n     = slash != NULL ? (int)(slash - net_flags.model) + 1 : 0;
-    Caffe__NetParameter *deploy = NULL;
+    const char                  *slash  = strrchr(file, '/');
+    int                          n      = slash != NULL ? (int)(slash - file) + 1 : 0;
+    Caffe__NetParameter         *deploy = NULL;
     const Caffe__InputParameter *input;
     char                         path[1024];
     bool                         found = false;
 
-    snprintf(path, sizeof(path), "%.*sdeploy.prototxt", n, net_flags.model);
+    snprintf(path, sizeof(path), "%.*sdeploy.prototxt", n, file);
     if (access(path, R_OK) != 0 || fire_net_param_load_text(path, &deploy) < 0)
         return false;
     input = deploy->n_layer > 0 ? deploy->layer[0]->input_param : NULL;
@@ -126,9 +135,9 @@ static bool shape_of_deploy(int64_t dim[3])
     return found;
 }
 
-/* Data that are not on this machine: crop_size tells the shape of colour images, and
- * the deploy net that of others. */
-static fire_status_t assume_shape(Caffe__LayerParameter *l)
+/* For a Data layer whose database is not on this machine: images of crop_size, or what
+ * the deploy net beside the file takes. */
+static fire_status_t assume_shape(Caffe__LayerParameter *l, const char *file)
 {
     const Caffe__TransformationParameter *t = l->transform_param;
     shape_t                               s = {.ndim = 4};
@@ -140,14 +149,14 @@ static fire_status_t assume_shape(Caffe__LayerParameter *l)
     s.dim[0] = l->data_param->batch_size;
     s.dim[1] = t != NULL && t->force_gray ? 1 : 3;
     s.dim[2] = s.dim[3] = t != NULL ? t->crop_size : 0;
-    if (s.dim[2] == 0 && !shape_of_deploy(s.dim + 1)) return FIRE_OK;
+    if (s.dim[2] == 0 && !shape_of_deploy(file, s.dim + 1)) return FIRE_OK;
     FIRE_LOG(WARNING, "layer \"%s\": %s is not there; taking %lld x %lld x %lld x %lld",
              l->name != NULL ? l->name : "", l->data_param->source, (long long)s.dim[0],
              (long long)s.dim[1], (long long)s.dim[2], (long long)s.dim[3]);
     return give_shape(l, &s);
 }
 
-uint32_t *shapes_batch_size(const Caffe__LayerParameter *l)
+uint32_t *fire_layer_batch_size(const Caffe__LayerParameter *l)
 {
     const ProtobufCMessageDescriptor *d = &caffe__layer_parameter__descriptor;
 
@@ -184,7 +193,7 @@ static bool apply_batch(Caffe__LayerParameter *l, int64_t batch)
 {
     const Caffe__InputParameter     *input = l->input_param;
     const Caffe__DummyDataParameter *dummy = l->dummy_data_param;
-    uint32_t                        *size  = shapes_batch_size(l);
+    uint32_t                        *size  = fire_layer_batch_size(l);
     bool                             any   = size != NULL;
 
     if (size != NULL) *size = (uint32_t)batch;
@@ -195,25 +204,25 @@ static bool apply_batch(Caffe__LayerParameter *l, int64_t batch)
     return any | set_first(dummy->n_shape, dummy->shape, batch) | (dummy->n_num > 0);
 }
 
-fire_status_t shapes_apply(void *arg, Caffe__NetParameter *param)
+fire_status_t fire_net_set_shapes(Caffe__NetParameter     *param,
+                                  const fire_net_shapes_t *wanted)
 {
-    const shapes_t *wanted = arg;
-    bool            taken  = wanted->batch == 0;
+    bool taken = wanted->batch == 0;
 
-    for (int64_t k = 0; k < wanted->shape->n; k++) {
+    for (int64_t k = 0; k < wanted->nshape; k++) {
         shape_t s;
 
-        FIRE_TRY(parse_shape(wanted->shape->text[k], &s));
-        FIRE_TRY(apply_shape(param, &s));
+        FIRE_TRY(parse_shape(wanted->shape[k], &s));
+        FIRE_TRY(apply_shape(param, wanted->file, &s));
     }
     for (size_t i = 0; i < param->n_layer; i++) {
-        FIRE_TRY(assume_shape(param->layer[i]));
+        FIRE_TRY(assume_shape(param->layer[i], wanted->file));
         if (wanted->batch > 0) taken |= apply_batch(param->layer[i], wanted->batch);
     }
     if (!taken)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "%s: no layer has a batch size or a shape that another batch "
                          "could go into",
-                         net_flags.model);
+                         wanted->file);
     return FIRE_OK;
 }

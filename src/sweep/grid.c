@@ -1,27 +1,28 @@
-/* sweep_grid.c - the points of a sweep, and the solver of each. */
+/* grid.c - the points of a sweep, and the solver of each. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/text/text.h"
-#include "flags/shapes.h"
-#include "sweep.h"
+#include "net/shapes.h"
+#include "sweep/sweep.h"
 #include "runlog/rundir.h"
 
 /* ---- axes ---- */
 
-static fire_status_t parse_axis(const char *flag, const char *list, axis_t *axis_p)
+static fire_status_t parse_axis(const char *flag, const char *list,
+                                fire_sweep_axis_t *axis_p)
 {
-    axis_t axis = {0};
+    fire_sweep_axis_t axis = {0};
 
     for (const char *at = list; *at != '\0';) {
         size_t  n = strcspn(at, ",");
         double *v = &axis.value[axis.n];
 
-        if (axis.n == MOST_ON_AXIS)
+        if (axis.n == FIRE_SWEEP_AXIS)
             return FIRE_FAIL(FIRE_ERR_INVALID, "--%s: more than %d values", flag,
-                             MOST_ON_AXIS);
+                             FIRE_SWEEP_AXIS);
         if (!fire_number_parse(at, n, v) || !isfinite(*v) || *v <= 0)
             return FIRE_FAIL(FIRE_ERR_INVALID,
                              "--%s is a list of positive numbers, not \"%s\"", flag,
@@ -56,7 +57,7 @@ static fire_status_t choose(const char *flag, const char *text, int n,
 static int64_t first_batch(const Caffe__NetParameter *net)
 {
     for (size_t i = 0; i < net->n_layer; i++) {
-        const uint32_t *batch = shapes_batch_size(net->layer[i]);
+        const uint32_t *batch = fire_layer_batch_size(net->layer[i]);
 
         if (batch != NULL && *batch > 0) return *batch;
     }
@@ -66,7 +67,7 @@ static int64_t first_batch(const Caffe__NetParameter *net)
 static void set_batches(const Caffe__NetParameter *net, uint32_t batch)
 {
     for (size_t i = 0; i < net->n_layer; i++) {
-        uint32_t *own = shapes_batch_size(net->layer[i]);
+        uint32_t *own = fire_layer_batch_size(net->layer[i]);
 
         if (own != NULL) *own = batch;
     }
@@ -75,7 +76,7 @@ static void set_batches(const Caffe__NetParameter *net, uint32_t batch)
 /* ---- the grid ---- */
 
 /* Iterations can double where the few between two tests are rounded up to one. */
-static fire_status_t check_batches(const grid_t *g)
+static fire_status_t check_batches(const fire_sweep_t *g)
 {
     const Caffe__SolverParameter *p = g->base;
 
@@ -111,7 +112,7 @@ static fire_status_t part_nets(Caffe__SolverParameter *p)
     return FIRE_OK;
 }
 
-static fire_status_t set_up(grid_t *g, const grid_flags_t *flags)
+static fire_status_t set_up(fire_sweep_t *g, const fire_sweep_settings_t *flags)
 {
     static const char *const scalings[] = {"none", "linear", "sqrt"};
     static const char *const held[]     = {"epochs", "iterations"};
@@ -126,63 +127,63 @@ static fire_status_t set_up(grid_t *g, const grid_flags_t *flags)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "no layer of the training net has a batch_size to vary");
     FIRE_TRY(choose("scaling", flags->scaling, 3, scalings, &choice));
-    g->scaling = (scaling_t)choice;
+    g->scaling = (fire_sweep_scaling_t)choice;
     FIRE_TRY(choose("hold", flags->hold, 2, held, &choice));
     g->same_iterations = choice == 1;
     FIRE_TRY(parse_axis("batches", flags->batches, &g->batch));
     FIRE_TRY(parse_axis("rates", flags->rates, &g->rate));
-    if (g->batch.n == 0) g->batch = (axis_t){1, {(double)g->reference}};
-    if (g->rate.n == 0) g->rate = (axis_t){1, {(double)g->base->base_lr}};
+    if (g->batch.n == 0) g->batch = (fire_sweep_axis_t){1, {(double)g->reference}};
+    if (g->rate.n == 0) g->rate = (fire_sweep_axis_t){1, {(double)g->base->base_lr}};
     return check_batches(g);
 }
 
-fire_status_t grid_open(const char *dir, Caffe__SolverParameter *solver,
-                        const grid_flags_t *flags, grid_t *grid_p)
+fire_status_t fire_sweep_open(const char *dir, Caffe__SolverParameter *solver,
+                              const fire_sweep_settings_t *flags, fire_sweep_t *grid_p)
 {
-    grid_t        g  = {.dir = dir, .base = solver};
+    fire_sweep_t  g  = {.dir = dir, .base = solver};
     fire_status_t st = set_up(&g, flags);
 
     if (st < 0)
-        grid_close(&g);
+        fire_sweep_close(&g);
     else
         *grid_p = g;
     return st;
 }
 
-void grid_close(grid_t *g)
+void fire_sweep_close(fire_sweep_t *g)
 {
     fire_message_free(g->base);
     g->base = NULL;
 }
 
-int grid_points(const grid_t *g)
+int fire_sweep_points(const fire_sweep_t *g)
 {
     return g->batch.n * g->rate.n;
 }
 
-int64_t grid_batch(const grid_t *g, int point)
+int64_t fire_sweep_batch(const fire_sweep_t *g, int point)
 {
     return (int64_t)g->batch.value[point / g->rate.n];
 }
 
-double grid_rate(const grid_t *g, int point)
+double fire_sweep_rate(const fire_sweep_t *g, int point)
 {
     return g->rate.value[point % g->rate.n];
 }
 
-void grid_name(const grid_t *g, int point, char name[64])
+void fire_sweep_name(const fire_sweep_t *g, int point, char name[64])
 {
     char rate[FIRE_NUMBER_MAX];
 
-    fire_number_print_float((float)grid_rate(g, point), rate);
-    snprintf(name, 64, "batch%lld_lr%s", (long long)grid_batch(g, point), rate);
+    fire_number_print_float((float)fire_sweep_rate(g, point), rate);
+    snprintf(name, 64, "batch%lld_lr%s", (long long)fire_sweep_batch(g, point), rate);
 }
 
-fire_status_t grid_dir(const grid_t *g, int point, char **dir_p)
+fire_status_t fire_sweep_dir(const fire_sweep_t *g, int point, char **dir_p)
 {
     char name[64];
 
-    grid_name(g, point, name);
+    fire_sweep_name(g, point, name);
     return fire_asprintf(dir_p, "%s/%s", g->dir, name);
 }
 
@@ -223,37 +224,38 @@ static void stretch(Caffe__SolverParameter *p, double by)
     p->max_iter = tests > 0 ? tests * p->test_interval : stretched(p->max_iter, by);
 }
 
-static fire_status_t scale_rate(const grid_t *g, double times,
+static fire_status_t scale_rate(const fire_sweep_t *g, double times,
                                 Caffe__SolverParameter *p)
 {
     Caffe__FireParameter *fire;
 
-    if (g->scaling == SCALE_NONE || times == 1) return FIRE_OK;
+    if (g->scaling == FIRE_SCALE_NONE || times == 1) return FIRE_OK;
     FIRE_TRY(fire_message_add_message(p, "fire", &fire));
     fire->has_scale_lr = true;
-    fire->scale_lr *= (float)(g->scaling == SCALE_LINEAR ? times : sqrt(times));
+    fire->scale_lr *= (float)(g->scaling == FIRE_SCALE_LINEAR ? times : sqrt(times));
     return FIRE_OK;
 }
 
-static fire_status_t settle(const grid_t *g, int point, Caffe__SolverParameter *p)
+static fire_status_t settle(const fire_sweep_t *g, int point, Caffe__SolverParameter *p)
 {
-    uint32_t      batch = (uint32_t)grid_batch(g, point);
+    uint32_t      batch = (uint32_t)fire_sweep_batch(g, point);
     double        times = (double)batch / (double)g->reference;
     char         *dir;
     fire_status_t st;
 
     set_batches(p->train_net_param, batch);
     p->has_base_lr = true;
-    p->base_lr     = (float)grid_rate(g, point);
+    p->base_lr     = (float)fire_sweep_rate(g, point);
     if (!g->same_iterations && times != 1) stretch(p, 1 / times);
     FIRE_TRY(scale_rate(g, times, p));
-    FIRE_TRY(grid_dir(g, point, &dir));
+    FIRE_TRY(fire_sweep_dir(g, point, &dir));
     st = fire_run_dir_adopt(dir, p);
     fire_free(dir);
     return st;
 }
 
-fire_status_t grid_solver(const grid_t *g, int point, Caffe__SolverParameter **solver_p)
+fire_status_t fire_sweep_solver(const fire_sweep_t *g, int point,
+                                Caffe__SolverParameter **solver_p)
 {
     ProtobufCMessage *copy;
     fire_status_t     st;
