@@ -142,8 +142,8 @@ static fire_status_t assume_shape(Caffe__LayerParameter *l, const char *file)
     const Caffe__TransformationParameter *t = l->transform_param;
     shape_t                               s = {.ndim = 4};
 
-    if (l->data_param == NULL || l->data_param->source == NULL || l->n_top == 0 ||
-        access(l->data_param->source, F_OK) == 0)
+    if (is_input(l) || l->data_param == NULL || l->data_param->source == NULL ||
+        l->n_top == 0 || access(l->data_param->source, F_OK) == 0)
         return FIRE_OK;
     snprintf(s.blob, sizeof(s.blob), "%s", l->top[0]);
     s.dim[0] = l->data_param->batch_size;

@@ -41,6 +41,15 @@ TEST(data_that_are_missing_have_the_shape_of_the_crop)
     fire_message_free(p);
 }
 
+TEST(a_shape_that_is_given_wins)
+{
+    Caffe__NetParameter *p;
+
+    CHECK_OK(set(DATA, "data=2,1,8x9", 0, &p));
+    check_dims(p->layer[0], 0, 4, (const int64_t[]){2, 1, 8, 9});
+    fire_message_free(p);
+}
+
 TEST(a_batch_replaces_the_first_length_of_every_input)
 {
     Caffe__NetParameter *p;
