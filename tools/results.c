@@ -6,10 +6,8 @@
 #include "base/clock.h"
 #include "command.h"
 #include "comm/transport/cluster.h"
-#include "runlog/environment.h"
-#include "train/profile.h"
 #include "runlog/rundir.h"
-#include "runlog/runlog.h"
+#include "train/log.h"
 
 struct results {
     fire_append_t     *file;
@@ -25,12 +23,12 @@ static fire_status_t write_head(results_t *r, const results_head_t *head)
 
     fire_json_add_int(w, "version", FIRE_RUNLOG_VERSION);
     fire_json_add_string(w, "kind", head->kind);
-    fire_json_add_number(w, "started", fire_profile_unix_now());
+    fire_json_add_number(w, "started", fire_clock_unix());
     fire_json_add_string(w, "net", head->net);
     fire_json_add_int(w, "workers", head->workers);
     if (head->batch > 0) fire_json_add_int(w, "batch", head->batch);
     fire_json_add_int(w, "iter", 0);
-    fire_environment_write(w);
+    fire_train_log_environment(w);
     fire_json_open(w, "command", '[');
     program_arguments(&argc, &argv);
     for (int i = 0; i < argc; i++)

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "model/load.h"
-#include "runlog/runlog.h"
+#include "train/log.h"
 
 /* Three iterations a block: what happens every tenth or hundredth iteration (a display)
  * meets blocks of both kinds alike. */
@@ -101,7 +101,7 @@ static void on_event(void *arg, const fire_train_event_t *e)
 {
     bench_t *b = arg;
 
-    if (b->on) fire_runlog_event(b->log, e);
+    if (b->on) fire_train_log_event(b->log, e);
     if (e->kind != FIRE_TRAIN_ITERATION || ++b->iterations < ITERATIONS) return;
     end_block(b);
     begin_block(b);
@@ -195,7 +195,7 @@ static fire_status_t run(const char *solver, const char *dir, int pairs)
     o.arg     = &b;
     o.event   = on_event;
     FIRE_TRY(fire_trainer_create(param, &o, &b.trainer));
-    FIRE_TRY(fire_runlog_open(&r, b.trainer, &b.log));
+    FIRE_TRY(fire_train_log_open(&r, b.trainer, &b.log));
     FIRE_TRY(measure(&b, pairs));
     report(pairs, pair);
     fire_runlog_close(b.log, FIRE_OK);

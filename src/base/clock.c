@@ -17,6 +17,14 @@ double fire_clock_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+double fire_clock_unix(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 void fire_pause(fire_pause_t *p)
 {
     if (p->idle < SPINS + p->patience) {

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 double fire_clock_now(void); /* seconds; never jumps back; only differences count */
+double fire_clock_unix(void); /* seconds since 1970; may jump when the clock is set */
 
 /* A waiting loop starts from {0}, calls fire_pause() each time it finds nothing
  * new and sets {0} again when it does. The loop first spins, then gives its core

@@ -16,7 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "train/snapshot.h"
+#include "train/snapshot/snapshot.h"
 
 /* One run of the program among several. */
 typedef struct attempt {

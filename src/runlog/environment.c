@@ -1,3 +1,4 @@
+/* environment.c - the machine, from /proc and the system, and the program. */
 #include "runlog/environment.h"
 
 #include <limits.h>
@@ -8,8 +9,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "comm/transport/cluster.h"
-#include "device/gpu.h"
 #include "runlog/libraries.h"
 
 /* The value behind "key : value" in /proc/cpuinfo. */
@@ -53,46 +52,31 @@ static void add_threads(fire_json_writer_t *w)
     fire_json_close(w, '}');
 }
 
-/* Of the job, if it is one; else MPI has no part in it. */
-static void add_mpi(fire_json_writer_t *w)
+static void add_gpus(fire_json_writer_t *w, const fire_environment_t *e)
 {
-    char text[256];
-
-    if (!fire_cluster_launched()) return;
-    fire_cluster_library(text, sizeof(text));
-    if (text[0] != '\0') fire_json_add_string(w, "mpi", text);
-}
-
-static void add_gpus(fire_json_writer_t *w)
-{
-    const char *why;
-    char        text[256];
-    int         n = fire_gpu_count(&why);
-
-    if (n == 0) return;
+    if (e->ngpu == 0) return;
     fire_json_open(w, "gpus", '[');
-    for (int i = 0; i < n; i++)
-        if (fire_gpu_describe(i, text, sizeof(text)) >= 0)
-            fire_json_add_string(w, NULL, text);
+    for (int i = 0; i < e->ngpu; i++)
+        fire_json_add_string(w, NULL, e->gpu[i]);
     fire_json_close(w, ']');
 }
 
-static void add_libraries(fire_json_writer_t *w)
+static void add_libraries(fire_json_writer_t *w, const char *mpi)
 {
     char text[128];
 
     fire_json_open(w, "built_with", '[');
-    for (int i = 0; fire_library_at(i, text, sizeof(text)); i++)
+    for (int i = 0; fire_library_at(i, mpi, text, sizeof(text)); i++)
         fire_json_add_string(w, NULL, text);
     fire_json_close(w, ']');
 }
 
-void fire_environment_write(fire_json_writer_t *w)
+void fire_environment_write(fire_json_writer_t *w, const fire_environment_t *e)
 {
     char directory[PATH_MAX];
 
     fire_json_add_string(w, "program", "firecaffe " FIRE_VERSION);
-    add_libraries(w);
+    add_libraries(w, e->mpi);
     add_system(w);
     fire_json_add_int(w, "pid", getpid());
     add_cpu(w);
@@ -101,6 +85,6 @@ void fire_environment_write(fire_json_writer_t *w)
     if (getcwd(directory, sizeof(directory)) != NULL)
         fire_json_add_string(w, "directory", directory);
     add_threads(w);
-    add_mpi(w);
-    add_gpus(w);
+    if (e->launched && e->mpi != NULL) fire_json_add_string(w, "mpi", e->mpi);
+    add_gpus(w, e);
 }

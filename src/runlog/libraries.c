@@ -1,3 +1,4 @@
+/* libraries.c - asks each library for its version. */
 #include "runlog/libraries.h"
 
 #include <stdio.h>
@@ -29,7 +30,6 @@
 #ifdef FIRE_HAVE_CUDNN
 #    include <cudnn_version.h>
 #endif
-#include "comm/transport/cluster.h"
 
 typedef void (*tell_t)(char *text, size_t size);
 
@@ -52,7 +52,7 @@ static void tell_lmdb(char *text, size_t size)
     tell_numbers("LMDB", major, minor, patch, text, size);
 }
 
-/* Only OpenBLAS has it: version, kind of processor, most threads. */
+/* Only OpenBLAS has this function: version, kind of processor, most threads. */
 extern char *openblas_get_config(void) __attribute__((weak));
 
 static void tell_blas(char *text, size_t size)
@@ -82,7 +82,8 @@ static void tell_leveldb(char *text, size_t size)
 #ifdef FIRE_HAVE_HDF5
 static void tell_hdf5(char *text, size_t size)
 {
-    /* Not asked of the library: another worker may be inside of it. */
+    /* The version of the headers: HDF5 takes one thread at a time, and another worker
+     * may be using it now. */
     tell_numbers("HDF5", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE, text, size);
 }
 #endif
@@ -167,7 +168,7 @@ static const tell_t library[] = {
     tell_onednn,
 #endif
 #ifdef FIRE_HAVE_MPI
-    fire_cluster_library,
+    NULL, /* MPI's version comes from the caller */
 #endif
 #ifdef FIRE_HAVE_CUDA
     tell_cuda,
@@ -177,9 +178,12 @@ static const tell_t library[] = {
 #endif
 };
 
-bool fire_library_at(int i, char *text, size_t size)
+bool fire_library_at(int i, const char *mpi, char *text, size_t size)
 {
     if (i < 0 || (size_t)i >= sizeof(library) / sizeof(library[0])) return false;
-    library[i](text, size);
+    if (library[i] != NULL)
+        library[i](text, size);
+    else
+        snprintf(text, size, "%s", mpi != NULL ? mpi : "MPI");
     return true;
 }

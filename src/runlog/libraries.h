@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Name and version of the i-th, "LMDB 0.9.24"; false when there are no more. */
-bool fire_library_at(int i, char *text, size_t size);
+/* Write name and version of the i-th one, "LMDB 0.9.24"; false when there are no more.
+ * mpi: what fire_cluster_library() says, since this room does not know MPI. */
+bool fire_library_at(int i, const char *mpi, char *text, size_t size);
 #endif

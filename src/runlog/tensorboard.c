@@ -1,19 +1,22 @@
+/* tensorboard.c - writes event files by hand: they hold little enough that neither
+ * TensorFlow nor its message definitions are needed. */
 #include "runlog/tensorboard.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/text/append.h"
 #include "base/file.h"
 #include "base/sha256.h"
-#include "train/profile.h"
 
 struct fire_tensorboard {
     fire_append_t *file;
 };
 
-/* ---- protobuf's wire format, as much as an Event needs:
+/* ---- protobuf's wire format, as much of it as an Event needs. Fields beyond the buffer
+ * are cut off, which no tag of ours reaches:
  *   Event   { double wall_time = 1; int64 step = 2; string file_version = 3;
  *             Summary summary = 5; }
  *   Summary { repeated Value value = 1; }
@@ -81,9 +84,9 @@ static void put_value(message_t *event, const char *tag, float value)
     put_bytes(event, 5, summary.byte, summary.n);
 }
 
-/* ---- framing: length, its checksum, message, its checksum ---- */
+/* ---- records: length (8 bytes), its CRC (4), message, its CRC (4), all little-endian ---- */
 
-/* Checksums are masked, since one of data that hold checksums is weak. */
+/* TFRecord's CRC32C is masked: the CRC of a string that contains CRCs is a poor one. */
 static uint32_t masked_crc(const void *bytes, size_t n)
 {
     uint32_t crc = fire_crc32c(0, bytes, n);
@@ -91,19 +94,19 @@ static uint32_t masked_crc(const void *bytes, size_t n)
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-static fire_status_t add_record(fire_tensorboard_t *e, const message_t *m)
+static fire_status_t add_record(fire_tensorboard_t *t, const message_t *m)
 {
     message_t head = {.n = 0}, tail = {.n = 0};
 
     put_little_endian(&head, m->n, 8);
     put_little_endian(&head, masked_crc(head.byte, 8), 4);
     put_little_endian(&tail, masked_crc(m->byte, m->n), 4);
-    FIRE_TRY(fire_append_add(e->file, head.byte, head.n));
-    FIRE_TRY(fire_append_add(e->file, m->byte, m->n));
-    return fire_append_add(e->file, tail.byte, tail.n);
+    FIRE_TRY(fire_append_add(t->file, head.byte, head.n));
+    FIRE_TRY(fire_append_add(t->file, m->byte, m->n));
+    return fire_append_add(t->file, tail.byte, tail.n);
 }
 
-fire_status_t fire_tensorboard_add(fire_tensorboard_t *e, const char *tag, int64_t iter,
+fire_status_t fire_tensorboard_add(fire_tensorboard_t *t, const char *tag, int64_t iter,
                                    double time, double value)
 {
     message_t m = {.n = 0};
@@ -112,24 +115,24 @@ fire_status_t fire_tensorboard_add(fire_tensorboard_t *e, const char *tag, int64
     put_key(&m, 2, VARINT);
     put_varint(&m, (uint64_t)iter);
     put_value(&m, tag, (float)value);
-    return add_record(e, &m);
+    return add_record(t, &m);
 }
 
-static fire_status_t add_version(fire_tensorboard_t *e)
+static fire_status_t add_version(fire_tensorboard_t *t)
 {
     static const char version[] = "brain.Event:2";
     message_t         m         = {.n = 0};
 
-    put_time(&m, fire_profile_unix_now());
+    put_time(&m, fire_clock_unix());
     put_bytes(&m, 3, version, sizeof(version) - 1);
-    return add_record(e, &m);
+    return add_record(t, &m);
 }
 
 /* ---- the file ---- */
 
-fire_status_t fire_tensorboard_flush(fire_tensorboard_t *e)
+fire_status_t fire_tensorboard_flush(fire_tensorboard_t *t)
 {
-    return fire_append_flush(e->file);
+    return fire_append_flush(t->file);
 }
 
 static fire_status_t open_file(const char *dir, fire_append_t **file_p)
@@ -139,37 +142,37 @@ static fire_status_t open_file(const char *dir, fire_append_t **file_p)
 
     gethostname(host, sizeof(host) - 1);
     FIRE_TRY(fire_asprintf(&path, "%s/events.out.tfevents.%010lld.%s.%ld", dir,
-                           (long long)fire_profile_unix_now(), host, (long)getpid()));
+                           (long long)fire_clock_unix(), host, (long)getpid()));
     st = fire_append_open(path, false, file_p);
     fire_free(path);
     return st;
 }
 
-fire_status_t fire_tensorboard_open(const char *dir, fire_tensorboard_t **events_p)
+fire_status_t fire_tensorboard_open(const char *dir, fire_tensorboard_t **board_p)
 {
-    fire_tensorboard_t *e;
+    fire_tensorboard_t *t;
     fire_status_t       st;
 
     FIRE_TRY(fire_dir_make(dir));
-    FIRE_TRY(FIRE_NEW(&e, 1));
-    FIRE_TRY_GOTO(st, open_file(dir, &e->file), err_events);
-    FIRE_TRY_GOTO(st, add_version(e), err_events);
-    FIRE_TRY_GOTO(st, fire_tensorboard_flush(e), err_events);
-    *events_p = e;
+    FIRE_TRY(FIRE_NEW(&t, 1));
+    FIRE_TRY_GOTO(st, open_file(dir, &t->file), err_board);
+    FIRE_TRY_GOTO(st, add_version(t), err_board);
+    FIRE_TRY_GOTO(st, fire_tensorboard_flush(t), err_board);
+    *board_p = t;
     return FIRE_OK;
 
-err_events:
-    fire_append_close(e->file);
-    fire_free(e);
+err_board:
+    fire_append_close(t->file);
+    fire_free(t);
     return st;
 }
 
-fire_status_t fire_tensorboard_close(fire_tensorboard_t *e)
+fire_status_t fire_tensorboard_close(fire_tensorboard_t *t)
 {
     fire_status_t st;
 
-    if (e == NULL) return FIRE_OK;
-    st = fire_append_close(e->file);
-    fire_free(e);
+    if (t == NULL) return FIRE_OK;
+    st = fire_append_close(t->file);
+    fire_free(t);
     return st;
 }

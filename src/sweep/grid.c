@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "net/shapes.h"
 #include "sweep/sweep.h"
-#include "runlog/rundir.h"
+#include "train/run_solver.h"
 
 /* ---- axes ---- */
 

@@ -9,10 +9,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "runlog/rundir.h"
-#include "runlog/runlog.h"
+#include "train/log.h"
+#include "train/run_solver.h"
 #include "sweep/sweep.h"
-#include "train/snapshot.h"
+#include "train/snapshot/snapshot.h"
 
 /* One training, for the trainer's callbacks. */
 typedef struct session {
@@ -45,7 +45,7 @@ static void on_event(void *arg, const fire_train_event_t *e)
     }
     if (s->worker->comm != NULL && s->peers >= 0)
         s->peers = fire_comm_poll(s->worker->comm);
-    fire_runlog_event(s->log, e);
+    fire_train_log_event(s->log, e);
 }
 
 /* As `train` would have been called: `train --repeat` does the point again. */
@@ -65,7 +65,7 @@ static fire_status_t open_log(const char *dir, const fire_trainer_t *t, bool goe
     o.path   = path;
     o.argc   = sizeof(words) / sizeof(words[0]);
     o.argv   = words;
-    if (st >= 0) st = fire_runlog_open(&o, t, log_p);
+    if (st >= 0) st = fire_train_log_open(&o, t, log_p);
     fire_free(solver);
     fire_free(path);
     return st;

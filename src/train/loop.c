@@ -24,7 +24,7 @@ static void smooth(fire_trainer_t *t, double loss)
 enum { MAX_OUTPUTS = 64 };
 
 static int display_outputs(const fire_trainer_t *t,
-                           fire_train_output_t   output[MAX_OUTPUTS])
+                           fire_named_value_t   output[MAX_OUTPUTS])
 {
     const fire_net_t *net   = t->net;
     const float      *value = t->grads->sum + FIRE_SCALAR_OUTPUTS;
@@ -42,7 +42,7 @@ static int display_outputs(const fire_trainer_t *t,
                 snprintf(loss, sizeof(loss), " (* %g = %g loss)", (double)weight,
                          (double)(weight * *value));
             if (k < MAX_OUTPUTS)
-                output[k] = (fire_train_output_t){b->name, (double)*value};
+                output[k] = (fire_named_value_t){b->name, (double)*value};
             FIRE_LOG(INFO, "    Train net output #%d: %s = %g%s", k, b->name,
                      (double)*value, loss);
             k++;
@@ -70,7 +70,7 @@ static fire_status_t display(fire_trainer_t *t, int64_t iter)
     double now   = fire_clock_now();
     double lapse = now - t->display_time;
     double rate  = (double)(iter - t->display_iter) / (lapse > 0 ? lapse : 1);
-    fire_train_output_t output[MAX_OUTPUTS];
+    fire_named_value_t output[MAX_OUTPUTS];
     int                 noutput;
     double              scale;
 

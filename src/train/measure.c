@@ -1,6 +1,6 @@
-/* measure.c - what workers measured comes together at every tenth iteration, at the one
- * moment when nothing is under way between them: after forward, before the first
- * gradient leaves. */
+/* measure.c - gathers what all workers measured, every tenth iteration, on all of them.
+ * It happens after forward and before the first gradients are sent, when nothing else is
+ * in flight between workers. Rank 0's caller gets it as FIRE_TRAIN_MEASURED. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,10 +8,11 @@
 
 enum { ITERATIONS_BETWEEN = 10 };
 
-/* ---- this worker ---- */
+/* ---- when ---- */
 
-/* Pairs of iterations whose spans the run log shows: one in the beginning, then at each
- * power of ten. The second of a pair shows what of the first was still under way. */
+/* The run log shows the activities of few iterations: of the second, the 20th, the 200th,
+ * the 2000th ... of them, with the one before each, since exchanges of that one may
+ * still be under way. n: iterations done; true where such a pair has just ended. */
 static bool ends_pair(int64_t n)
 {
     int64_t at = 19;
@@ -26,14 +27,14 @@ static bool is_recorded(const fire_trainer_t *t, int64_t n)
     return n < t->options.trace || ends_pair(n) || ends_pair(n + 1);
 }
 
-/* ---- all workers ---- */
+/* ---- from all workers to all workers ---- */
 
-/* What a worker tells first; spans follow. */
-typedef struct told {
+/* A worker's numbers; its activities follow in a message of their own. */
+typedef struct report {
     fire_times_t times;
-    int64_t      nspan;
-    double       zero;
-} told_t;
+    int64_t      nactivity;
+    double       zero; /* Unix time from which activities count */
+} report_t;
 
 static fire_status_t gather(fire_trainer_t *t, const void *mine, size_t bytes,
                             void *all)
@@ -44,21 +45,21 @@ static fire_status_t gather(fire_trainer_t *t, const void *mine, size_t bytes,
     return FIRE_OK;
 }
 
-/* All spans, `most` for each worker, by the first worker's clock. */
-static fire_status_t gather_spans(fire_trainer_t *t, const told_t *told, int n,
-                                  int64_t most, fire_activity_t **all_p)
+/* All activities, [n][most], counted from rank 0's zero. */
+static fire_status_t gather_activities(fire_trainer_t *t, const report_t *report, int n,
+                                       int64_t most, fire_activity_t **all_p)
 {
     fire_profile_t  *p = t->profile;
     fire_activity_t *all;
     fire_status_t    st = FIRE_OK;
 
-    FIRE_TRY(fire_grow(&p->span, &p->span_cap, most, sizeof(*p->span)));
+    FIRE_TRY(fire_grow(&p->activity, &p->activity_cap, most, sizeof(*p->activity)));
     FIRE_TRY(FIRE_NEW(&all, n * most));
-    if (most > 0) st = gather(t, p->span, (size_t)most * sizeof(*all), all);
+    if (most > 0) st = gather(t, p->activity, (size_t)most * sizeof(*all), all);
     for (int k = 0; k < n && st >= 0; k++)
-        for (int64_t i = 0; i < told[k].nspan; i++) {
-            all[k * most + i].begin += told[k].zero - told[0].zero;
-            all[k * most + i].end += told[k].zero - told[0].zero;
+        for (int64_t i = 0; i < report[k].nactivity; i++) {
+            all[k * most + i].begin += report[k].zero - report[0].zero;
+            all[k * most + i].end += report[k].zero - report[0].zero;
         }
     if (st < 0)
         fire_free(all);
@@ -67,63 +68,63 @@ static fire_status_t gather_spans(fire_trainer_t *t, const told_t *told, int n,
     return st;
 }
 
-/* Hand over what all workers told, as pointers into it. */
-static fire_status_t emit(fire_trainer_t *t, const told_t *told, int n,
+/* Send the event, with arrays of pointers into what was gathered. */
+static fire_status_t emit(fire_trainer_t *t, const report_t *report, int n,
                           const fire_activity_t *all, int64_t most, fire_measured_t m)
 {
-    fire_times_t           *times = NULL;
-    int64_t                *nspan = NULL;
-    const fire_activity_t **span  = NULL;
+    fire_times_t           *times     = NULL;
+    int64_t                *nactivity = NULL;
+    const fire_activity_t **activity  = NULL;
     fire_status_t           st;
 
     FIRE_TRY_GOTO(st, FIRE_NEW(&times, n), out);
-    FIRE_TRY_GOTO(st, FIRE_NEW(&nspan, n), out);
-    FIRE_TRY_GOTO(st, FIRE_NEW(&span, n), out);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&nactivity, n), out);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&activity, n), out);
     for (int k = 0; k < n; k++) {
-        times[k] = told[k].times;
-        nspan[k] = told[k].nspan;
-        span[k]  = all + k * most;
+        times[k]     = report[k].times;
+        nactivity[k] = report[k].nactivity;
+        activity[k]  = all + k * most;
     }
-    m.nworker = n;
-    m.times   = times;
-    m.nspan   = nspan;
-    m.span    = span;
-    m.zero    = told[0].zero;
-    m.own     = t->profile;
+    m.nworker   = n;
+    m.times     = times;
+    m.nactivity = nactivity;
+    m.activity  = activity;
+    m.zero      = report[0].zero;
+    m.layers    = fire_profile_layers(t->profile);
     fire_trainer_emit(
         t, (fire_train_event_t){.kind = FIRE_TRAIN_MEASURED, .measured = &m});
 out:
     fire_free(times);
-    fire_free(nspan);
-    fire_free(span);
+    fire_free(nactivity);
+    fire_free(activity);
     return st;
 }
 
-static fire_status_t tell(fire_trainer_t *t, bool timeline)
+static fire_status_t report_all(fire_trainer_t *t, bool timeline)
 {
     fire_profile_t  *p    = t->profile;
     fire_measured_t  m    = {.timeline = timeline};
-    told_t           mine = {.nspan = p->nspan, .zero = p->zero}, *told;
+    report_t         mine = {.nactivity = p->nactivity, .zero = p->zero}, *report;
     int              n    = fire_trainer_size(t);
     int64_t          most = 0;
     fire_activity_t *all  = NULL;
     fire_status_t    st;
 
     mine.times = fire_profile_take(p, &m.iterations);
-    FIRE_TRY(FIRE_NEW(&told, n));
-    FIRE_TRY_GOTO(st, gather(t, &mine, sizeof(mine), told), out);
+    FIRE_TRY(FIRE_NEW(&report, n));
+    FIRE_TRY_GOTO(st, gather(t, &mine, sizeof(mine), report), out);
     for (int k = 0; k < n; k++)
-        most = told[k].nspan > most ? told[k].nspan : most;
-    FIRE_TRY_GOTO(st, gather_spans(t, told, n, most, &all), out);
-    st       = emit(t, told, n, all, most, m);
-    p->nspan = 0;
+        most = report[k].nactivity > most ? report[k].nactivity : most;
+    FIRE_TRY_GOTO(st, gather_activities(t, report, n, most, &all), out);
+    st           = emit(t, report, n, all, most, m);
+    p->nactivity = 0;
 out:
     fire_free(all);
-    fire_free(told);
+    fire_free(report);
     return st;
 }
 
-/* ---- the trainer's three moments ---- */
+/* ---- called by the iteration ---- */
 
 void fire_trainer_measure_begin(fire_trainer_t *t)
 {
@@ -139,7 +140,7 @@ fire_status_t fire_trainer_measure(fire_trainer_t *t)
     if (t->profile == NULL) return FIRE_OK;
     FIRE_TRY(fire_reducer_measure(t->reducer));
     if (n > 0 && (n % ITERATIONS_BETWEEN == 0 || ends_pair(n)))
-        FIRE_TRY(tell(t, ends_pair(n)));
+        FIRE_TRY(report_all(t, ends_pair(n)));
     return FIRE_OK;
 }
 
@@ -148,5 +149,5 @@ fire_status_t fire_trainer_measure_end(fire_trainer_t *t)
     if (t->profile == NULL) return FIRE_OK;
     FIRE_TRY(fire_trainer_sync(t));
     FIRE_TRY(fire_reducer_measure(t->reducer));
-    return tell(t, false);
+    return report_all(t, false);
 }

@@ -39,11 +39,6 @@ typedef enum fire_train_event_kind {
     FIRE_TRAIN_DONE,
 } fire_train_event_kind_t;
 
-typedef struct fire_train_output {
-    const char *name; /* of the blob */
-    double      value;
-} fire_train_output_t;
-
 /* Pointers are valid during the callback only. */
 typedef struct fire_train_event {
     fire_train_event_kind_t    kind;
@@ -52,7 +47,7 @@ typedef struct fire_train_event {
     double                     loss, lr; /* ITERATION, DISPLAY */
     double                     seconds;  /* ITERATION: wall-clock time it took */
     int                        noutput;  /* DISPLAY: outputs of the training net */
-    const fire_train_output_t *output;
+    const fire_named_value_t *output;
     double                     loss_scale; /* DISPLAY: of fp16; 0 without one */
     int                        test_net;   /* TEST: its number */
     const char                *name;       /* TEST: output; SNAPSHOT: file */

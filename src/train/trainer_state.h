@@ -5,7 +5,7 @@
 #include "base/random/mt.h"
 #include "net/net_state.h"
 #include "train/exchange/reducer.h"
-#include "train/recording.h"
+#include "train/gpu/recording.h"
 #include "train/trainer.h"
 
 /* A net that only tests; it shares the weights of the training net. */
@@ -65,14 +65,14 @@ struct fire_trainer {
 
 /* Which lanes are this worker's (lanes.c). */
 fire_status_t fire_trainer_take_lanes(fire_trainer_t *trainer);
-/* Can snapshots be written where the solver wants them (snapshot.c)? */
+/* Can snapshots be written where the solver wants them (snapshot/snapshot.c)? */
 fire_status_t fire_trainer_check_prefix(const fire_trainer_t *trainer);
 /* Nets of a solver file: are they named as they must be; make them (nets.c). */
 fire_status_t fire_trainer_check_nets(const Caffe__SolverParameter *param);
 fire_status_t fire_trainer_make_nets(fire_trainer_t *trainer);
 /* data_store: "memory": keep this worker's share of the data set (store.c). */
 fire_status_t fire_trainer_keep_data(fire_trainer_t *trainer);
-/* A graph of an iteration, where a GPU can replay one (replay.c). */
+/* A graph of an iteration, where a GPU can replay one (gpu/replay.c). */
 fire_status_t fire_trainer_make_recording(fire_trainer_t *trainer);
 /* A queue that brings scalars to the host while a GPU goes on (iterate.c). */
 fire_status_t fire_trainer_make_readback(fire_trainer_t *trainer);
@@ -80,7 +80,7 @@ fire_status_t fire_trainer_make_readback(fire_trainer_t *trainer);
 /* ---- inside of an iteration ---- */
 
 /* Replay the recorded iteration if there is one that fits, record it if it is time to;
- * else run(t), which computes it step by step (replay.c). */
+ * else run(t), which computes it step by step (gpu/replay.c). */
 fire_status_t fire_trainer_replay(fire_trainer_t *trainer,
                                   fire_status_t (*run)(fire_trainer_t *t));
 /* Set lane number, loss weight and hooks of the net for one of this worker's lanes
@@ -100,7 +100,7 @@ fire_status_t fire_trainer_beat(fire_trainer_t *trainer);
 
 /* Every worker's status becomes that of all: the worst one (lanes.c). */
 fire_status_t fire_trainer_agree(fire_trainer_t *trainer, fire_status_t mine);
-/* Error feedback of compression in snapshots (exchange/residual.c). All workers call
+/* Error feedback of compression in snapshots (snapshot/residual.c). All workers call
  * them; for save, ours is NULL except on rank 0. */
 fire_status_t fire_trainer_save_residual(fire_trainer_t *t, Caffe__FireState *ours);
 fire_status_t fire_trainer_load_residual(fire_trainer_t         *t,
@@ -113,7 +113,7 @@ fire_status_t fire_trainer_load_residual(fire_trainer_t         *t,
 void          fire_trainer_measure_begin(fire_trainer_t *trainer);
 fire_status_t fire_trainer_measure(fire_trainer_t *trainer);
 fire_status_t fire_trainer_measure_end(fire_trainer_t *trainer);
-/* GPU memory in use, for the log; what a net needs, as an error (memory.c). */
+/* GPU memory in use, for the log; what a net needs, as an error (gpu/memory.c). */
 void          fire_trainer_log_memory(const fire_trainer_t *trainer);
 fire_status_t fire_trainer_out_of_memory(const fire_trainer_t *trainer);
 /* Complete the event with iteration and batch, and hand it to the caller's callback. */

@@ -16,10 +16,10 @@ static const struct {
     {"net", "base device blob model layers data"},
     {"solver", "base device blob model layers data net"},
     {"comm", "base device"},
-    {"train", "base device blob model layers data net solver comm"},
-    {"runlog", "base device blob model layers data net solver comm train"},
+    {"runlog", "base"},
+    {"train", "base device blob model layers data net solver comm runlog"},
     {"launch", "base device comm train"},
-    {"report", "base device blob model layers data net solver comm train"},
+    {"report", "base device blob model layers data net solver comm train runlog"},
     {"sweep", "base device model net train launch runlog report comm"},
     {"sim", "base comm"},
     {"plan", "base device blob model layers data net comm sim"},
@@ -194,8 +194,9 @@ static void check_tool(const char *path, int number, const char *line)
 {
     static const char *const hidden[] = {"net/net_state.h", "train/trainer_state.h"};
     char                     name[128];
+    const char              *layer = strstr(line, "fire_layer_t");
 
-    if (strstr(line, "fire_layer_t") != NULL)
+    if (layer != NULL && !isalnum((unsigned char)layer[strlen("fire_layer_t")]))
         tree_complain(path, number, "a tool asks the net, not a layer (net/net.h)");
     if (!included(line, name)) return;
     for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)

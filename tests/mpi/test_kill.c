@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "model/message.h"
-#include "train/snapshot.h"
+#include "train/snapshot/snapshot.h"
 
 enum { KILLS = 20 };
 

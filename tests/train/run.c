@@ -8,7 +8,7 @@
 #include "model/load.h"
 #include "model/text.h"
 #include "net/net_state.h"
-#include "runlog/runlog.h"
+#include "train/log.h"
 
 double      run_losses[4096];
 char        run_errors[64][512];
@@ -111,7 +111,7 @@ static void on_event(void *arg, const fire_train_event_t *e)
 
     if (w->rank == 0 && e->kind == FIRE_TRAIN_ITERATION)
         run_losses[e->iter - 1] = e->loss;
-    if (w->log != NULL) fire_runlog_event(w->log, e);
+    if (w->log != NULL) fire_train_log_event(w->log, e);
 }
 
 static void open_log(const fire_trainer_t *t, worker_t *w)
@@ -129,7 +129,7 @@ static void open_log(const fire_trainer_t *t, worker_t *w)
     snprintf(path[0], sizeof(path[0]), "%s/run.jsonl", test_tmpdir());
     snprintf(path[1], sizeof(path[1]), "%s/trace.json", test_tmpdir());
     snprintf(path[2], sizeof(path[2]), "%s/board", test_tmpdir());
-    CHECK_OK(fire_runlog_open(&o, t, &w->log));
+    CHECK_OK(fire_train_log_open(&o, t, &w->log));
 }
 
 static void iterate(fire_trainer_t *t, worker_t *w)

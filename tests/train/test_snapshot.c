@@ -1,5 +1,5 @@
 /* test_snapshot.c - what is on disk is whole or is known not to be. */
-#include "train/snapshot.h"
+#include "train/snapshot/snapshot.h"
 #include "run.h"
 
 #include <stdlib.h>

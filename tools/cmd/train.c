@@ -17,7 +17,7 @@
 #include "flags/run.h"
 #include "view/summary.h"
 #include "view/timing.h"
-#include "train/snapshot.h"
+#include "train/snapshot/snapshot.h"
 #include "train/trainer.h"
 #include "flags/workers.h"
 
@@ -158,7 +158,7 @@ static void on_event(void *arg, const fire_train_event_t *e)
     } else if (e->kind == FIRE_TRAIN_DONE) {
         console_progress_end();
     }
-    if (s->log != NULL) fire_runlog_event(s->log, e);
+    if (s->log != NULL) fire_train_log_event(s->log, e);
 }
 
 /* ---- the run ---- */

@@ -1,15 +1,17 @@
 /* firecaffe version - what was built, with what. */
 #include <stdio.h>
 #include "command.h"
+#include "comm/transport/cluster.h"
 #include "runlog/libraries.h"
 
 static fire_status_t run(int narg, const char *const *arg)
 {
-    char text[128];
+    char text[128], mpi[256];
 
     (void)narg, (void)arg;
+    fire_cluster_library(mpi, sizeof(mpi));
     printf("firecaffe %s\nbuilt with: ", FIRE_VERSION);
-    for (int i = 0; fire_library_at(i, text, sizeof(text)); i++)
+    for (int i = 0; fire_library_at(i, mpi, text, sizeof(text)); i++)
         printf("%s%s", i > 0 ? ", " : "", text);
     putchar('\n');
     return FIRE_OK;

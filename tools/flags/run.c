@@ -12,7 +12,7 @@
 #include "comm/transport/cluster.h"
 #include "model/load.h"
 #include "report/run.h"
-#include "runlog/rundir.h"
+#include "train/run_solver.h"
 
 run_flags_t run_flags;
 
@@ -76,7 +76,7 @@ fire_status_t run_flags_open(const fire_trainer_t *trainer, bool goes_on,
     o.path = path;
     if (o.path == NULL && o.trace == NULL && o.tensorboard == NULL) return FIRE_OK;
     program_arguments(&o.argc, &o.argv);
-    st = fire_runlog_open(&o, trainer, log_p);
+    st = fire_train_log_open(&o, trainer, log_p);
     fire_free(path);
     return st;
 }

@@ -2,7 +2,7 @@
 #ifndef FIRE_TOOLS_FLAGS_RUN_H
 #define FIRE_TOOLS_FLAGS_RUN_H
 #include "base/text/options.h"
-#include "runlog/runlog.h"
+#include "train/log.h"
 
 typedef struct run_flags {
     const char *run_dir, *trace, *tensorboard, *repeat;

@@ -6,15 +6,6 @@
 
 enum { MOST_ROWS = 16 };
 
-static void add_times(fire_times_t *to, const fire_times_t *from)
-{
-    to->seconds += from->seconds;
-    to->hidden += from->hidden;
-    to->bytes += from->bytes;
-    for (int k = 0; k < FIRE_NPHASE; k++)
-        to->phase[k] += from->phase[k];
-}
-
 void summary_add(summary_t *s, const fire_measured_t *m)
 {
     int64_t cap = s->nworker;
@@ -24,7 +15,7 @@ void summary_add(summary_t *s, const fire_measured_t *m)
         return; /* a table is not worth a failure */
     s->nworker = m->nworker;
     for (int i = 0; i < m->nworker; i++)
-        add_times(&s->times[i], &m->times[i]);
+        fire_times_add(&s->times[i], &m->times[i]);
     s->iterations += m->iterations;
 }
 
@@ -51,7 +42,7 @@ void summary_log(const summary_t *s, const fire_comm_t *comm)
     FIRE_LOG(INFO, "  %6s %8s %8s %8s %8s %8s %8s %8s %9s  %s", "worker", "all", "data",
              "forward", "backward", "exposed", "update", "hidden", "MB sent", "host");
     for (int i = 0; i < s->nworker; i++) {
-        add_times(&sum, &s->times[i]);
+        fire_times_add(&sum, &s->times[i]);
         snprintf(name, sizeof(name), "%d", i);
         if (i < MOST_ROWS)
             log_row(name, comm != NULL ? fire_comm_host(comm, i) : "", &s->times[i],

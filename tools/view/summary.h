@@ -2,7 +2,7 @@
 #ifndef FIRE_TOOLS_VIEW_SUMMARY_H
 #define FIRE_TOOLS_VIEW_SUMMARY_H
 #include "comm/comm.h"
-#include "train/profile.h"
+#include "runlog/measured.h"
 
 typedef struct summary {
     int64_t       iterations;

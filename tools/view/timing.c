@@ -3,30 +3,30 @@
 #include "base/alloc.h"
 #include "base/log.h"
 
-static void log_layer(const char *pass, int i, const fire_net_t *net, double seconds,
+static void log_layer(const char *pass, int i, const char *layer, double seconds,
                       int64_t passes)
 {
-    FIRE_LOG(INFO, "%s %3d %8s : %.2f", pass, i, fire_net_layer_name(net, i),
+    FIRE_LOG(INFO, "%s %3d %8s : %.2f", pass, i, layer,
              1000 * seconds / (double)passes);
 }
 
 /* Milliseconds, of the first worker. */
-static void log_table(const timing_t *t, const fire_profile_t *p)
+static void log_table(const timing_t *t, const fire_layer_times_t *p)
 {
     int64_t passes = p->passes - t->passes;
 
-    for (int i = 0; i < fire_net_nlayer(p->net) && passes > 0; i++)
-        log_layer("forw", i, p->net, p->forward[i] - t->forward[i], passes);
-    for (int i = fire_net_nlayer(p->net) - 1; i >= 0 && passes > 0; i--)
-        log_layer("back", i, p->net, p->backward[i] - t->backward[i], passes);
+    for (int i = 0; i < p->nlayer && passes > 0; i++)
+        log_layer("forw", i, p->label[i].name, p->forward[i] - t->forward[i], passes);
+    for (int i = p->nlayer - 1; i >= 0 && passes > 0; i--)
+        log_layer("back", i, p->label[i].name, p->backward[i] - t->backward[i], passes);
     FIRE_LOG(INFO, "solver total: %.2f", 1000 * t->seconds / (double)t->iterations);
     FIRE_LOG(INFO, "allreduce: %.2f", 1000 * t->exchange / (double)t->iterations);
 }
 
 fire_status_t timing_add(timing_t *t, const fire_measured_t *m)
 {
-    const fire_profile_t *p = m->own;
-    int                   n = fire_net_nlayer(p->net);
+    const fire_layer_times_t *p = &m->layers;
+    int                       n = p->nlayer;
 
     if (t->forward == NULL) FIRE_TRY(FIRE_NEW(&t->forward, n));
     if (t->backward == NULL) FIRE_TRY(FIRE_NEW(&t->backward, n));

@@ -2,7 +2,8 @@
  * --timing tells it: now and then, averaged over the iterations since the last time. */
 #ifndef FIRE_TOOLS_VIEW_TIMING_H
 #define FIRE_TOOLS_VIEW_TIMING_H
-#include "train/profile.h"
+#include "base/error.h"
+#include "runlog/measured.h"
 
 typedef struct timing {
     bool    is_due; /* set this to see a table with what is measured next */

@@ -90,7 +90,7 @@ fire_status_t fire_reducer_wait(fire_reducer_t *r, int64_t first, int64_t n)
     FIRE_TRY(r->ops->wait(r, first, n));
     ended = fire_clock_now();
     if (r->profile == NULL || ended - began < shortest) return FIRE_OK;
-    return fire_profile_span(r->profile, FIRE_ACTIVITY_WAIT, 0, began, ended);
+    return fire_profile_add(r->profile, FIRE_ACTIVITY_WAIT, 0, began, ended);
 }
 
 fire_status_t fire_reducer_sync(fire_reducer_t *r)

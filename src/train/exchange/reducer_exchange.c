@@ -116,7 +116,7 @@ static fire_status_t measure(fire_reducer_t *r)
     for (int i = 0; i < fire_exchange_nbucket(x); i++) {
         fire_exchange_bucket_times(x, i, &began, &ended);
         if (began >= p->recording_since)
-            FIRE_TRY(fire_profile_span(p, FIRE_ACTIVITY_EXCHANGE, i, began, ended));
+            FIRE_TRY(fire_profile_add(p, FIRE_ACTIVITY_EXCHANGE, i, began, ended));
     }
     return FIRE_OK;
 }

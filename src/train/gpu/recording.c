@@ -1,4 +1,4 @@
-#include "train/recording.h"
+#include "train/gpu/recording.h"
 
 #include "base/alloc.h"
 #include "net/net_state.h"

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "model/load.h"
-#include "train/snapshot.h"
+#include "train/snapshot/snapshot.h"
 #include "train/trainer_state.h"
 
 static const char *prefix_of(const fire_trainer_t *t)

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/sha256.h"
 #include "model/load.h"
-#include "train/snapshot.h"
+#include "train/snapshot/snapshot.h"
 
 /* ---- checksums ---- */
 

@@ -4,8 +4,8 @@
  * A recording holds addresses, so it is good only as long as memory stays where it was,
  * and as long as blobs are held in the formats in which it found them. What it leaves is
  * what the iteration left that was recorded: this remembers in which formats. */
-#ifndef FIRE_TRAIN_RECORDING_H
-#define FIRE_TRAIN_RECORDING_H
+#ifndef FIRE_TRAIN_GPU_RECORDING_H
+#define FIRE_TRAIN_GPU_RECORDING_H
 #include "device/gpu.h"
 #include "net/net.h"
 #include "solver/solver.h"

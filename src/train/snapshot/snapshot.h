@@ -3,8 +3,8 @@
  * A state is <prefix>_iter_<n>.solverstate, or .solverstate.h5; it names the model
  * that belongs to it and holds checksums of both. Caffe's states hold none and are
  * believed. */
-#ifndef FIRE_TRAIN_SNAPSHOT_H
-#define FIRE_TRAIN_SNAPSHOT_H
+#ifndef FIRE_TRAIN_SNAPSHOT_SNAPSHOT_H
+#define FIRE_TRAIN_SNAPSHOT_SNAPSHOT_H
 #include "caffe.pb-c.h"
 #include "base/error.h"
 
