@@ -1,6 +1,5 @@
+/* layer.c - what all layers share: parameters, messages, the end. */
 #include "layers/layer.h"
-
-#include <string.h>
 
 fire_status_t fire_layer_add_blob(fire_layer_t *l, int ndim, const int64_t *dim,
                                   const Caffe__FillerParameter *filler)
@@ -11,7 +10,7 @@ fire_status_t fire_layer_add_blob(fire_layer_t *l, int ndim, const int64_t *dim,
 
     FIRE_TRY(fire_grow(&l->blob, &cap, l->nblob + 1, sizeof(*l->blob)));
     FIRE_TRY(fire_blob_create(&b));
-    /* On a GPU they would lie between blobs that come and go, and part what these leave. */
+    /* On a GPU, parameters between short-lived blobs would fragment the pool. */
     if (l->ctx->lean && l->ctx->place == FIRE_CPU)
         fire_blob_use_pool(b, l->ctx->pool, true);
     FIRE_TRY_GOTO(st, fire_blob_reshape(b, ndim, dim), err_blob);
@@ -43,36 +42,6 @@ fire_status_t fire_layer_loss_weight(fire_layer_t *l, float *weight_p)
 fire_status_t fire_layer_reshape_same(fire_layer_t *l)
 {
     return fire_blob_reshape_like(l->top[0], l->bottom[0]);
-}
-
-unsigned fire_needs_nothing(const fire_layer_t *l)
-{
-    (void)l;
-    return 0;
-}
-
-unsigned fire_needs_bottom(const fire_layer_t *l)
-{
-    (void)l;
-    return FIRE_NEEDS_BOTTOM;
-}
-
-unsigned fire_needs_top(const fire_layer_t *l)
-{
-    (void)l;
-    return FIRE_NEEDS_TOP;
-}
-
-fire_blob_t *fire_layer_result(const fire_layer_t *l)
-{
-    return l->nfollower > 0 ? l->follower[l->nfollower - 1]->top[0] : l->top[0];
-}
-
-const fire_layer_t *fire_layer_follower(const fire_layer_t *l, const char *type)
-{
-    for (int i = 0; i < l->nfollower; i++)
-        if (strcmp(l->follower[i]->ops->type, type) == 0) return l->follower[i];
-    return NULL;
 }
 
 fire_status_t fire_layer_blame(fire_status_t st, const fire_layer_t *l)

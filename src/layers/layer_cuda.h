@@ -6,7 +6,7 @@
 #ifndef FIRE_LAYERS_LAYER_CUDA_H
 #define FIRE_LAYERS_LAYER_CUDA_H
 #include "device/cuda/kernel/view.h"
-#include "layers/layer.h"
+#include "layers/memory_cuda.h"
 
 FIRE_BEGIN_C
 /* The net's format for this blob. */
@@ -26,14 +26,5 @@ fire_status_t fire_gpu_gradient(fire_blob_t *param, bool *add_p, float **diff_p)
 /* Is memory to be saved where that costs a little time? It goes round, and nets in 16 bits
  * are the large ones. */
 bool fire_gpu_is_tight(const fire_layer_t *l);
-
-/* Memory of a kernel's own on the GPU; grows, contents are lost then. */
-typedef struct fire_gpu_memory {
-    void  *ptr;
-    size_t bytes;
-} fire_gpu_memory_t;
-
-fire_status_t fire_gpu_memory_fit(fire_gpu_memory_t *m, size_t bytes);
-void          fire_gpu_memory_free(fire_gpu_memory_t *m);
 FIRE_END_C
 #endif

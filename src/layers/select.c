@@ -1,5 +1,5 @@
-/* select.c - which kernel a layer runs. Strongest first: the prototxt's engine, then
- * the user's wish for the type, then the order of the layer's own list. */
+/* select.c - chooses the kernel that a layer runs. Strongest first: the prototxt's
+ * `engine`, then the user's request (--kernel), then the order of the layer's own list. */
 #include <string.h>
 
 #include "layers/layer.h"
@@ -25,9 +25,9 @@ static engine_t engine_of(const Caffe__LayerParameter *p)
     return ANY;
 }
 
-/* CAFFE is Caffe's own code, here ref or, on a GPU, cuda. `direct` counts as well: it is
- * for depthwise convolution, where nets say CAFFE because cuDNN was slow at it, and ref
- * would be slower still. CUDNN is the library on a GPU and says nothing on the CPU. */
+/* `engine: CAFFE` means Caffe's own code: here ref, or cuda on a GPU. It allows `direct`
+ * too: nets say CAFFE for depthwise convolution because cuDNN was slow at it, and ref
+ * would be slower still. `engine: CUDNN` has no effect on the CPU. */
 static bool engine_allows(engine_t engine, const char *kernel, fire_place_t where)
 {
     if (engine == CAFFE)
@@ -38,22 +38,22 @@ static bool engine_allows(engine_t engine, const char *kernel, fire_place_t wher
 
 bool fire_kernel_allowed(const fire_ctx_t *ctx, const char *type, const char *kernel)
 {
-    const char *wishes  = ctx->kernels;
+    const char *request = ctx->kernels;
     bool        allowed = true;
 
-    while (wishes != NULL && *wishes != '\0') {
-        const char *eq  = strchr(wishes, '=');
-        const char *end = wishes + strcspn(wishes, ",");
+    while (request != NULL && *request != '\0') {
+        const char *eq  = strchr(request, '=');
+        const char *end = request + strcspn(request, ",");
 
         if (eq != NULL && eq < end) {
-            size_t ntype = (size_t)(eq - wishes), nkernel = (size_t)(end - eq - 1);
+            size_t ntype = (size_t)(eq - request), nkernel = (size_t)(end - eq - 1);
 
-            if ((strlen(type) == ntype && strncmp(type, wishes, ntype) == 0) ||
-                (ntype == 3 && strncmp(wishes, "all", 3) == 0))
+            if ((strlen(type) == ntype && strncmp(type, request, ntype) == 0) ||
+                (ntype == 3 && strncmp(request, "all", 3) == 0))
                 allowed =
                     strlen(kernel) == nkernel && strncmp(kernel, eq + 1, nkernel) == 0;
         }
-        wishes = *end == ',' ? end + 1 : end;
+        request = *end == ',' ? end + 1 : end;
     }
     return allowed;
 }
@@ -80,8 +80,9 @@ static const char *reason_against(const fire_layer_t *l, const fire_kernel_t *k,
 static const fire_kernel_t *first_willing(fire_layer_t *l, fire_place_t where,
                                           fire_kernel_report_t report, void *arg)
 {
-    for (const fire_kernel_t *k = l->ops->kernels; k->name != NULL; k++) {
-        const char *reason = reason_against(l, k, where);
+    for (int i = 0; l->ops->kernels[i] != NULL; i++) {
+        const fire_kernel_t *k      = l->ops->kernels[i];
+        const char          *reason = reason_against(l, k, where);
 
         if (report != NULL) report(arg, l, k, reason);
         if (reason == NULL) return k;

@@ -1,38 +1,33 @@
-/* fusion.c - lets one kernel compute several layers; docs/design/0007-fusion.md explains
- * the words.
+/* fusion.c - decides which layers run as one: convolution with the ReLU after it, for
+ * inference also with BatchNorm and Scale; BatchNorm with Scale and ReLU; a sum with its
+ * ReLU. The kernels say what they can do (layers/fusion.h); docs/design/0007-fusion.md
+ * draws it.
  *
- * A leader absorbs the layers that follow it: a convolution its ReLU, in inference also
- * BatchNorm and Scale; BatchNorm its Scale and ReLU; a sum its ReLU. Usually only
- * layers that work in place are absorbed, so every blob has the values it would have
- * without fusion.
- *
- * A lean net, whose blobs nobody looks at, fuses more: a BatchNorm at the end of a
- * residual branch with the sum, and in inference any of the above. There a blob also
- * need not be written if its only reader can compute it (borrow), and odd rows and
- * columns that no reader uses are not computed (thin). */
+ * A layer that works in place can always be absorbed: every blob still holds what it
+ * would hold without. Only a lean net, where nobody reads the blobs in between, goes
+ * further: BatchNorm at the end of a residual branch absorbs the sum, for inference any
+ * chain that the kernel can do, and rows and columns that no layer reads stay unwritten. */
 #include <string.h>
 
 #include "net/net_state.h"
 
-/* Is `next` the only layer that takes l's only top, and does neither add to the
- * loss? */
-static bool follows(const fire_layer_t *l, const fire_layer_t *next)
+/* Is `next` the only reader of l's only top, and that top no loss? */
+static bool is_chain(const fire_layer_t *l, const fire_layer_t *next)
 {
     return next->nbottom == 1 && next->ntop == 1 && l->ntop == 1 &&
            next->bottom[0] == l->top[0] && next->loss_weight[0] == 0 &&
            l->loss_weight[0] == 0;
 }
 
-/* May the blob between the two keep wrong values? It may if `next` overwrites it, or in
- * inference. */
+/* May the blob between the two stay without values? */
 static bool may_skip_blob(const fire_layer_t *l, const fire_layer_t *next)
 {
     return next->top[0] == next->bottom[0] || l->ctx->inference;
 }
 
-/* Does `next` take l's top among other bottoms (a sum)? A blob has one reader, since
- * splits.c adds a Split layer wherever there are more. */
-static bool reads_top(const fire_layer_t *l, const fire_layer_t *next)
+/* Does `next` read l's only top, among others, and write elsewhere? It is the only
+ * reader: where there are several, the net has put a Split in between. */
+static bool is_join(const fire_layer_t *l, const fire_layer_t *next)
 {
     bool reads = false;
 
@@ -43,22 +38,23 @@ static bool reads_top(const fire_layer_t *l, const fire_layer_t *next)
     return reads && l->ntop == 1 && l->loss_weight[0] == 0;
 }
 
-/* Can layer l absorb `next` behind the layers it has absorbed already? A layer whose
- * kernel is `ref` stays alone: users choose it to have exactly Caffe's arithmetic. */
+/* A layer that runs `ref`, by request or because nothing else fits, is never absorbed. */
 static bool can_absorb(const fire_layer_t *l, const fire_layer_t *next)
 {
-    const fire_layer_t *last = l->nfollower > 0 ? l->follower[l->nfollower - 1] : l;
+    const fire_fusion_ops_t *ops  = l->kernel->fusion;
+    const fire_layer_t      *last = fire_layer_last(l);
 
-    if (l->nfollower == FIRE_MAX_FOLLOWERS || next->kernel->where != l->kernel->where ||
+    if (ops == NULL || l->fusion.nfollower == FIRE_MAX_FOLLOWERS ||
+        next->kernel->where != l->kernel->where ||
         strcmp(next->kernel->name, "ref") == 0)
         return false;
-    if (follows(last, next) && may_skip_blob(l, next))
-        return l->kernel->absorbs != NULL && l->kernel->absorbs(l, next);
-    return l->ctx->lean && l->kernel->continues != NULL && reads_top(last, next) &&
-           l->kernel->continues(l, next);
+    if (is_chain(last, next) && may_skip_blob(l, next))
+        return ops->absorbs != NULL && ops->absorbs(l, next);
+    return l->ctx->lean && ops->absorbs_join != NULL && is_join(last, next) &&
+           ops->absorbs_join(l, next);
 }
 
-/* The gradients of an absorbed layer's parameters are final when its leader has run
+/* Gradients of an absorbed layer's parameters are complete when its leader has run
  * backward. */
 static void move_params(fire_net_t *net, int from, int to)
 {
@@ -66,28 +62,47 @@ static void move_params(fire_net_t *net, int from, int to)
         if (net->learn[i].first_use == from) net->learn[i].first_use = to;
 }
 
-/* Find pairs (lender, borrower): the borrower computes the lender's top itself when it
- * needs it, so the lender does not write it. */
+static bool can_borrow(const fire_layer_t *l, const fire_layer_t *from)
+{
+    const fire_fusion_ops_t *ops = l->kernel->fusion;
+
+    return !l->fusion.absorbed && l->kernel == from->kernel && ops != NULL &&
+           ops->borrows != NULL && ops->borrows(l, from);
+}
+
+/* A result need not be written if its only reader can compute it itself. */
 static void find_borrowers(fire_net_t *net)
 {
     for (int i = 0; i < net->nlayer; i++) {
         fire_layer_t *from = &net->layer[i].base;
 
-        for (int k = i + 1; k < net->nlayer && !from->absorbed; k++) {
+        for (int k = i + 1; k < net->nlayer && !from->fusion.absorbed; k++) {
             fire_layer_t *l = &net->layer[k].base;
 
-            if (l->absorbed || l->kernel != from->kernel ||
-                l->kernel->borrows == NULL || !l->kernel->borrows(l, from))
-                continue;
-            from->borrower = l;
-            l->lender      = from;
+            if (!can_borrow(l, from)) continue;
+            from->fusion.borrower = l;
+            l->fusion.lender      = from;
             break;
         }
     }
 }
 
-/* Does every kernel that reads this blob skip its odd rows and columns? */
-static bool readers_skip(const fire_net_t *net, const fire_blob_t *b)
+static bool reads_even(const fire_layer_t *l)
+{
+    const fire_fusion_ops_t *ops = l->kernel->fusion;
+
+    return ops != NULL && ops->reads_even != NULL && ops->reads_even(l);
+}
+
+static bool writes_even(const fire_layer_t *l)
+{
+    const fire_fusion_ops_t *ops = l->kernel->fusion;
+
+    return ops != NULL && ops->writes_even != NULL && ops->writes_even(l);
+}
+
+/* Is there a reader of this blob, and do all of them skip odd rows and columns? */
+static bool all_read_even(const fire_net_t *net, const fire_blob_t *b)
 {
     bool read = false;
 
@@ -95,45 +110,46 @@ static bool readers_skip(const fire_net_t *net, const fire_blob_t *b)
         const fire_layer_t *l = &net->layer[i].base;
 
         for (int k = 0; k < l->nbottom; k++) {
-            if (l->bottom[k] != b || l->absorbed) continue;
-            if (l->kernel->skips == NULL || !l->kernel->skips(l)) return false;
+            if (l->bottom[k] != b || l->fusion.absorbed) continue;
+            if (!reads_even(l)) return false;
             read = true;
         }
     }
     return read;
 }
 
-/* Mark layers that need not compute odd rows and columns of their tops. */
-static void find_thin(fire_net_t *net)
+static void find_even_only(fire_net_t *net)
 {
     for (int i = 0; i < net->nlayer; i++) {
         fire_layer_t       *l    = &net->layer[i].base;
-        const fire_layer_t *last = l->nfollower > 0 ? l->follower[l->nfollower - 1] : l;
+        const fire_layer_t *last = fire_layer_last(l);
+        bool                even = !l->fusion.absorbed && writes_even(l);
 
-        l->thin = !l->absorbed && l->kernel->thins != NULL && l->kernel->thins(l);
-        for (int k = 0; k < last->ntop && l->thin; k++)
-            l->thin = readers_skip(net, last->top[k]);
+        for (int k = 0; k < last->ntop && even; k++)
+            even = all_read_even(net, last->top[k]);
+        l->fusion.even_only = even;
     }
 }
 
 void fire_net_fuse(fire_net_t *net)
 {
-    for (int i = 0; i < net->nlayer; i += 1 + net->layer[i].base.nfollower) {
+    for (int i = 0; i < net->nlayer; i += 1 + net->layer[i].base.fusion.nfollower) {
         fire_net_layer_t *leader = &net->layer[i];
+        fire_fusion_t    *group  = &leader->base.fusion;
 
         for (int k = i + 1;
              k < net->nlayer && can_absorb(&leader->base, &net->layer[k].base); k++) {
             fire_net_layer_t *l = &net->layer[k];
 
-            leader->base.follower[leader->base.nfollower++] = &l->base;
-            leader->need_backward = leader->need_backward || l->need_backward;
-            l->base.absorbed      = true;
+            group->follower[group->nfollower++] = &l->base;
+            leader->need_backward   = leader->need_backward || l->need_backward;
+            l->base.fusion.absorbed = true;
             move_params(net, k, i);
         }
     }
     if (!net->ctx.lean) return;
     find_borrowers(net);
-    find_thin(net);
+    find_even_only(net);
 }
 
 fire_status_t fire_net_unfuse(fire_net_t *net)
@@ -141,10 +157,10 @@ fire_status_t fire_net_unfuse(fire_net_t *net)
     for (int i = 0; i < net->nlayer; i++) {
         fire_layer_t *l = &net->layer[i].base;
 
-        l->absorbed = l->thin = false;
-        l->borrower = l->lender = NULL;
-        if (l->nfollower == 0) continue;
-        l->nfollower = 0;
+        l->fusion.absorbed = l->fusion.even_only = false;
+        l->fusion.borrower = l->fusion.lender = NULL;
+        if (l->fusion.nfollower == 0) continue;
+        l->fusion.nfollower = 0;
         if (l->kernel->prepare != NULL) FIRE_TRY(l->kernel->prepare(l));
     }
     return fire_net_plan_memory(net);

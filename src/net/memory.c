@@ -24,7 +24,7 @@ typedef struct lifetime {
     int             writer;        /* the last layer that computes the values, or -1 */
     bool            recompute;     /* freed after `forward`, recomputed before `back` */
     bool            spare;         /* its last reader writes its top into this memory */
-    bool            thin;          /* odd rows and columns are not stored (FIRE_EVEN) */
+    bool            even_only;     /* odd rows and columns are not stored (FIRE_EVEN) */
 } lifetime_t;
 
 enum { KEPT = 1 << 30 };
@@ -82,7 +82,7 @@ static void use_forward(lifetimes_t *all, const fire_layer_t *l, int step)
     for (int i = 0; i < l->ntop; i++) {
         use(all, l->top[i], FIRE_DATA, source || l->loss_weight[i] != 0 ? KEPT : step);
         if (source) use(all, l->top[i], FIRE_DIFF, KEPT);
-        if (!l->absorbed && !is_view(l, l->top[i]))
+        if (!l->fusion.absorbed && !is_view(l, l->top[i]))
             lifetime_of(all, l->top[i], FIRE_DATA)->writer = step;
     }
     for (int i = 0; i < l->nblob; i++) { /* a layer may have its parameters as tops */
@@ -91,26 +91,17 @@ static void use_forward(lifetimes_t *all, const fire_layer_t *l, int step)
     }
 }
 
-/* What backward of the layer needs: FIRE_NEEDS_...; all, unless the kernel says
- * less. */
-static unsigned needs_of(const fire_layer_t *l)
-{
-    if (l->absorbed) return 0; /* included in what its leader needs */
-    return l->kernel->needs != NULL ? l->kernel->needs(l)
-                                    : FIRE_NEEDS_BOTTOM | FIRE_NEEDS_TOP;
-}
-
 /* What layer l needs and computes in the backward step `step`. */
 static void use_backward(lifetimes_t *all, const fire_layer_t *l, int step)
 {
-    unsigned needs = needs_of(l);
+    unsigned reads = fire_layer_backward_reads(l);
 
     for (int i = 0; i < l->nbottom; i++) {
-        if (needs & FIRE_NEEDS_BOTTOM) use(all, l->bottom[i], FIRE_DATA, step);
+        if (reads & FIRE_READS_BOTTOM) use(all, l->bottom[i], FIRE_DATA, step);
         use(all, l->bottom[i], FIRE_DIFF, step);
     }
     for (int i = 0; i < l->ntop; i++) {
-        if (needs & FIRE_NEEDS_TOP) use(all, l->top[i], FIRE_DATA, step);
+        if (reads & FIRE_READS_TOP) use(all, l->top[i], FIRE_DATA, step);
         use(all, l->top[i], FIRE_DIFF, step);
     }
 }
@@ -119,7 +110,7 @@ static void use_backward(lifetimes_t *all, const fire_layer_t *l, int step)
  * which comes after those of the others. */
 static int leader_of(const fire_net_t *net, int layer)
 {
-    while (net->layer[layer].base.absorbed)
+    while (net->layer[layer].base.fusion.absorbed)
         layer--;
     return layer;
 }
@@ -127,12 +118,15 @@ static int leader_of(const fire_net_t *net, int layer)
 /* Can this layer compute its top once more before backward needs it? */
 static bool can_recompute(lifetimes_t *all, const fire_net_layer_t *l, int i)
 {
-    const fire_kernel_t *k = l->base.kernel;
-    const lifetime_t    *top;
+    const fire_kernel_t     *k   = l->base.kernel;
+    const fire_fusion_ops_t *ops = k->fusion;
+    const lifetime_t        *top;
 
-    if (k->again == NULL || l->base.absorbed || l->base.ntop != 1 || !l->need_backward)
+    if (ops == NULL || ops->recompute == NULL || l->base.fusion.absorbed ||
+        l->base.ntop != 1 || !l->need_backward)
         return false;
-    if (l->base.top[0] == l->base.bottom[0] && k->again == k->forward) return false;
+    if (l->base.top[0] == l->base.bottom[0] && ops->recompute == k->forward)
+        return false;
     top = lifetime_of(all, l->base.top[0], FIRE_DATA);
     return top->writer == i && top->last < KEPT && top->back < KEPT;
 }
@@ -154,12 +148,13 @@ static void plan_recompute(const fire_net_t *net, lifetimes_t *all)
 }
 
 /* Find the bottoms whose memory the layer may use for its top, for kernels that can
- * (`reuses`). */
+ * (`reuses_bottom`). */
 static void plan_spares(const fire_net_t *net, lifetimes_t *all)
 {
     for (int i = 0; i < net->nlayer; i++) {
-        const fire_layer_t *l     = &net->layer[i].base;
-        bool                found = !l->kernel->reuses;
+        const fire_layer_t      *l     = &net->layer[i].base;
+        const fire_fusion_ops_t *ops   = l->kernel->fusion;
+        bool                     found = ops == NULL || !ops->reuses_bottom;
 
         for (int k = 0; k < l->nbottom && !found; k++) {
             lifetime_t *bottom = lifetime_of(all, l->bottom[k], FIRE_DATA);
@@ -171,15 +166,15 @@ static void plan_spares(const fire_net_t *net, lifetimes_t *all)
 }
 
 /* Blobs and gradients that are stored without odd rows and columns. */
-static void mark_thin(const fire_net_t *net, lifetimes_t *all)
+static void mark_even_only(const fire_net_t *net, lifetimes_t *all)
 {
     for (int i = 0; i < net->nlayer; i++) {
         const fire_layer_t *l    = &net->layer[i].base;
-        const fire_layer_t *last = l->nfollower > 0 ? l->follower[l->nfollower - 1] : l;
+        const fire_layer_t *last = fire_layer_last(l);
 
-        for (int k = 0; k < last->ntop && l->thin; k++)
+        for (int k = 0; k < last->ntop && l->fusion.even_only; k++)
             for (int part = 0; part < 2; part++)
-                lifetime_of(all, last->top[k], (fire_part_t)part)->thin = true;
+                lifetime_of(all, last->top[k], (fire_part_t)part)->even_only = true;
     }
 }
 
@@ -198,7 +193,7 @@ static void trace(const fire_net_t *net, bool backward, bool recompute,
         use(all, net->blob[net->output[i]].blob, FIRE_DATA, KEPT);
     if (backward && recompute) plan_recompute(net, all);
     if (!backward) plan_spares(net, all);
-    mark_thin(net, all);
+    mark_even_only(net, all);
 }
 
 /* Upper bound for their number. */
@@ -230,7 +225,7 @@ static void list_drops(fire_net_t *net, const lifetimes_t *all)
         const lifetime_t *l = &all->item[i];
 
         if (l->last >= KEPT) continue;
-        if (l->spare) net->layer[l->last].base.spare = l->blob;
+        if (l->spare) net->layer[l->last].base.fusion.spare = l->blob;
         net->drop[net->ndrop++] = (fire_drop_t){l->last, l->blob, l->part};
         if (!l->recompute) continue;
         net->drop[net->ndrop++]           = (fire_drop_t){l->forward, l->blob, l->part};
@@ -248,7 +243,7 @@ fire_status_t fire_net_plan_memory(fire_net_t *net)
 
     net->ndrop = net->nrecompute = 0;
     for (int i = 0; i < net->nlayer; i++)
-        net->layer[i].base.spare = NULL;
+        net->layer[i].base.fusion.spare = NULL;
     /* Without a pool, freeing GPU memory would wait for the GPU. */
     if (!net->ctx.lean || fire_pool_on(net->ctx.pool, net->ctx.place) == NULL)
         return FIRE_OK;
@@ -272,7 +267,7 @@ fire_status_t fire_net_recompute(fire_net_t *net, int step)
     for (int i = 0; i < net->nrecompute; i++) {
         fire_layer_t *l = &net->layer[net->recompute[i].layer].base;
 
-        if (net->recompute[i].step == step) FIRE_TRY(l->kernel->again(l));
+        if (net->recompute[i].step == step) FIRE_TRY(l->kernel->fusion->recompute(l));
     }
     return FIRE_OK;
 }
@@ -313,12 +308,12 @@ static size_t element_bytes(const fire_net_t *net)
                                       : sizeof(float);
 }
 
-static size_t bytes_of(const fire_net_t *net, const fire_blob_t *b, bool thin)
+static size_t bytes_of(const fire_net_t *net, const fire_blob_t *b, bool even_only)
 {
     size_t n = element_bytes(net);
 
     for (int i = 0; i < b->ndim; i++)
-        n *= (size_t)(thin && i > 1 ? (b->dim[i] + 1) / 2 : b->dim[i]);
+        n *= (size_t)(even_only && i > 1 ? (b->dim[i] + 1) / 2 : b->dim[i]);
     return fire_pool_round(n);
 }
 
@@ -331,7 +326,7 @@ static size_t copy_bytes(const fire_net_t *net, int step)
         const fire_net_layer_t *l = &net->layer[i];
 
         if (l->need_backward && i <= step && step <= 2 * net->nlayer - 1 - i &&
-            (needs_of(&l->base) & FIRE_NEEDS_COPY))
+            (fire_layer_backward_reads(&l->base) & FIRE_READS_COPY))
             sum += bytes_of(net, l->base.bottom[0], false);
     }
     return sum;
@@ -350,7 +345,7 @@ fire_status_t fire_net_blob_bytes(const fire_net_t *net, bool backward, bool rec
 
         for (int i = 0; i < all.n; i++)
             if (is_there(&all.item[i], step))
-                now += bytes_of(net, all.item[i].blob, all.item[i].thin);
+                now += bytes_of(net, all.item[i].blob, all.item[i].even_only);
         if (now > peak) peak = now;
     }
     fire_free(all.item);

@@ -27,7 +27,7 @@ static fire_status_t select_again(fire_net_t *net, fire_layer_t *l)
 
     FIRE_TRY(fire_kernel_select(l, NULL, NULL));
     if (l->kernel == before) return FIRE_OK;
-    if (l->absorbed || l->nfollower > 0 || l->borrower != NULL)
+    if (l->fusion.absorbed || l->fusion.nfollower > 0 || l->fusion.borrower != NULL)
         FIRE_TRY(fire_net_unfuse(net));
     return fire_net_plan_memory(net);
 }
@@ -76,7 +76,7 @@ static void set_current_layer(const fire_net_t *net, const fire_layer_t *l)
  * update the shapes of all of them. */
 static fire_status_t start_group(fire_net_t *net, int leader)
 {
-    int followers = net->layer[leader].base.nfollower;
+    int followers = net->layer[leader].base.fusion.nfollower;
 
     for (int i = leader; i <= leader + followers; i++)
         FIRE_TRY(HOOK(net->hooks, before_forward, i));
@@ -90,7 +90,7 @@ static fire_status_t start_group(fire_net_t *net, int leader)
 /* Is exactly one of a lender and its borrower in the range first ... last? */
 static bool separates_pair(const fire_net_t *net, int i, int first, int last)
 {
-    const fire_layer_t *borrower = net->layer[i].base.borrower;
+    const fire_layer_t *borrower = net->layer[i].base.fusion.borrower;
     int                 k        = i;
 
     if (borrower == NULL) return false;
@@ -104,8 +104,8 @@ static bool cuts_group(const fire_net_t *net, int first, int last)
 {
     for (int i = 0; i <= last; i++)
         if (separates_pair(net, i, first, last)) return true;
-    return net->layer[first].base.absorbed ||
-           (last + 1 < net->nlayer && net->layer[last + 1].base.absorbed);
+    return net->layer[first].base.fusion.absorbed ||
+           (last + 1 < net->nlayer && net->layer[last + 1].base.fusion.absorbed);
 }
 
 fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss_p)
@@ -121,7 +121,7 @@ fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss
     for (int i = first; i <= last; i++) {
         fire_net_layer_t *l = &net->layer[i];
 
-        if (!l->base.absorbed) {
+        if (!l->base.fusion.absorbed) {
             FIRE_TRY(start_group(net, i));
             set_current_layer(net, &l->base);
             FIRE_TRY(fire_layer_blame(l->base.kernel->forward(&l->base), &l->base));
@@ -177,7 +177,7 @@ fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
             FIRE_TRY(HOOK(net->watch, before_backward, i));
             FIRE_TRY(fire_net_recompute(net, 2 * net->nlayer - 1 - i));
             FIRE_TRY(fire_layer_blame(seed_losses(net, l), l));
-            if (l->kernel->backward != NULL && !l->absorbed)
+            if (l->kernel->backward != NULL && !l->fusion.absorbed)
                 FIRE_TRY(fire_layer_blame(l->kernel->backward(l), l));
             if (net->debug_info) FIRE_TRY(fire_net_debug_backward(net, i));
             FIRE_TRY(HOOK(net->watch, after_backward, i));

@@ -211,12 +211,12 @@ TEST(batch_norm_with_a_top_of_its_own_takes_in_scale_where_nobody_looks)
     fire_ctx_t ctx = FIRE_CTX_INIT;
     twins_t    t   = twins_make("3 16 5 5", layers, CAFFE__PHASE__TRAIN, &ctx);
 
-    CHECK(!fire_net_find_layer(t.fast, "Scale")->absorbed);
+    CHECK(!fire_net_find_layer(t.fast, "Scale")->fusion.absorbed);
     twins_agree(&t, 3e-5);
     twins_end(&t);
     ctx.lean = true;
     t        = twins_make("3 16 5 5", layers, CAFFE__PHASE__TRAIN, &ctx);
-    CHECK(fire_net_find_layer(t.fast, "Scale")->absorbed);
+    CHECK(fire_net_find_layer(t.fast, "Scale")->fusion.absorbed);
     twins_agree(&t, 3e-5);
     twins_end(&t);
 }

@@ -11,10 +11,10 @@ static char wrong[512]; /* what the last check found */
 /* Kernels of the layer under test that this machine can run. */
 static const char *kernel_name(const layer_case_t *c, int i)
 {
-    const fire_kernel_t *k = case_ops(c)->kernels;
+    const fire_kernel_t *const *k = case_ops(c)->kernels;
 
-    for (; k->name != NULL; k++)
-        if ((k->where == FIRE_GPU) == test_on_gpu() && i-- == 0) return k->name;
+    for (; *k != NULL; k++)
+        if (((*k)->where == FIRE_GPU) == test_on_gpu() && i-- == 0) return (*k)->name;
     return NULL;
 }
 
@@ -403,8 +403,8 @@ TEST(every_layer_type_runs_on_a_gpu_or_is_work_for_the_cpu)
         const fire_layer_ops_t *ops = fire_layer_at(i);
         bool                    gpu = false;
 
-        for (const fire_kernel_t *k = ops->kernels; k->name != NULL; k++)
-            gpu = gpu || k->where == FIRE_GPU;
+        for (int k = 0; ops->kernels[k] != NULL; k++)
+            gpu = gpu || ops->kernels[k]->where == FIRE_GPU;
         if (gpu == !(ops->flags & FIRE_LAYER_HOST)) continue;
         fprintf(stderr, "    %s %s\n", ops->type,
                 gpu ? "has a GPU kernel and says it has none" : "has no GPU kernel");

@@ -142,20 +142,20 @@ TEST(batch_norm_does_the_sum_of_a_residual_branch_on_a_gpu)
     if (!test_on_gpu()) return;
     ctx.lean = true;
     net      = make(ctx);
-    CHECK(fire_net_find_layer(net, "a")->absorbed);
-    CHECK(fire_net_find_layer(net, "relu_a")->absorbed);
-    CHECK(fire_net_find_layer(net, "b")->absorbed);
-    CHECK_EQ(fire_net_find_layer(net, "norm_a2")->nfollower, 4);
-    CHECK(fire_net_find_layer(net, "norm_a1")->borrower ==
+    CHECK(fire_net_find_layer(net, "a")->fusion.absorbed);
+    CHECK(fire_net_find_layer(net, "relu_a")->fusion.absorbed);
+    CHECK(fire_net_find_layer(net, "b")->fusion.absorbed);
+    CHECK_EQ(fire_net_find_layer(net, "norm_a2")->fusion.nfollower, 4);
+    CHECK(fire_net_find_layer(net, "norm_a1")->fusion.borrower ==
           fire_net_find_layer(net, "norm_a2"));
-    CHECK(fire_net_find_layer(net, "norm_b2")->lender == NULL);
-    CHECK_EQ(fire_net_find_layer(net, "norm_b2")->thin,
+    CHECK(fire_net_find_layer(net, "norm_b2")->fusion.lender == NULL);
+    CHECK_EQ(fire_net_find_layer(net, "norm_b2")->fusion.even_only,
              ctx.tf32 || ctx.precision != FIRE_F32);
-    CHECK(!fire_net_find_layer(net, "norm_a2")->thin);
+    CHECK(!fire_net_find_layer(net, "norm_a2")->fusion.even_only);
     fire_net_destroy(net);
     ctx.lean = false; /* somebody may look at the blobs between */
     net      = make(ctx);
-    CHECK(!fire_net_find_layer(net, "a")->absorbed);
+    CHECK(!fire_net_find_layer(net, "a")->fusion.absorbed);
     fire_net_destroy(net);
 }
 

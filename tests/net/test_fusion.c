@@ -14,14 +14,14 @@
 
 static bool is_absorbed(const fire_net_t *net, const char *name)
 {
-    return fire_net_find_layer(net, name)->absorbed;
+    return fire_net_find_layer(net, name)->fusion.absorbed;
 }
 
 TEST(batch_norm_takes_in_scale_and_relu)
 {
     fire_net_t *net = net_make(NORM, CAFFE__PHASE__TRAIN);
 
-    CHECK_EQ(fire_net_find_layer(net, "norm")->nfollower, 2);
+    CHECK_EQ(fire_net_find_layer(net, "norm")->fusion.nfollower, 2);
     CHECK(is_absorbed(net, "scale") && is_absorbed(net, "relu"));
     fire_net_destroy(net);
 }

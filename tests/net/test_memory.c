@@ -183,18 +183,18 @@ TEST(in_inference_a_sum_takes_the_memory_of_a_bottom)
     fire_layer_t *l = fire_net_find_layer(t.fast, "sum");
     size_t        blobs;
 
-    CHECK(l->spare->part[FIRE_DATA] == l->bottom[0]->part[FIRE_DATA]);
+    CHECK(l->fusion.spare->part[FIRE_DATA] == l->bottom[0]->part[FIRE_DATA]);
     CHECK_OK(fire_net_blob_bytes(t.fast, false, false, &blobs));
     CHECK_EQ(blobs, 3 * fire_pool_round(2 * 16 * 9 * 9 * sizeof(float))); /* in, a, b */
     twins_agree(&t, 1e-4);
     twins_end(&t);
     t = twins_make_inference("2 16 9 9", CONV("a", "in") SUM("in", "a"));
     l = fire_net_find_layer(t.fast, "sum");
-    CHECK(l->spare->part[FIRE_DATA] == l->bottom[1]->part[FIRE_DATA]);
+    CHECK(l->fusion.spare->part[FIRE_DATA] == l->bottom[1]->part[FIRE_DATA]);
     twins_agree(&t, 1e-4);
     twins_end(&t);
     t = twins_make_inference("2 16 9 9", SUM("in", "in"));
-    CHECK(fire_net_find_layer(t.fast, "sum")->spare == NULL);
+    CHECK(fire_net_find_layer(t.fast, "sum")->fusion.spare == NULL);
     twins_agree(&t, 1e-4);
     twins_end(&t);
 }

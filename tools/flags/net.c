@@ -47,8 +47,8 @@ const fire_option_t how_options[]   = {HOW_OPTIONS, {0}};
 
 static bool has_kernel(const fire_layer_ops_t *ops, const char *name)
 {
-    for (const fire_kernel_t *k = ops->kernels; k->name != NULL; k++)
-        if (strcmp(k->name, name) == 0) return true;
+    for (int i = 0; ops->kernels[i] != NULL; i++)
+        if (strcmp(ops->kernels[i]->name, name) == 0) return true;
     return false;
 }
 

@@ -103,20 +103,23 @@ static const char *kernels(const fire_layer_ops_t *ops, fire_place_t where,
     int at = 0;
 
     out[0] = '\0';
-    for (const fire_kernel_t *k = ops->kernels; k->name != NULL; k++)
+    for (int i = 0; ops->kernels[i] != NULL; i++) {
+        const fire_kernel_t *k = ops->kernels[i];
+
         if (k->where == where && strcmp(k->name, "ref") != 0)
             at +=
                 snprintf(out + at, 64 - (size_t)at, "%s%s", at > 0 ? " " : "", k->name);
+    }
     return out;
 }
 
 static const fire_kernel_t *ref_of(const fire_layer_ops_t *ops)
 {
-    const fire_kernel_t *k = ops->kernels;
+    const fire_kernel_t *const *k = ops->kernels;
 
-    while (k->name != NULL && strcmp(k->name, "ref") != 0)
+    while (*k != NULL && strcmp((*k)->name, "ref") != 0)
         k++;
-    return k->name != NULL ? k : NULL;
+    return *k;
 }
 
 /* The number of golden cases, marked where none is Caffe's. */

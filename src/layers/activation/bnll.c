@@ -1,5 +1,4 @@
 /* bnll.c - y = log(1 + exp(x)), without overflow */
-#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t bnll_forward(fire_layer_t *l)
@@ -22,11 +21,16 @@ static void bnll_teardown(fire_layer_t *l)
     fire_kept_fini(&FIRE_STATE(l, fire_bnll_t)->kept);
 }
 
-static const fire_kernel_t bnll_kernels[] = {
-    FIRE_CUDA_KERNEL(bnll) /* where it is built in */
-    {.name = "ref", .forward = bnll_forward, .backward = bnll_backward},
-    {0},
+const fire_kernel_t fire_bnll_ref = {
+    .name     = "ref",
+    .forward  = bnll_forward,
+    .backward = bnll_backward,
 };
+
+extern const fire_kernel_t fire_bnll_cuda; /* bnll.cu */
+
+static const fire_kernel_t *const bnll_kernels[] = {
+    FIRE_IF_CUDA(fire_bnll_cuda) &fire_bnll_ref, NULL};
 
 const fire_layer_ops_t fire_layer_bnll = {
     .type       = "BNLL",

@@ -1,5 +1,4 @@
 /* elu.c - y = x for x > 0, alpha (exp(x) - 1) otherwise */
-#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t elu_setup(fire_layer_t *l)
@@ -32,11 +31,16 @@ static void elu_teardown(fire_layer_t *l)
     fire_kept_fini(&FIRE_STATE(l, fire_elu_t)->kept);
 }
 
-static const fire_kernel_t elu_kernels[] = {
-    FIRE_CUDA_KERNEL(elu) /* where it is built in */
-    {.name = "ref", .forward = elu_forward, .backward = elu_backward},
-    {0},
+const fire_kernel_t fire_elu_ref = {
+    .name     = "ref",
+    .forward  = elu_forward,
+    .backward = elu_backward,
 };
+
+extern const fire_kernel_t fire_elu_cuda; /* elu.cu */
+
+static const fire_kernel_t *const elu_kernels[] = {
+    FIRE_IF_CUDA(fire_elu_cuda) &fire_elu_ref, NULL};
 
 const fire_layer_ops_t fire_layer_elu = {
     .type       = "ELU",

@@ -108,11 +108,21 @@ static void prelu_teardown(fire_layer_t *l)
     fire_kept_fini(&FIRE_STATE(l, prelu_t)->kept);
 }
 
-static const fire_kernel_t prelu_kernels[] = {
-    FIRE_CUDA_ROW(.forward = prelu_forward, .backward = prelu_backward){
-        .name = "ref", .forward = prelu_forward, .backward = prelu_backward},
-    {0},
+const fire_kernel_t fire_prelu_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = prelu_forward,
+    .backward = prelu_backward,
 };
+
+const fire_kernel_t fire_prelu_ref = {
+    .name     = "ref",
+    .forward  = prelu_forward,
+    .backward = prelu_backward,
+};
+
+static const fire_kernel_t *const prelu_kernels[] = {
+    FIRE_IF_CUDA(fire_prelu_cuda) &fire_prelu_ref, NULL};
 
 const fire_layer_ops_t fire_layer_prelu = {
     .type       = "PReLU",

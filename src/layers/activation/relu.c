@@ -1,5 +1,4 @@
 /* relu.c - y = max(x, 0) + negative_slope * min(x, 0) */
-#include "layers/kernels.h"
 #include "layers/activation/relu.h"
 
 static fire_status_t relu_setup(fire_layer_t *l)
@@ -33,17 +32,17 @@ static void relu_teardown(fire_layer_t *l)
     fire_kept_fini(&FIRE_STATE(l, fire_relu_t)->kept);
 }
 
-static const fire_kernel_t relu_kernels[] = {
-    FIRE_CUDA_KERNEL(relu) /* where it is built in */
-    {.name     = "simd",
-     .declines = fire_relu_simd_declines,
-     .forward  = fire_relu_simd_forward,
-     .backward = fire_relu_simd_backward,
-     .again    = fire_relu_simd_forward,
-     .needs    = fire_needs_top},
-    {.name = "ref", .forward = relu_forward, .backward = relu_backward},
-    {0},
+const fire_kernel_t fire_relu_ref = {
+    .name     = "ref",
+    .forward  = relu_forward,
+    .backward = relu_backward,
 };
+
+extern const fire_kernel_t fire_relu_cuda; /* relu.cu */
+extern const fire_kernel_t fire_relu_simd; /* relu_simd.c */
+
+static const fire_kernel_t *const relu_kernels[] = {
+    FIRE_IF_CUDA(fire_relu_cuda) &fire_relu_simd, &fire_relu_ref, NULL};
 
 const fire_layer_ops_t fire_layer_relu = {
     .type       = "ReLU",

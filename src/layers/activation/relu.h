@@ -28,7 +28,4 @@ static inline float fire_relu_behind(const fire_layer_t *l)
     return relu != NULL ? ((const fire_relu_t *)relu->state)->slope : 1.0f;
 }
 
-const char   *fire_relu_simd_declines(const fire_layer_t *l);
-fire_status_t fire_relu_simd_forward(fire_layer_t *l);
-fire_status_t fire_relu_simd_backward(fire_layer_t *l);
 #endif

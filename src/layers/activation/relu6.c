@@ -1,5 +1,4 @@
 /* relu6.c - y = min(max(x, 0), 6), as MobileNet v2 uses it */
-#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t relu6_forward(fire_layer_t *l)
@@ -12,11 +11,16 @@ static fire_status_t relu6_backward(fire_layer_t *l)
     return fire_neuron_backward(l, l->bottom[0], fire_relu6_dx);
 }
 
-static const fire_kernel_t relu6_kernels[] = {
-    FIRE_CUDA_KERNEL(relu6) /* where it is built in */
-    {.name = "ref", .forward = relu6_forward, .backward = relu6_backward},
-    {0},
+const fire_kernel_t fire_relu6_ref = {
+    .name     = "ref",
+    .forward  = relu6_forward,
+    .backward = relu6_backward,
 };
+
+extern const fire_kernel_t fire_relu6_cuda; /* relu6.cu */
+
+static const fire_kernel_t *const relu6_kernels[] = {
+    FIRE_IF_CUDA(fire_relu6_cuda) &fire_relu6_ref, NULL};
 
 const fire_layer_ops_t fire_layer_relu6 = {
     .type    = "ReLU6",

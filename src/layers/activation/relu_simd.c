@@ -3,13 +3,13 @@
 #include "device/cpu/raw.h"
 #include "layers/activation/relu.h"
 
-const char *fire_relu_simd_declines(const fire_layer_t *l)
+static const char *relu_simd_declines(const fire_layer_t *l)
 {
     return FIRE_STATE(l, fire_relu_t)->slope < 0 ? "a negative slope turns signs"
                                                  : NULL;
 }
 
-fire_status_t fire_relu_simd_forward(fire_layer_t *l)
+static fire_status_t relu_simd_forward(fire_layer_t *l)
 {
     fire_format_t f = fire_blob_format(l->bottom[0], FIRE_DATA);
     void         *x, *y;
@@ -21,7 +21,7 @@ fire_status_t fire_relu_simd_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-fire_status_t fire_relu_simd_backward(fire_layer_t *l)
+static fire_status_t relu_simd_backward(fire_layer_t *l)
 {
     fire_format_t f = fire_blob_format(l->top[0], FIRE_DIFF);
     void         *y, *dy, *dx;
@@ -34,3 +34,16 @@ fire_status_t fire_relu_simd_backward(fire_layer_t *l)
                        FIRE_STATE(l, fire_relu_t)->slope, y, dy, dx);
     return FIRE_OK;
 }
+
+static const fire_fusion_ops_t relu_simd_fusion = {
+    .recompute      = relu_simd_forward,
+    .backward_reads = fire_reads_top,
+};
+
+const fire_kernel_t fire_relu_simd = {
+    .name     = "simd",
+    .declines = relu_simd_declines,
+    .forward  = relu_simd_forward,
+    .backward = relu_simd_backward,
+    .fusion   = &relu_simd_fusion,
+};

@@ -1,5 +1,4 @@
 /* sigmoid.c - y = 1 / (1 + exp(-x)), computed as 0.5 tanh(0.5 x) + 0.5 */
-#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t sigmoid_forward(fire_layer_t *l)
@@ -12,11 +11,16 @@ static fire_status_t sigmoid_backward(fire_layer_t *l)
     return fire_neuron_backward(l, l->bottom[0], fire_sigmoid_dx);
 }
 
-static const fire_kernel_t sigmoid_kernels[] = {
-    FIRE_CUDA_KERNEL(sigmoid) /* where it is built in */
-    {.name = "ref", .forward = sigmoid_forward, .backward = sigmoid_backward},
-    {0},
+const fire_kernel_t fire_sigmoid_ref = {
+    .name     = "ref",
+    .forward  = sigmoid_forward,
+    .backward = sigmoid_backward,
 };
+
+extern const fire_kernel_t fire_sigmoid_cuda; /* sigmoid.cu */
+
+static const fire_kernel_t *const sigmoid_kernels[] = {
+    FIRE_IF_CUDA(fire_sigmoid_cuda) &fire_sigmoid_ref, NULL};
 
 const fire_layer_ops_t fire_layer_sigmoid = {
     .type    = "Sigmoid",

@@ -1,5 +1,4 @@
 /* swish.c - y = x sigmoid(beta x) */
-#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t swish_setup(fire_layer_t *l)
@@ -31,11 +30,16 @@ static void swish_teardown(fire_layer_t *l)
     fire_kept_fini(&FIRE_STATE(l, fire_swish_t)->kept);
 }
 
-static const fire_kernel_t swish_kernels[] = {
-    FIRE_CUDA_KERNEL(swish) /* where it is built in */
-    {.name = "ref", .forward = swish_forward, .backward = swish_backward},
-    {0},
+const fire_kernel_t fire_swish_ref = {
+    .name     = "ref",
+    .forward  = swish_forward,
+    .backward = swish_backward,
 };
+
+extern const fire_kernel_t fire_swish_cuda; /* swish.cu */
+
+static const fire_kernel_t *const swish_kernels[] = {
+    FIRE_IF_CUDA(fire_swish_cuda) &fire_swish_ref, NULL};
 
 const fire_layer_ops_t fire_layer_swish = {
     .type       = "Swish",

@@ -1,5 +1,4 @@
 /* tanh.c - y = tanh(x) */
-#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t tanh_forward(fire_layer_t *l)
@@ -12,11 +11,16 @@ static fire_status_t tanh_backward(fire_layer_t *l)
     return fire_neuron_backward(l, l->bottom[0], fire_tanh_dx);
 }
 
-static const fire_kernel_t tanh_kernels[] = {
-    FIRE_CUDA_KERNEL(tanh) /* where it is built in */
-    {.name = "ref", .forward = tanh_forward, .backward = tanh_backward},
-    {0},
+const fire_kernel_t fire_tanh_ref = {
+    .name     = "ref",
+    .forward  = tanh_forward,
+    .backward = tanh_backward,
 };
+
+extern const fire_kernel_t fire_tanh_cuda; /* tanh.cu */
+
+static const fire_kernel_t *const tanh_kernels[] = {
+    FIRE_IF_CUDA(fire_tanh_cuda) &fire_tanh_ref, NULL};
 
 const fire_layer_ops_t fire_layer_tanh = {
     .type    = "TanH",

@@ -122,10 +122,19 @@ static void argmax_teardown(fire_layer_t *l)
     fire_free(FIRE_STATE(l, argmax_t)->order);
 }
 
-static const fire_kernel_t argmax_kernels[] = {
-    FIRE_CUDA_ROW(.forward = argmax_forward){.name = "ref", .forward = argmax_forward},
-    {0},
+const fire_kernel_t fire_argmax_cuda = {
+    .name    = "cuda",
+    .where   = FIRE_GPU,
+    .forward = argmax_forward,
 };
+
+const fire_kernel_t fire_argmax_ref = {
+    .name    = "ref",
+    .forward = argmax_forward,
+};
+
+static const fire_kernel_t *const argmax_kernels[] = {
+    FIRE_IF_CUDA(fire_argmax_cuda) &fire_argmax_ref, NULL};
 
 const fire_layer_ops_t fire_layer_argmax = {
     .type        = "ArgMax",

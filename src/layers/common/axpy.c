@@ -89,11 +89,21 @@ static fire_status_t axpy_backward(fire_layer_t *l)
                                 : FIRE_OK;
 }
 
-static const fire_kernel_t axpy_kernels[] = {
-    FIRE_CUDA_ROW(.forward = axpy_forward, .backward = axpy_backward){
-        .name = "ref", .forward = axpy_forward, .backward = axpy_backward},
-    {0},
+const fire_kernel_t fire_axpy_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = axpy_forward,
+    .backward = axpy_backward,
 };
+
+const fire_kernel_t fire_axpy_ref = {
+    .name     = "ref",
+    .forward  = axpy_forward,
+    .backward = axpy_backward,
+};
+
+static const fire_kernel_t *const axpy_kernels[] = {
+    FIRE_IF_CUDA(fire_axpy_cuda) &fire_axpy_ref, NULL};
 
 const fire_layer_ops_t fire_layer_axpy = {
     .type       = "Axpy",

@@ -4,7 +4,6 @@
 #include "device/cpu/blas.h"
 #include "device/cpu/raw.h"
 #include "layers/common/eltwise.h"
-#include "layers/kernels.h"
 #include "layers/activation/relu.h"
 
 #define PROD FIRE_ELTWISE(PROD)
@@ -134,29 +133,24 @@ static fire_status_t eltwise_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-const char *fire_eltwise_cuda_declines(const fire_layer_t *l)
-{
-    return l->nbottom > FIRE_ELTWISE_MOST ? "it has more than 16 bottoms" : NULL;
-}
-
 /* ---- a sum in the format of the first bottom, with a ReLU that follows in place ---- */
 
 static const char *eltwise_simd_declines(const fire_layer_t *l)
 {
     if (FIRE_STATE(l, eltwise_t)->op != SUM) return "it only adds";
-    return fire_eltwise_cuda_declines(l);
+    return fire_eltwise_declines(l);
 }
 
 /* Otherwise the top's diff would not be what the follower leaves there. */
 static bool eltwise_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
-    return l->ctx->lean && l->nfollower == 0 && next->top[0] == l->top[0] &&
+    return l->ctx->lean && l->fusion.nfollower == 0 && next->top[0] == l->top[0] &&
            fire_is_sign_relu(next);
 }
 
-static unsigned eltwise_simd_needs(const fire_layer_t *l)
+static unsigned eltwise_simd_backward_reads(const fire_layer_t *l)
 {
-    return l->nfollower > 0 ? FIRE_NEEDS_TOP : 0;
+    return l->fusion.nfollower > 0 ? FIRE_READS_TOP : 0;
 }
 
 static fire_status_t eltwise_simd_forward(fire_layer_t *l)
@@ -169,8 +163,8 @@ static fire_status_t eltwise_simd_forward(fire_layer_t *l)
 
     for (int b = 0; b < l->nbottom; b++)
         FIRE_IN_AS(l->bottom[b], FIRE_DATA, &f, &x[b]);
-    if (l->spare != NULL)
-        fire_storage_swap(l->top[0]->part[FIRE_DATA], l->spare->part[FIRE_DATA]);
+    if (l->fusion.spare != NULL)
+        fire_storage_swap(l->top[0]->part[FIRE_DATA], l->fusion.spare->part[FIRE_DATA]);
     FIRE_OUT_AS(l->top[0], FIRE_DATA, &f, &y);
     fire_raw_sum(f.dtype, fire_blob_raw_count(l->top[0], &f), l->nbottom, c, x,
                  fire_relu_behind(l), y);
@@ -185,7 +179,7 @@ static fire_status_t eltwise_simd_backward(fire_layer_t *l)
     int           k = 0;
 
     FIRE_IN_AS(l->top[0], FIRE_DIFF, &f, &dy);
-    if (l->nfollower > 0) FIRE_IN_AS(l->top[0], FIRE_DATA, &f, &y);
+    if (l->fusion.nfollower > 0) FIRE_IN_AS(l->top[0], FIRE_DATA, &f, &y);
     for (int b = 0; b < l->nbottom; b++) {
         if (!l->propagate_down[b]) continue;
         FIRE_OUT_AS(l->bottom[b], FIRE_DIFF, &f, &dx[k]);
@@ -201,21 +195,30 @@ static void eltwise_teardown(fire_layer_t *l)
     fire_free(FIRE_STATE(l, eltwise_t)->winner);
 }
 
-static const fire_kernel_t eltwise_kernels[] = {
-    FIRE_CUDA_ROW(.declines = fire_eltwise_cuda_declines,
-                  .forward  = fire_eltwise_cuda_forward,
-                  .backward = fire_eltwise_cuda_backward,
-                  .absorbs  = fire_eltwise_cuda_absorbs,
-                  .needs    = fire_eltwise_cuda_needs){.name     = "simd",
-                                                    .declines = eltwise_simd_declines,
-                                                    .forward  = eltwise_simd_forward,
-                                                    .backward = eltwise_simd_backward,
-                                                    .absorbs  = eltwise_simd_absorbs,
-                                                    .needs    = eltwise_simd_needs,
-                                                    .reuses   = true},
-    {.name = "ref", .forward = eltwise_forward, .backward = eltwise_backward},
-    {0},
+static const fire_fusion_ops_t eltwise_simd_fusion = {
+    .absorbs        = eltwise_simd_absorbs,
+    .backward_reads = eltwise_simd_backward_reads,
+    .reuses_bottom  = true,
 };
+
+const fire_kernel_t fire_eltwise_simd = {
+    .name     = "simd",
+    .declines = eltwise_simd_declines,
+    .forward  = eltwise_simd_forward,
+    .backward = eltwise_simd_backward,
+    .fusion   = &eltwise_simd_fusion,
+};
+
+const fire_kernel_t fire_eltwise_ref = {
+    .name     = "ref",
+    .forward  = eltwise_forward,
+    .backward = eltwise_backward,
+};
+
+extern const fire_kernel_t fire_eltwise_cuda; /* eltwise.cu */
+
+static const fire_kernel_t *const eltwise_kernels[] = {
+    FIRE_IF_CUDA(fire_eltwise_cuda) &fire_eltwise_simd, &fire_eltwise_ref, NULL};
 
 const fire_layer_ops_t fire_layer_eltwise = {
     .type       = "Eltwise",

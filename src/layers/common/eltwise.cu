@@ -2,7 +2,6 @@
  * that the first array has. */
 #include "layers/common/eltwise.h"
 
-#include "layers/kernels.h"
 #include "layers/layer_cuda.h"
 #include "device/cuda/kernel/map.h"
 #include "layers/activation/relu.h"
@@ -143,11 +142,11 @@ static fire_status_t combine_blobs(fire_layer_t *l, fire_eltwise_op_t op,
 
     FIRE_TRY(gather(f, part, n, from, coeff, &in));
     FIRE_OUT_AS(to, part, f, &y);
-    return run(l->ctx->stream, op, part == FIRE_DATA && l->nfollower > 0,
+    return run(l->ctx->stream, op, part == FIRE_DATA && l->fusion.nfollower > 0,
                fire_blob_count(to), in, (T *)y);
 }
 
-fire_status_t fire_eltwise_cuda_forward(fire_layer_t *l)
+static fire_status_t eltwise_cuda_forward(fire_layer_t *l)
 {
     const fire_eltwise_t *s = (const fire_eltwise_t *)l->state;
     fire_format_t         f = fire_gpu_format_of(l->bottom[0], FIRE_DATA);
@@ -172,17 +171,17 @@ fire_status_t fire_split_cuda_backward(fire_layer_t *l)
 
 /* ---- backward ---- */
 
-bool fire_eltwise_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+static bool eltwise_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
     return ((const fire_eltwise_t *)l->state)->op == FIRE_ELTWISE(SUM) &&
-           l->ctx->lean && l->nfollower == 0 && fire_is_plain_relu(next);
+           l->ctx->lean && l->fusion.nfollower == 0 && fire_is_plain_relu(next);
 }
 
-unsigned fire_eltwise_cuda_needs(const fire_layer_t *l)
+static unsigned eltwise_cuda_backward_reads(const fire_layer_t *l)
 {
     if (((const fire_eltwise_t *)l->state)->op != FIRE_ELTWISE(SUM))
-        return FIRE_NEEDS_BOTTOM | FIRE_NEEDS_TOP;
-    return l->nfollower > 0 ? FIRE_NEEDS_TOP : 0;
+        return FIRE_READS_BOTTOM | FIRE_READS_TOP;
+    return l->fusion.nfollower > 0 ? FIRE_READS_TOP : 0;
 }
 
 template <typename T> struct outputs {
@@ -235,7 +234,7 @@ static fire_status_t backward_sum(fire_layer_t *l, const fire_format_t *f, const
     outputs<T>   out     = {};
     void        *y       = NULL, *dx;
 
-    if (l->nfollower > 0) FIRE_IN_AS(l->top[0], FIRE_DATA, f, &y);
+    if (l->fusion.nfollower > 0) FIRE_IN_AS(l->top[0], FIRE_DATA, f, &y);
     for (int b = 0; b < l->nbottom; b++) {
         if (!l->propagate_down[b]) continue;
         FIRE_OUT_AS(l->bottom[b], FIRE_DIFF, f, &dx);
@@ -290,7 +289,7 @@ static fire_status_t backward_to(fire_layer_t *l, const fire_format_t *f, int b,
                        (const T *)y, dy, (T *)dx);
 }
 
-fire_status_t fire_eltwise_cuda_backward(fire_layer_t *l)
+static fire_status_t eltwise_cuda_backward(fire_layer_t *l)
 {
     fire_format_t f = fire_gpu_format_of(l->top[0], FIRE_DIFF);
     void         *dy;
@@ -304,3 +303,15 @@ fire_status_t fire_eltwise_cuda_backward(fire_layer_t *l)
                            FIRE_TRY(backward_to<T>(l, &f, b, (const T *)dy)))
     return FIRE_OK;
 }
+
+static const fire_fusion_ops_t eltwise_cuda_fusion = {eltwise_cuda_absorbs,
+                                                      eltwise_cuda_backward_reads};
+
+extern "C" const fire_kernel_t fire_eltwise_cuda = {"cuda",
+                                                    FIRE_GPU,
+                                                    eltwise_cuda_forward,
+                                                    eltwise_cuda_backward,
+                                                    fire_eltwise_declines,
+                                                    NULL,
+                                                    NULL,
+                                                    &eltwise_cuda_fusion};

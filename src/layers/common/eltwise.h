@@ -17,10 +17,19 @@ typedef struct fire_eltwise {
     int64_t cap;
 } fire_eltwise_t;
 
+/* As `declines` of the fast kernels. */
+static inline const char *fire_eltwise_declines(const fire_layer_t *l)
+{
+    return l->nbottom > FIRE_ELTWISE_MOST ? "it has more than 16 bottoms" : NULL;
+}
+
 /* One for each bottom, or NULL: all are 1. */
 static inline const float *fire_eltwise_coeffs(const fire_eltwise_t *s)
 {
     return s->param != NULL && s->param->n_coeff > 0 ? s->param->coeff : NULL;
 }
+
+/* eltwise.cu: the gradient of Split is a sum as well. */
+fire_status_t fire_split_cuda_backward(fire_layer_t *l);
 FIRE_END_C
 #endif

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
-#include "layers/kernels.h"
 #include "layers/shape/move.h"
 #include "layers/common/sums.h"
 
@@ -117,11 +116,21 @@ static fire_status_t embed_backward(fire_layer_t *l)
     return s->bias && l->param_gradient[1] ? backward_bias(l, dy) : FIRE_OK;
 }
 
-static const fire_kernel_t embed_kernels[] = {
-    FIRE_CUDA_ROW(.forward = embed_forward, .backward = embed_backward){
-        .name = "ref", .forward = embed_forward, .backward = embed_backward},
-    {0},
+const fire_kernel_t fire_embed_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = embed_forward,
+    .backward = embed_backward,
 };
+
+const fire_kernel_t fire_embed_ref = {
+    .name     = "ref",
+    .forward  = embed_forward,
+    .backward = embed_backward,
+};
+
+static const fire_kernel_t *const embed_kernels[] = {
+    FIRE_IF_CUDA(fire_embed_cuda) &fire_embed_ref, NULL};
 
 const fire_layer_ops_t fire_layer_embed = {
     .type        = "Embed",

@@ -63,12 +63,16 @@ static void hdf5_output_teardown(fire_layer_t *l)
 }
 #endif
 
-static const fire_kernel_t hdf5_output_kernels[] = {
 #ifdef FIRE_HAVE_HDF5
-    {.name = "ref", .forward = hdf5_output_forward},
-#endif
-    {0},
+const fire_kernel_t fire_hdf5_output_ref = {
+    .name    = "ref",
+    .forward = hdf5_output_forward,
 };
+
+static const fire_kernel_t *const hdf5_output_kernels[] = {&fire_hdf5_output_ref, NULL};
+#else
+static const fire_kernel_t *const hdf5_output_kernels[] = {NULL};
+#endif
 
 const fire_layer_ops_t fire_layer_hdf5_output = {
     .type        = "HDF5Output",

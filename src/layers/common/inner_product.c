@@ -2,7 +2,6 @@
  * (outputs, inputs), or (inputs, outputs) with `transpose`. */
 #include "device/cpu/blas.h"
 #include "layers/common/inner_product.h"
-#include "layers/kernels.h"
 
 static fire_status_t inner_product_setup(fire_layer_t *l)
 {
@@ -135,15 +134,18 @@ static fire_status_t inner_product_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t inner_product_kernels[] = {
-    FIRE_CUDA_INNER_PRODUCT /* where it is built in */
-    {.name     = "ref",
-     .prepare  = inner_product_prepare,
-     .forward  = inner_product_forward,
-     .backward = inner_product_backward,
-     .release  = inner_product_release},
-    {0},
+const fire_kernel_t fire_inner_product_ref = {
+    .name     = "ref",
+    .prepare  = inner_product_prepare,
+    .forward  = inner_product_forward,
+    .backward = inner_product_backward,
+    .release  = inner_product_release,
 };
+
+extern const fire_kernel_t fire_inner_product_cuda; /* inner_product_cuda.c */
+
+static const fire_kernel_t *const inner_product_kernels[] = {
+    FIRE_IF_CUDA(fire_inner_product_cuda) &fire_inner_product_ref, NULL};
 
 const fire_layer_ops_t fire_layer_inner_product = {
     .type       = "InnerProduct",

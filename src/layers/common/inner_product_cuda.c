@@ -4,7 +4,6 @@
 
 #include "device/cuda/cublas.h"
 #include "layers/epilogue.h"
-#include "layers/kernels.h"
 #include "layers/common/few_outputs.h"
 
 /* Vectors are rows of the plain layout. */
@@ -31,7 +30,7 @@ static fire_gpu_few_outputs_t thin_of(const fire_layer_t *l)
                                     l->ctx->precision};
 }
 
-fire_status_t fire_inner_product_cuda_forward(fire_layer_t *l)
+static fire_status_t inner_product_cuda_forward(fire_layer_t *l)
 {
     const fire_inner_product_t *s    = FIRE_STATE(l, fire_inner_product_t);
     fire_format_t               f    = format_of(l);
@@ -54,7 +53,7 @@ fire_status_t fire_inner_product_cuda_forward(fire_layer_t *l)
     if (s->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
     if (is_thin(s))
         return fire_gpu_few_outputs_forward(l->ctx->stream, &t, x, weights, bias,
-                                            l->nfollower > 0, y);
+                                            l->fusion.nfollower > 0, y);
     FIRE_TRY(fire_cuda_gemm_run(l->ctx->stream, &g, x, weights, y));
     return fire_gpu_epilogue_forward(l, rows_of(s), f.dtype, bias, y);
 }
@@ -95,7 +94,7 @@ static bool is_small(const fire_inner_product_t *s)
     return s->rows * s->inputs * s->outputs <= 64 << 20;
 }
 
-fire_status_t fire_inner_product_cuda_backward(fire_layer_t *l)
+static fire_status_t inner_product_cuda_backward(fire_layer_t *l)
 {
     const fire_inner_product_t *s = FIRE_STATE(l, fire_inner_product_t);
     fire_format_t               f = format_of(l);
@@ -122,3 +121,16 @@ fire_status_t fire_inner_product_cuda_backward(fire_layer_t *l)
                         : fire_cuda_gemm_run(l->ctx->stream, &g, dy, weights, dx));
     return side_queue ? fire_cuda_side_queue_join(l->ctx->stream) : FIRE_OK;
 }
+
+static const fire_fusion_ops_t inner_product_cuda_fusion = {
+    .absorbs        = fire_gpu_epilogue_absorbs,
+    .backward_reads = fire_gpu_epilogue_backward_reads,
+};
+
+const fire_kernel_t fire_inner_product_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = inner_product_cuda_forward,
+    .backward = inner_product_cuda_backward,
+    .fusion   = &inner_product_cuda_fusion,
+};

@@ -39,11 +39,21 @@ static fire_status_t parameter_backward(fire_layer_t *l)
         ->add_scaled(dw, 1.0f, dy, fire_blob_count(l->blob[0]));
 }
 
-static const fire_kernel_t parameter_kernels[] = {
-    FIRE_CUDA_ROW(.forward = parameter_forward, .backward = parameter_backward){
-        .name = "ref", .forward = parameter_forward, .backward = parameter_backward},
-    {0},
+const fire_kernel_t fire_parameter_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = parameter_forward,
+    .backward = parameter_backward,
 };
+
+const fire_kernel_t fire_parameter_ref = {
+    .name     = "ref",
+    .forward  = parameter_forward,
+    .backward = parameter_backward,
+};
+
+static const fire_kernel_t *const parameter_kernels[] = {
+    FIRE_IF_CUDA(fire_parameter_cuda) &fire_parameter_ref, NULL};
 
 const fire_layer_ops_t fire_layer_parameter = {
     .type    = "Parameter",

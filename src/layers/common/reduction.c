@@ -81,11 +81,21 @@ static void reduction_teardown(fire_layer_t *l)
     fire_scratch_free(&FIRE_STATE(l, reduction_t)->ones);
 }
 
-static const fire_kernel_t reduction_kernels[] = {
-    FIRE_CUDA_ROW(.forward = reduction_forward, .backward = reduction_backward){
-        .name = "ref", .forward = reduction_forward, .backward = reduction_backward},
-    {0},
+const fire_kernel_t fire_reduction_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = reduction_forward,
+    .backward = reduction_backward,
 };
+
+const fire_kernel_t fire_reduction_ref = {
+    .name     = "ref",
+    .forward  = reduction_forward,
+    .backward = reduction_backward,
+};
+
+static const fire_kernel_t *const reduction_kernels[] = {
+    FIRE_IF_CUDA(fire_reduction_cuda) &fire_reduction_ref, NULL};
 
 const fire_layer_ops_t fire_layer_reduction = {
     .type       = "Reduction",

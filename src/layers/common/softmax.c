@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "device/cpu/blas.h"
-#include "layers/kernels.h"
 #include "layers/scalar.h"
 
 fire_status_t fire_softmax_reshape(fire_softmax_t *s, const fire_blob_t *x, int axis)
@@ -120,12 +119,16 @@ static void softmax_teardown(fire_layer_t *l)
     fire_softmax_fini(FIRE_STATE(l, fire_softmax_t));
 }
 
-static const fire_kernel_t softmax_kernels[] = {
-    FIRE_CUDA_ROW(.forward  = fire_softmax_cuda_forward,
-                  .backward = fire_softmax_cuda_backward, .needs = fire_needs_top){
-        .name = "ref", .forward = softmax_forward, .backward = softmax_backward},
-    {0},
+const fire_kernel_t fire_softmax_ref = {
+    .name     = "ref",
+    .forward  = softmax_forward,
+    .backward = softmax_backward,
 };
+
+extern const fire_kernel_t fire_softmax_cuda; /* softmax.cu */
+
+static const fire_kernel_t *const softmax_kernels[] = {
+    FIRE_IF_CUDA(fire_softmax_cuda) &fire_softmax_ref, NULL};
 
 const fire_layer_ops_t fire_layer_softmax = {
     .type       = "Softmax",

@@ -49,23 +49,10 @@ static inline int64_t fire_conv_side_count(const fire_conv_side_t *side)
     return side->channels * side->plane;
 }
 
-/* The `ref` kernels of both layers. */
-fire_status_t fire_conv_ref_prepare(fire_layer_t *l);
-fire_status_t fire_conv_ref_forward(fire_layer_t *l);
-fire_status_t fire_conv_ref_backward(fire_layer_t *l);
-void          fire_conv_ref_release(fire_layer_t *l);
-
-FIRE_KERNEL_DECLARE(depthwise_simd);
-FIRE_KERNEL_DECLARE(conv_winograd);
-FIRE_KERNEL_DECLARE(conv_onednn);
-FIRE_KERNEL_DECLARE(conv_cuda);
-FIRE_KERNEL_DECLARE(conv_cudnn); /* Convolution */
-bool fire_conv_cudnn_skips(const fire_layer_t *l);
-
 /* For fast kernels on the CPU: a ReLU that follows in place is done as well. Backward
  * turns the gradient behind it into the one before it, in its place. */
 bool          fire_conv_absorbs(const fire_layer_t *l, const fire_layer_t *next);
-unsigned      fire_conv_relu_needs(const fire_layer_t *l);
+unsigned      fire_conv_relu_backward_reads(const fire_layer_t *l);
 bool          fire_conv_has_relu(const fire_layer_t *l, float *slope_p);
 fire_status_t fire_conv_relu_backward(fire_layer_t *l);
 
@@ -77,38 +64,18 @@ bool          fire_conv_has_folded_norm(const fire_layer_t *l);
 fire_status_t fire_conv_weights(fire_layer_t *l, const fire_format_t *format,
                                 const void **weights_p, const float **bias_p);
 
-/* Convolution where every group has one input channel, without columns. */
-const char   *fire_depthwise_declines(const fire_layer_t *l);
-fire_status_t fire_depthwise_forward(fire_layer_t *l);
-fire_status_t fire_depthwise_backward(fire_layer_t *l);
+/* ---- kernels, each in the file of its name ---- */
 
-/* The same on a GPU. */
-const char   *fire_depthwise_cuda_declines(const fire_layer_t *l);
-fire_status_t fire_depthwise_cuda_forward(fire_layer_t *l);
-fire_status_t fire_depthwise_cuda_backward(fire_layer_t *l);
-/* Small images in float32, on a GPU. */
-const char   *fire_conv_small_declines(const fire_layer_t *l);
-bool          fire_conv_small_absorbs(const fire_layer_t *l, const fire_layer_t *next);
-fire_status_t fire_conv_small_forward(fire_layer_t *l);
-fire_status_t fire_conv_small_backward(fire_layer_t *l);
-#ifdef FIRE_HAVE_CUDA
-#    define FIRE_CUDA_DIRECT                        \
-        {.name     = "direct",                      \
-         .where    = FIRE_GPU,                      \
-         .declines = fire_depthwise_cuda_declines,  \
-         .forward  = fire_depthwise_cuda_forward,   \
-         .backward = fire_depthwise_cuda_backward}, \
-            {.name     = "small",                   \
-             .where    = FIRE_GPU,                  \
-             .declines = fire_conv_small_declines,  \
-             .forward  = fire_conv_small_forward,   \
-             .backward = fire_conv_small_backward,  \
-             .absorbs  = fire_conv_small_absorbs},
-#else
-#    define FIRE_CUDA_DIRECT
-#endif
+/* Of both layers. */
+extern const fire_kernel_t fire_conv_cuda, fire_conv_onednn, fire_conv_ref;
+/* Of Convolution alone. */
+extern const fire_kernel_t fire_conv_cudnn, fire_conv_winograd;
+extern const fire_kernel_t fire_conv_small; /* small images in float32, on a GPU */
+/* Of Convolution with one input channel per group: channels in blocks; any; on a GPU. */
+extern const fire_kernel_t fire_depthwise_simd, fire_depthwise_direct,
+    fire_depthwise_cuda;
 
-/* The kernels of Convolution, which other names of it share. */
-extern const fire_kernel_t fire_convolution_kernels[];
+/* The list of Convolution, which ConvolutionDepthwise shares. */
+extern const fire_kernel_t *const fire_convolution_kernels[];
 FIRE_END_C
 #endif

@@ -18,17 +18,17 @@ typedef struct conv_cuda {
 
 #define MOST_BYTES ((size_t)256 << 20) /* of columns */
 
-const char *fire_conv_cuda_declines(const fire_layer_t *l)
+static const char *conv_cuda_declines(const fire_layer_t *l)
 {
     return fire_blob_count(l->bottom[0]) == 0 ? "the input is empty" : NULL;
 }
 
-bool fire_conv_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+static bool conv_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
     return fire_gpu_epilogue_absorbs(l, next);
 }
 
-void fire_conv_cuda_release(fire_layer_t *l)
+static void conv_cuda_release(fire_layer_t *l)
 {
     conv_cuda_t *s = l->kernel_state;
 
@@ -38,7 +38,7 @@ void fire_conv_cuda_release(fire_layer_t *l)
     l->kernel_state = NULL;
 }
 
-fire_status_t fire_conv_cuda_prepare(fire_layer_t *l)
+static fire_status_t conv_cuda_prepare(fire_layer_t *l)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
     conv_cuda_t       *s = l->kernel_state;
@@ -185,7 +185,7 @@ static fire_gpu_view_t top_view(const fire_conv_t *c)
          n = (c)->images - at < step_ ? (c)->images - at : step_, at < (c)->images; \
          at += step_)
 
-fire_status_t fire_conv_cuda_forward(fire_layer_t *l)
+static fire_status_t conv_cuda_forward(fire_layer_t *l)
 {
     const fire_conv_t *c       = FIRE_STATE(l, fire_conv_t);
     int64_t            in_dim  = fire_conv_side_count(fire_conv_bottom(c));
@@ -243,9 +243,24 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
     return FIRE_OK;
 }
 
-fire_status_t fire_conv_cuda_backward(fire_layer_t *l)
+static fire_status_t conv_cuda_backward(fire_layer_t *l)
 {
     for (int k = 0; k < l->ntop; k++)
         FIRE_TRY(backward_pair(l, k));
     return FIRE_OK;
 }
+
+static const fire_fusion_ops_t conv_cuda_fusion = {
+    .absorbs = conv_cuda_absorbs,
+};
+
+const fire_kernel_t fire_conv_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .declines = conv_cuda_declines,
+    .prepare  = conv_cuda_prepare,
+    .forward  = conv_cuda_forward,
+    .backward = conv_cuda_backward,
+    .release  = conv_cuda_release,
+    .fusion   = &conv_cuda_fusion,
+};

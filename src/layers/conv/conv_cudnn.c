@@ -30,7 +30,7 @@ static bool is_small(const fire_layer_t *l)
            c->images * c->group * c->kernel_dim * c->map.plane <= 4 << 20;
 }
 
-const char *fire_conv_cudnn_declines(const fire_layer_t *l)
+static const char *conv_cudnn_declines(const fire_layer_t *l)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
 
@@ -42,19 +42,19 @@ const char *fire_conv_cudnn_declines(const fire_layer_t *l)
     return fire_cudnn_is_available(l->ctx->stream) ? NULL : "libcudnn.so.9 is not here";
 }
 
-bool fire_conv_cudnn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+static bool conv_cudnn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
     return fire_gpu_epilogue_absorbs(l, next);
 }
 
-unsigned fire_conv_cudnn_needs(const fire_layer_t *l)
+static unsigned conv_cudnn_backward_reads(const fire_layer_t *l)
 {
-    return fire_gpu_epilogue_needs(l);
+    return fire_gpu_epilogue_backward_reads(l);
 }
 
 /* Stride 2 and one tap: odd rows and columns of the input do not matter, and its gradient
  * is zero there. */
-bool fire_conv_cudnn_skips(const fire_layer_t *l)
+static bool conv_cudnn_reads_even(const fire_layer_t *l)
 {
     const fire_window_t *w = &FIRE_STATE(l, fire_conv_t)->window;
     bool skips = w->axes == 2 && fire_gpu_format(l, l->bottom[0]).layout == FIRE_NHWC;
@@ -64,7 +64,7 @@ bool fire_conv_cudnn_skips(const fire_layer_t *l)
     return skips;
 }
 
-void fire_conv_cudnn_release(fire_layer_t *l)
+static void conv_cudnn_release(fire_layer_t *l)
 {
     conv_cudnn_t *s = l->kernel_state;
 
@@ -91,7 +91,7 @@ static fire_status_t create_state(fire_layer_t *l)
     return FIRE_OK;
 }
 
-fire_status_t fire_conv_cudnn_prepare(fire_layer_t *l)
+static fire_status_t conv_cudnn_prepare(fire_layer_t *l)
 {
     conv_cudnn_t *s = l->kernel_state;
 
@@ -179,7 +179,7 @@ static void describe(const fire_layer_t *l, bool thin, fire_cudnn_conv_t *d)
     d->dtype         = f.dtype;
     d->last          = f.layout == FIRE_NHWC;
     d->bias          = c->bias;
-    d->relu          = l->nfollower > 0;
+    d->relu          = l->fusion.nfollower > 0;
     d->tf32          = l->ctx->tf32;
     d->deterministic = l->ctx->deterministic;
     d->exact         = l->ctx->exact;
@@ -287,7 +287,7 @@ static fire_status_t take_input(const fire_layer_t *l, int k, void **x_p, bool *
     fire_format_t f    = fire_gpu_format(l, l->bottom[k]);
     fire_format_t even = fire_gpu_format_even(f);
 
-    *thin_p = fire_conv_cudnn_skips(l) &&
+    *thin_p = conv_cudnn_reads_even(l) &&
               fire_storage_has(l->bottom[k]->part[FIRE_DATA], &even);
     FIRE_IN_AS(l->bottom[k], FIRE_DATA, *thin_p ? &even : &f, x_p);
     return FIRE_OK;
@@ -318,7 +318,7 @@ static fire_status_t forward_pair(fire_layer_t *l, int k, void *bias)
     return fire_gpu_epilogue_forward(l, view, f.dtype, bias, args.y);
 }
 
-fire_status_t fire_conv_cudnn_forward(fire_layer_t *l)
+static fire_status_t conv_cudnn_forward(fire_layer_t *l)
 {
     const float *bias = NULL;
 
@@ -385,16 +385,33 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
     }
     if (!l->propagate_down[k]) return FIRE_OK;
     FIRE_IN_AS(l->blob[0], FIRE_DATA, &w, &args.w);
-    thin = fire_conv_cudnn_skips(l);
+    thin = conv_cudnn_reads_even(l);
     if (thin) f = fire_gpu_format_even(f);
     FIRE_OUT_AS(l->bottom[k], FIRE_DIFF, &f, &args.x);
     FIRE_TRY(find(l, FIRE_CUDNN_DATA, thin, &args, &op));
     return run(l, op, args);
 }
 
-fire_status_t fire_conv_cudnn_backward(fire_layer_t *l)
+static fire_status_t conv_cudnn_backward(fire_layer_t *l)
 {
     for (int k = 0; k < l->ntop; k++)
         FIRE_TRY(backward_pair(l, k));
     return FIRE_OK;
 }
+
+static const fire_fusion_ops_t conv_cudnn_fusion = {
+    .absorbs        = conv_cudnn_absorbs,
+    .reads_even     = conv_cudnn_reads_even,
+    .backward_reads = conv_cudnn_backward_reads,
+};
+
+const fire_kernel_t fire_conv_cudnn = {
+    .name     = "cudnn",
+    .where    = FIRE_GPU,
+    .declines = conv_cudnn_declines,
+    .prepare  = conv_cudnn_prepare,
+    .forward  = conv_cudnn_forward,
+    .backward = conv_cudnn_backward,
+    .release  = conv_cudnn_release,
+    .fusion   = &conv_cudnn_fusion,
+};

@@ -9,7 +9,7 @@ typedef struct conv_onednn {
     float           *dbias;
 } conv_onednn_t;
 
-const char *fire_conv_onednn_declines(const fire_layer_t *l)
+static const char *conv_onednn_declines(const fire_layer_t *l)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
 
@@ -29,7 +29,7 @@ static void forget(conv_onednn_t *s)
     *s = (conv_onednn_t){0};
 }
 
-void fire_conv_onednn_release(fire_layer_t *l)
+static void conv_onednn_release(fire_layer_t *l)
 {
     if (l->kernel_state == NULL) return;
     forget(l->kernel_state);
@@ -37,21 +37,21 @@ void fire_conv_onednn_release(fire_layer_t *l)
     l->kernel_state = NULL;
 }
 
-fire_status_t fire_conv_onednn_prepare(fire_layer_t *l)
+static fire_status_t conv_onednn_prepare(fire_layer_t *l)
 {
     if (l->kernel_state == NULL) return FIRE_NEW((conv_onednn_t **)&l->kernel_state, 1);
     forget(l->kernel_state);
     return FIRE_OK;
 }
 
-bool fire_conv_onednn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+static bool conv_onednn_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
     return fire_conv_absorbs(l, next);
 }
 
-unsigned fire_conv_onednn_needs(const fire_layer_t *l)
+static unsigned conv_onednn_backward_reads(const fire_layer_t *l)
 {
-    return fire_conv_relu_needs(l);
+    return fire_conv_relu_backward_reads(l);
 }
 
 static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
@@ -95,11 +95,11 @@ static fire_blob_t *map_of(const fire_layer_t *l, int k)
 
 static fire_status_t to_map(fire_layer_t *l, int k, fire_part_t part)
 {
-    fire_onednn_op_t *op  = &((conv_onednn_t *)l->kernel_state)->to_map;
-    fire_blob_t      *map = l->nfollower > 0 ? fire_layer_result(l) : map_of(l, k);
-    void             *arg[FIRE_ONEDNN_ARGS];
-    const void       *weights;
-    const float      *bias;
+    fire_onednn_op_t *op = &((conv_onednn_t *)l->kernel_state)->to_map;
+    fire_blob_t *map = l->fusion.nfollower > 0 ? fire_layer_result(l) : map_of(l, k);
+    void        *arg[FIRE_ONEDNN_ARGS];
+    const void  *weights;
+    const float *bias;
 
     FIRE_TRY(make_op(l, FIRE_ONEDNN_FORWARD, op));
     FIRE_TRY(fire_conv_weights(l, &op->format[1], &weights, &bias));
@@ -157,7 +157,7 @@ static fire_status_t sum_image_bias(fire_layer_t *l, int k)
     return FIRE_OK;
 }
 
-fire_status_t fire_conv_onednn_forward(fire_layer_t *l)
+static fire_status_t conv_onednn_forward(fire_layer_t *l)
 {
     for (int k = 0; k < l->nbottom; k++) {
         if (!FIRE_STATE(l, fire_conv_t)->reverse) {
@@ -254,7 +254,7 @@ static fire_status_t backward_weights(fire_layer_t *l, int k)
     return st;
 }
 
-fire_status_t fire_conv_onednn_backward(fire_layer_t *l)
+static fire_status_t conv_onednn_backward(fire_layer_t *l)
 {
     FIRE_TRY(fire_conv_relu_backward(l));
     for (int k = 0; k < l->ntop; k++) {
@@ -265,3 +265,18 @@ fire_status_t fire_conv_onednn_backward(fire_layer_t *l)
     trim_weights(l);
     return FIRE_OK;
 }
+
+static const fire_fusion_ops_t conv_onednn_fusion = {
+    .absorbs        = conv_onednn_absorbs,
+    .backward_reads = conv_onednn_backward_reads,
+};
+
+const fire_kernel_t fire_conv_onednn = {
+    .name     = "onednn",
+    .declines = conv_onednn_declines,
+    .prepare  = conv_onednn_prepare,
+    .forward  = conv_onednn_forward,
+    .backward = conv_onednn_backward,
+    .release  = conv_onednn_release,
+    .fusion   = &conv_onednn_fusion,
+};

@@ -18,7 +18,7 @@ static fire_status_t fit_columns(const fire_conv_t *c, fire_scratch_t *columns)
     return fire_scratch_fit(columns, n);
 }
 
-fire_status_t fire_conv_ref_prepare(fire_layer_t *l)
+static fire_status_t conv_ref_prepare(fire_layer_t *l)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
     conv_ref_t        *r = l->kernel_state;
@@ -30,7 +30,7 @@ fire_status_t fire_conv_ref_prepare(fire_layer_t *l)
                                                                      : c->image.plane);
 }
 
-void fire_conv_ref_release(fire_layer_t *l)
+static void conv_ref_release(fire_layer_t *l)
 {
     conv_ref_t *r = l->kernel_state;
 
@@ -129,7 +129,7 @@ static void sum_bias(const fire_layer_t *l, const fire_conv_side_t *side,
               diff);
 }
 
-fire_status_t fire_conv_ref_forward(fire_layer_t *l)
+static fire_status_t conv_ref_forward(fire_layer_t *l)
 {
     const fire_conv_t *c       = FIRE_STATE(l, fire_conv_t);
     int64_t            in_dim  = fire_conv_side_count(fire_conv_bottom(c));
@@ -199,9 +199,17 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
     return FIRE_OK;
 }
 
-fire_status_t fire_conv_ref_backward(fire_layer_t *l)
+static fire_status_t conv_ref_backward(fire_layer_t *l)
 {
     for (int k = 0; k < l->ntop; k++)
         FIRE_TRY(backward_pair(l, k));
     return FIRE_OK;
 }
+
+const fire_kernel_t fire_conv_ref = {
+    .name     = "ref",
+    .prepare  = conv_ref_prepare,
+    .forward  = conv_ref_forward,
+    .backward = conv_ref_backward,
+    .release  = conv_ref_release,
+};

@@ -11,9 +11,9 @@ bool fire_conv_absorbs(const fire_layer_t *l, const fire_layer_t *next)
     return fire_is_sign_relu(next) || fire_conv_folds_norm(l, next);
 }
 
-unsigned fire_conv_relu_needs(const fire_layer_t *l)
+unsigned fire_conv_relu_backward_reads(const fire_layer_t *l)
 {
-    return FIRE_NEEDS_BOTTOM | (l->nfollower > 0 ? FIRE_NEEDS_TOP : 0);
+    return FIRE_READS_BOTTOM | (l->fusion.nfollower > 0 ? FIRE_READS_TOP : 0);
 }
 
 bool fire_conv_has_relu(const fire_layer_t *l, float *slope_p)

@@ -60,7 +60,7 @@ static const char *size_reason(const fire_conv_t *c)
     return c->images == 0 ? "the input is empty" : NULL;
 }
 
-const char *fire_conv_winograd_declines(const fire_layer_t *l)
+static const char *conv_winograd_declines(const fire_layer_t *l)
 {
     const fire_conv_t *c      = FIRE_STATE(l, fire_conv_t);
     const char        *reason = window_reason(&c->window);
@@ -72,25 +72,25 @@ const char *fire_conv_winograd_declines(const fire_layer_t *l)
     return takes(l, c) ? size_reason(c) : "is for windows of 3x3 and 5x5 where it wins";
 }
 
-fire_status_t fire_conv_winograd_prepare(fire_layer_t *l)
+static fire_status_t conv_winograd_prepare(fire_layer_t *l)
 {
     (void)l;
     return FIRE_OK;
 }
 
-void fire_conv_winograd_release(fire_layer_t *l)
+static void conv_winograd_release(fire_layer_t *l)
 {
     (void)l;
 }
 
-bool fire_conv_winograd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+static bool conv_winograd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
     return fire_conv_absorbs(l, next);
 }
 
-unsigned fire_conv_winograd_needs(const fire_layer_t *l)
+static unsigned conv_winograd_backward_reads(const fire_layer_t *l)
 {
-    return fire_conv_relu_needs(l);
+    return fire_conv_relu_backward_reads(l);
 }
 
 /* Where a maximum or a ReLU follows, errors of values that are close decide which of them
@@ -121,7 +121,7 @@ static fire_status_t blocked(const fire_layer_t *l, const fire_blob_t *b,
     return fire_blocked_format(l->ctx->precision, FIRE_LANES, b->ndim, b->dim, f_p);
 }
 
-fire_status_t fire_conv_winograd_forward(fire_layer_t *l)
+static fire_status_t conv_winograd_forward(fire_layer_t *l)
 {
     fire_winograd_t w     = describe(l);
     float           slope = 1.0f;
@@ -136,8 +136,8 @@ fire_status_t fire_conv_winograd_forward(fire_layer_t *l)
     FIRE_TRY(blocked(l, l->top[0], &out));
     for (int k = 0; k < l->nbottom; k++) {
         FIRE_IN_AS(l->bottom[k], FIRE_DATA, &in, &x);
-        FIRE_OUT_AS(l->nfollower > 0 ? fire_layer_result(l) : l->top[k], FIRE_DATA,
-                    &out, &y);
+        FIRE_OUT_AS(l->fusion.nfollower > 0 ? fire_layer_result(l) : l->top[k],
+                    FIRE_DATA, &out, &y);
         FIRE_TRY(fire_winograd_forward(&w, x, weights, bias, slope, y, l->ctx->pool));
     }
     return FIRE_OK;
@@ -211,10 +211,25 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
     return fire_winograd_backward_data(&w, dy, weights, dx, l->ctx->pool);
 }
 
-fire_status_t fire_conv_winograd_backward(fire_layer_t *l)
+static fire_status_t conv_winograd_backward(fire_layer_t *l)
 {
     FIRE_TRY(fire_conv_relu_backward(l));
     for (int k = 0; k < l->ntop; k++)
         FIRE_TRY(backward_pair(l, k));
     return FIRE_OK;
 }
+
+static const fire_fusion_ops_t conv_winograd_fusion = {
+    .absorbs        = conv_winograd_absorbs,
+    .backward_reads = conv_winograd_backward_reads,
+};
+
+const fire_kernel_t fire_conv_winograd = {
+    .name     = "winograd",
+    .declines = conv_winograd_declines,
+    .prepare  = conv_winograd_prepare,
+    .forward  = conv_winograd_forward,
+    .backward = conv_winograd_backward,
+    .release  = conv_winograd_release,
+    .fusion   = &conv_winograd_fusion,
+};

@@ -7,22 +7,12 @@ static fire_status_t convolution_setup(fire_layer_t *l)
     return fire_conv_setup(l, false, false);
 }
 
-const fire_kernel_t fire_convolution_kernels[] = {
-    FIRE_CUDA_DIRECT /* where they are built in */
-        FIRE_CUDNN_KERNEL(conv) FIRE_CUDA_KERNEL_6(conv)
-            FIRE_KERNEL("simd", depthwise_simd),
-    FIRE_KERNEL("winograd", conv_winograd),
-    FIRE_ONEDNN_KERNEL(conv){.name     = "direct",
-                             .declines = fire_depthwise_declines,
-                             .forward  = fire_depthwise_forward,
-                             .backward = fire_depthwise_backward},
-    {.name     = "ref",
-     .prepare  = fire_conv_ref_prepare,
-     .forward  = fire_conv_ref_forward,
-     .backward = fire_conv_ref_backward,
-     .release  = fire_conv_ref_release},
-    {0},
-};
+const fire_kernel_t *const fire_convolution_kernels[] = {
+    FIRE_IF_CUDA(fire_depthwise_cuda) FIRE_IF_CUDA(fire_conv_small)
+        FIRE_IF_CUDNN(fire_conv_cudnn)
+            FIRE_IF_CUDA(fire_conv_cuda) &fire_depthwise_simd,
+    &fire_conv_winograd, FIRE_IF_ONEDNN(fire_conv_onednn) &fire_depthwise_direct,
+    &fire_conv_ref, NULL};
 
 const fire_layer_ops_t fire_layer_convolution = {
     .type       = "Convolution",

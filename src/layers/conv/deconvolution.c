@@ -7,15 +7,8 @@ static fire_status_t deconvolution_setup(fire_layer_t *l)
     return fire_conv_setup(l, true, false);
 }
 
-static const fire_kernel_t deconvolution_kernels[] = {
-    FIRE_CUDA_KERNEL_6(conv) /* where they are built in */
-    FIRE_ONEDNN_KERNEL(conv){.name     = "ref",
-                             .prepare  = fire_conv_ref_prepare,
-                             .forward  = fire_conv_ref_forward,
-                             .backward = fire_conv_ref_backward,
-                             .release  = fire_conv_ref_release},
-    {0},
-};
+static const fire_kernel_t *const deconvolution_kernels[] = {
+    FIRE_IF_CUDA(fire_conv_cuda) FIRE_IF_ONEDNN(fire_conv_onednn) &fire_conv_ref, NULL};
 
 const fire_layer_ops_t fire_layer_deconvolution = {
     .type       = "Deconvolution",

@@ -19,7 +19,8 @@ bool fire_conv_folds_norm(const fire_layer_t *l, const fire_layer_t *next)
 {
     if (!l->ctx->inference || FIRE_STATE(l, fire_conv_t)->axis != 1) return false;
     if (strcmp(next->ops->type, "BatchNorm") == 0)
-        return l->nfollower == 0 && FIRE_STATE(next, fire_batch_norm_t)->use_global;
+        return l->fusion.nfollower == 0 &&
+               FIRE_STATE(next, fire_batch_norm_t)->use_global;
     return fire_layer_follower(l, "Scale") == NULL && is_channel_scale(next);
 }
 
@@ -86,8 +87,8 @@ static fire_status_t apply_norm(fire_layer_t *l, int64_t n, float *scratch,
 static fire_status_t gather(fire_layer_t *l, int64_t n, float *scratch, float *factor,
                             float *shift)
 {
-    for (int i = 0; i < l->nfollower; i++) {
-        fire_layer_t *f = l->follower[i];
+    for (int i = 0; i < l->fusion.nfollower; i++) {
+        fire_layer_t *f = l->fusion.follower[i];
 
         if (strcmp(f->ops->type, "BatchNorm") == 0)
             FIRE_TRY(apply_norm(f, n, scratch, factor, shift));
@@ -153,8 +154,8 @@ static uint64_t version_of_all(const fire_layer_t *l)
 {
     uint64_t h = version_of(1469598103934665603u, l);
 
-    for (int i = 0; i < l->nfollower; i++)
-        h = version_of(h, l->follower[i]);
+    for (int i = 0; i < l->fusion.nfollower; i++)
+        h = version_of(h, l->fusion.follower[i]);
     return h;
 }
 

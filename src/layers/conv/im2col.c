@@ -92,11 +92,21 @@ static fire_status_t im2col_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t im2col_kernels[] = {
-    FIRE_CUDA_ROW(.forward = im2col_forward, .backward = im2col_backward){
-        .name = "ref", .forward = im2col_forward, .backward = im2col_backward},
-    {0},
+const fire_kernel_t fire_im2col_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = im2col_forward,
+    .backward = im2col_backward,
 };
+
+const fire_kernel_t fire_im2col_ref = {
+    .name     = "ref",
+    .forward  = im2col_forward,
+    .backward = im2col_backward,
+};
+
+static const fire_kernel_t *const im2col_kernels[] = {
+    FIRE_IF_CUDA(fire_im2col_cuda) &fire_im2col_ref, NULL};
 
 const fire_layer_ops_t fire_layer_im2col = {
     .type       = "Im2col",

@@ -367,14 +367,23 @@ static void annotated_teardown(fire_layer_t *l)
     fire_transform_fini(&d->transform);
 }
 
-static const fire_kernel_t annotated_kernels[] = {
-    FIRE_CUDA_ROW(.prepare = fire_feed_prepare, .forward = annotated_forward,
-                  .release = fire_feed_stop){.name    = "ref",
-                                             .prepare = fire_feed_prepare,
-                                             .forward = annotated_forward,
-                                             .release = fire_feed_stop},
-    {0},
+const fire_kernel_t fire_annotated_data_cuda = {
+    .name    = "cuda",
+    .where   = FIRE_GPU,
+    .prepare = fire_feed_prepare,
+    .forward = annotated_forward,
+    .release = fire_feed_stop,
 };
+
+const fire_kernel_t fire_annotated_data_ref = {
+    .name    = "ref",
+    .prepare = fire_feed_prepare,
+    .forward = annotated_forward,
+    .release = fire_feed_stop,
+};
+
+static const fire_kernel_t *const annotated_kernels[] = {
+    FIRE_IF_CUDA(fire_annotated_data_cuda) &fire_annotated_data_ref, NULL};
 
 const fire_layer_ops_t fire_layer_annotated_data = {
     .type       = "AnnotatedData",

@@ -170,10 +170,19 @@ static void dummy_teardown(fire_layer_t *l)
     fire_free(d->filled);
 }
 
-static const fire_kernel_t dummy_kernels[] = {
-    FIRE_CUDA_ROW(.forward = dummy_forward){.name = "ref", .forward = dummy_forward},
-    {0},
+const fire_kernel_t fire_dummy_data_cuda = {
+    .name    = "cuda",
+    .where   = FIRE_GPU,
+    .forward = dummy_forward,
 };
+
+const fire_kernel_t fire_dummy_data_ref = {
+    .name    = "ref",
+    .forward = dummy_forward,
+};
+
+static const fire_kernel_t *const dummy_kernels[] = {
+    FIRE_IF_CUDA(fire_dummy_data_cuda) &fire_dummy_data_ref, NULL};
 
 const fire_layer_ops_t fire_layer_dummy_data = {
     .type       = "DummyData",

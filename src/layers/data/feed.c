@@ -163,17 +163,22 @@ fire_status_t fire_feed_prepare(fire_layer_t *l)
 }
 
 /* On a GPU `host` is for what is transformed on the CPU. */
-const fire_kernel_t fire_feed_kernels[] = {
-    FIRE_CUDA_ROW(.declines = fire_feed_cuda_declines,
-                  .prepare = fire_feed_cuda_prepare, .forward = fire_feed_cuda_forward,
-                  .release = fire_feed_cuda_release){.name    = "host",
-                                                     .where   = FIRE_GPU,
-                                                     .prepare = fire_feed_prepare,
-                                                     .forward = feed_forward,
-                                                     .release = fire_feed_stop},
-    {.name    = "ref",
-     .prepare = fire_feed_prepare,
-     .forward = feed_forward,
-     .release = fire_feed_stop},
-    {0},
+const fire_kernel_t fire_feed_host = {
+    .name    = "host",
+    .where   = FIRE_GPU,
+    .prepare = fire_feed_prepare,
+    .forward = feed_forward,
+    .release = fire_feed_stop,
 };
+
+const fire_kernel_t fire_feed_ref = {
+    .name    = "ref",
+    .prepare = fire_feed_prepare,
+    .forward = feed_forward,
+    .release = fire_feed_stop,
+};
+
+extern const fire_kernel_t fire_feed_cuda; /* feed_cuda.c */
+
+const fire_kernel_t *const fire_feed_kernels[] = {
+    FIRE_IF_CUDA(fire_feed_cuda) &fire_feed_host, &fire_feed_ref, NULL};

@@ -34,8 +34,8 @@ fire_status_t fire_feed_put(const fire_feed_t *f, fire_batch_t *batch, int64_t r
                             const fire_pixels_t *image, fire_extent_t extent,
                             int64_t sample);
 
-fire_status_t              fire_feed_reshape(fire_layer_t *l);
-extern const fire_kernel_t fire_feed_kernels[];
+fire_status_t                     fire_feed_reshape(fire_layer_t *l);
+extern const fire_kernel_t *const fire_feed_kernels[];
 
 /* ---- for kernels ---- */
 
@@ -51,10 +51,5 @@ fire_status_t fire_feed_put_floats(fire_layer_t *l, const fire_batch_t *batch,
 /* Rows on the GPU; whoever opens the upload closes it. */
 fire_status_t fire_feed_open(fire_layer_t *l, const fire_batch_t *batch,
                              const void **rows_p);
-
-const char   *fire_feed_cuda_declines(const fire_layer_t *l);
-fire_status_t fire_feed_cuda_prepare(fire_layer_t *l);
-fire_status_t fire_feed_cuda_forward(fire_layer_t *l);
-void          fire_feed_cuda_release(fire_layer_t *l);
 FIRE_END_C
 #endif

@@ -2,7 +2,7 @@
 #include "layers/layer_cuda.h"
 #include "layers/data/feed.h"
 
-const char *fire_feed_cuda_declines(const fire_layer_t *l)
+static const char *feed_cuda_declines(const fire_layer_t *l)
 {
     const fire_feed_t *f = FIRE_STATE(l, fire_feed_t);
 
@@ -26,7 +26,7 @@ static fire_status_t send_mean(fire_feed_t *f)
     return d->from_host(f->mean, x, bytes);
 }
 
-fire_status_t fire_feed_cuda_prepare(fire_layer_t *l)
+static fire_status_t feed_cuda_prepare(fire_layer_t *l)
 {
     fire_feed_t *f = FIRE_STATE(l, fire_feed_t);
 
@@ -56,7 +56,7 @@ static fire_status_t put_tops(fire_layer_t *l, const fire_batch_t *batch,
     return fire_transform_finish(f->transform, l->ctx->stream, &p, &format, out);
 }
 
-fire_status_t fire_feed_cuda_forward(fire_layer_t *l)
+static fire_status_t feed_cuda_forward(fire_layer_t *l)
 {
     const fire_batch_t *batch;
     const void         *rows;
@@ -68,7 +68,7 @@ fire_status_t fire_feed_cuda_forward(fire_layer_t *l)
     return fire_gpu_upload_close(batch->upload);
 }
 
-void fire_feed_cuda_release(fire_layer_t *l)
+static void feed_cuda_release(fire_layer_t *l)
 {
     fire_feed_t *f = FIRE_STATE(l, fire_feed_t);
 
@@ -77,3 +77,12 @@ void fire_feed_cuda_release(fire_layer_t *l)
     if (f->mean != NULL) fire_device_find(FIRE_GPU)->free(f->mean);
     f->mean = NULL;
 }
+
+const fire_kernel_t fire_feed_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .declines = feed_cuda_declines,
+    .prepare  = feed_cuda_prepare,
+    .forward  = feed_cuda_forward,
+    .release  = feed_cuda_release,
+};

@@ -80,10 +80,19 @@ static void hdf5_teardown(fire_layer_t *l)
     fire_free(d->row);
 }
 
-static const fire_kernel_t hdf5_kernels[] = {
-    FIRE_CUDA_ROW(.forward = hdf5_forward){.name = "ref", .forward = hdf5_forward},
-    {0},
+const fire_kernel_t fire_hdf5_data_cuda = {
+    .name    = "cuda",
+    .where   = FIRE_GPU,
+    .forward = hdf5_forward,
 };
+
+const fire_kernel_t fire_hdf5_data_ref = {
+    .name    = "ref",
+    .forward = hdf5_forward,
+};
+
+static const fire_kernel_t *const hdf5_kernels[] = {
+    FIRE_IF_CUDA(fire_hdf5_data_cuda) &fire_hdf5_data_ref, NULL};
 
 const fire_layer_ops_t fire_layer_hdf5_data = {
     .type       = "HDF5Data",

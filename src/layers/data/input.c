@@ -26,11 +26,19 @@ static fire_status_t input_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t input_kernels[] = {
-    {.name = "cuda", .where = FIRE_GPU, .forward = input_reshape},
-    {.name = "ref", .forward = input_reshape},
-    {0},
+const fire_kernel_t fire_input_cuda = {
+    .name    = "cuda",
+    .where   = FIRE_GPU,
+    .forward = input_reshape,
 };
+
+const fire_kernel_t fire_input_ref = {
+    .name    = "ref",
+    .forward = input_reshape,
+};
+
+static const fire_kernel_t *const input_kernels[] = {&fire_input_cuda, &fire_input_ref,
+                                                     NULL};
 
 const fire_layer_ops_t fire_layer_input = {
     .type    = "Input",

@@ -81,10 +81,19 @@ static fire_status_t memory_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t memory_kernels[] = {
-    FIRE_CUDA_ROW(.forward = memory_forward){.name = "ref", .forward = memory_forward},
-    {0},
+const fire_kernel_t fire_memory_data_cuda = {
+    .name    = "cuda",
+    .where   = FIRE_GPU,
+    .forward = memory_forward,
 };
+
+const fire_kernel_t fire_memory_data_ref = {
+    .name    = "ref",
+    .forward = memory_forward,
+};
+
+static const fire_kernel_t *const memory_kernels[] = {
+    FIRE_IF_CUDA(fire_memory_data_cuda) &fire_memory_data_ref, NULL};
 
 const fire_layer_ops_t fire_layer_memory_data = {
     .type       = "MemoryData",

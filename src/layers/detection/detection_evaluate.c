@@ -203,10 +203,13 @@ static fire_status_t evaluate_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t evaluate_kernels[] = {
-    {.name = "ref", .forward = evaluate_forward},
-    {0},
+const fire_kernel_t fire_detection_evaluate_ref = {
+    .name    = "ref",
+    .forward = evaluate_forward,
 };
+
+static const fire_kernel_t *const evaluate_kernels[] = {&fire_detection_evaluate_ref,
+                                                        NULL};
 
 const fire_layer_ops_t fire_layer_detection_evaluate = {
     .type        = "DetectionEvaluate",

@@ -164,10 +164,13 @@ static fire_status_t detection_output_forward(fire_layer_t *l)
     return write_rows(l);
 }
 
-static const fire_kernel_t detection_output_kernels[] = {
-    {.name = "ref", .forward = detection_output_forward},
-    {0},
+const fire_kernel_t fire_detection_output_ref = {
+    .name    = "ref",
+    .forward = detection_output_forward,
 };
+
+static const fire_kernel_t *const detection_output_kernels[] = {
+    &fire_detection_output_ref, NULL};
 
 const fire_layer_ops_t fire_layer_detection_output = {
     .type        = "DetectionOutput",

@@ -389,10 +389,13 @@ static fire_status_t multibox_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t multibox_kernels[] = {
-    {.name = "ref", .forward = multibox_forward, .backward = multibox_backward},
-    {0},
+const fire_kernel_t fire_multibox_loss_ref = {
+    .name     = "ref",
+    .forward  = multibox_forward,
+    .backward = multibox_backward,
 };
+
+static const fire_kernel_t *const multibox_kernels[] = {&fire_multibox_loss_ref, NULL};
 
 const fire_layer_ops_t fire_layer_multibox_loss = {
     .type        = "MultiBoxLoss",

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "layers/kernels.h"
+#include "layers/memory_cuda.h"
 #include "layers/detection/bbox.h"
 
 enum { MAX_RATIOS = 64 };
@@ -186,12 +186,24 @@ static void prior_box_teardown(fire_layer_t *l)
     fire_free(FIRE_STATE(l, prior_box_t)->boxes);
 }
 
-static const fire_kernel_t prior_box_kernels[] = {
-    FIRE_CUDA_ROW(.prepare = prior_box_prepare, .forward = prior_box_forward,
-                  .release = fire_gpu_release){
-        .name = "ref", .prepare = prior_box_prepare, .forward = prior_box_forward},
-    {0},
+#ifdef FIRE_HAVE_CUDA
+const fire_kernel_t fire_prior_box_cuda = {
+    .name    = "cuda",
+    .where   = FIRE_GPU,
+    .prepare = prior_box_prepare,
+    .forward = prior_box_forward,
+    .release = fire_gpu_release,
 };
+#endif
+
+const fire_kernel_t fire_prior_box_ref = {
+    .name    = "ref",
+    .prepare = prior_box_prepare,
+    .forward = prior_box_forward,
+};
+
+static const fire_kernel_t *const prior_box_kernels[] = {
+    FIRE_IF_CUDA(fire_prior_box_cuda) &fire_prior_box_ref, NULL};
 
 const fire_layer_ops_t fire_layer_prior_box = {
     .type        = "PriorBox",

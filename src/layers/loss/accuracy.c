@@ -3,7 +3,6 @@
  * each class. */
 #include <string.h>
 
-#include "layers/kernels.h"
 #include "layers/loss/accuracy.h"
 
 typedef fire_accuracy_t accuracy_t;
@@ -96,10 +95,15 @@ static void accuracy_teardown(fire_layer_t *l)
     fire_free(FIRE_STATE(l, accuracy_t)->items);
 }
 
-static const fire_kernel_t accuracy_kernels[] = {
-    FIRE_CUDA_FORWARD(accuracy){.name = "ref", .forward = accuracy_forward},
-    {0},
+const fire_kernel_t fire_accuracy_ref = {
+    .name    = "ref",
+    .forward = accuracy_forward,
 };
+
+extern const fire_kernel_t fire_accuracy_cuda; /* accuracy.cu */
+
+static const fire_kernel_t *const accuracy_kernels[] = {
+    FIRE_IF_CUDA(fire_accuracy_cuda) &fire_accuracy_ref, NULL};
 
 const fire_layer_ops_t fire_layer_accuracy = {
     .type        = "Accuracy",

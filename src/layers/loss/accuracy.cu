@@ -2,7 +2,6 @@
 #include "layers/loss/accuracy.h"
 
 #include "device/cuda/kernel/block.h"
-#include "layers/kernels.h"
 #include "layers/loss/labels.h"
 #include "layers/layer_cuda.h"
 
@@ -60,7 +59,7 @@ __global__ static void mean_per_class(int64_t n, int classes, const float *hit,
     }
 }
 
-fire_status_t fire_accuracy_cuda_forward(fire_layer_t *l)
+static fire_status_t accuracy_cuda_forward(fire_layer_t *l)
 {
     const fire_accuracy_t *s = (const fire_accuracy_t *)l->state;
     fire_stream_t         *q = l->ctx->stream;
@@ -87,3 +86,6 @@ fire_status_t fire_accuracy_cuda_forward(fire_layer_t *l)
     return FIRE_LAUNCH(q, s->classes, mean_per_class, n, (int)s->classes,
                        (const float *)hit, label, top);
 }
+
+extern "C" const fire_kernel_t fire_accuracy_cuda = {"cuda", FIRE_GPU,
+                                                     accuracy_cuda_forward};

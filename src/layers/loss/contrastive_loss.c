@@ -112,13 +112,21 @@ static void contrastive_teardown(fire_layer_t *l)
     fire_scratch_free(&s->dist_sq);
 }
 
-static const fire_kernel_t contrastive_kernels[] = {
-    FIRE_CUDA_ROW(.forward  = contrastive_forward,
-                  .backward = contrastive_backward){.name     = "ref",
-                                                    .forward  = contrastive_forward,
-                                                    .backward = contrastive_backward},
-    {0},
+const fire_kernel_t fire_contrastive_loss_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = contrastive_forward,
+    .backward = contrastive_backward,
 };
+
+const fire_kernel_t fire_contrastive_loss_ref = {
+    .name     = "ref",
+    .forward  = contrastive_forward,
+    .backward = contrastive_backward,
+};
+
+static const fire_kernel_t *const contrastive_kernels[] = {
+    FIRE_IF_CUDA(fire_contrastive_loss_cuda) &fire_contrastive_loss_ref, NULL};
 
 const fire_layer_ops_t fire_layer_contrastive_loss = {
     .type        = "ContrastiveLoss",

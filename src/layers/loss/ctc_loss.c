@@ -227,10 +227,13 @@ static fire_status_t ctc_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t ctc_kernels[] = {
-    {.name = "ref", .forward = ctc_forward, .backward = ctc_backward},
-    {0},
+const fire_kernel_t fire_ctc_loss_ref = {
+    .name     = "ref",
+    .forward  = ctc_forward,
+    .backward = ctc_backward,
 };
+
+static const fire_kernel_t *const ctc_kernels[] = {&fire_ctc_loss_ref, NULL};
 
 const fire_layer_ops_t fire_layer_ctc_loss = {
     .type        = "CTCLoss",

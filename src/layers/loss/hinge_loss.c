@@ -81,11 +81,21 @@ static void hinge_teardown(fire_layer_t *l)
     fire_scratch_free(&FIRE_STATE(l, hinge_t)->margin);
 }
 
-static const fire_kernel_t hinge_kernels[] = {
-    FIRE_CUDA_ROW(.forward = hinge_forward, .backward = hinge_backward){
-        .name = "ref", .forward = hinge_forward, .backward = hinge_backward},
-    {0},
+const fire_kernel_t fire_hinge_loss_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = hinge_forward,
+    .backward = hinge_backward,
 };
+
+const fire_kernel_t fire_hinge_loss_ref = {
+    .name     = "ref",
+    .forward  = hinge_forward,
+    .backward = hinge_backward,
+};
+
+static const fire_kernel_t *const hinge_kernels[] = {
+    FIRE_IF_CUDA(fire_hinge_loss_cuda) &fire_hinge_loss_ref, NULL};
 
 const fire_layer_ops_t fire_layer_hinge_loss = {
     .type        = "HingeLoss",

@@ -1,7 +1,7 @@
 /* infogain_loss.c - loss = -sum over k of H[label][k] log softmax(x)[k] / normalizer.
  * The matrix H, classes x classes, comes from a binaryproto file or from bottom 2. */
 #include "layers/common/softmax.h"
-#include "layers/kernels.h"
+#include "layers/memory_cuda.h"
 #include "layers/loss/losses.h"
 #include "layers/loss/formulas.h"
 #include "model/blob_proto.h"
@@ -188,13 +188,25 @@ static void infogain_teardown(fire_layer_t *l)
     fire_free(s->row_sum);
 }
 
-static const fire_kernel_t infogain_kernels[] = {
-    FIRE_CUDA_ROW(.prepare = fire_gpu_keep_float /* the normalizer */,
-                  .forward = infogain_forward, .backward = infogain_backward,
-                  .release = fire_gpu_release){
-        .name = "ref", .forward = infogain_forward, .backward = infogain_backward},
-    {0},
+#ifdef FIRE_HAVE_CUDA
+const fire_kernel_t fire_infogain_loss_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .prepare  = fire_gpu_keep_float /* the normalizer */,
+    .forward  = infogain_forward,
+    .backward = infogain_backward,
+    .release  = fire_gpu_release,
 };
+#endif
+
+const fire_kernel_t fire_infogain_loss_ref = {
+    .name     = "ref",
+    .forward  = infogain_forward,
+    .backward = infogain_backward,
+};
+
+static const fire_kernel_t *const infogain_kernels[] = {
+    FIRE_IF_CUDA(fire_infogain_loss_cuda) &fire_infogain_loss_ref, NULL};
 
 const fire_layer_ops_t fire_layer_infogain_loss = {
     .type        = "InfogainLoss",

@@ -66,13 +66,21 @@ static fire_status_t multinomial_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t multinomial_kernels[] = {
-    FIRE_CUDA_ROW(.forward  = multinomial_forward,
-                  .backward = multinomial_backward){.name     = "ref",
-                                                    .forward  = multinomial_forward,
-                                                    .backward = multinomial_backward},
-    {0},
+const fire_kernel_t fire_multinomial_loss_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = multinomial_forward,
+    .backward = multinomial_backward,
 };
+
+const fire_kernel_t fire_multinomial_loss_ref = {
+    .name     = "ref",
+    .forward  = multinomial_forward,
+    .backward = multinomial_backward,
+};
+
+static const fire_kernel_t *const multinomial_kernels[] = {
+    FIRE_IF_CUDA(fire_multinomial_loss_cuda) &fire_multinomial_loss_ref, NULL};
 
 const fire_layer_ops_t fire_layer_multinomial_loss = {
     .type        = "MultinomialLogisticLoss",

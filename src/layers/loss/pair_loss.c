@@ -66,8 +66,18 @@ static fire_status_t pair_loss_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-const fire_kernel_t fire_pair_loss_kernels[] = {
-    FIRE_CUDA_ROW(.forward = pair_loss_forward, .backward = pair_loss_backward){
-        .name = "ref", .forward = pair_loss_forward, .backward = pair_loss_backward},
-    {0},
+const fire_kernel_t fire_pair_loss_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = pair_loss_forward,
+    .backward = pair_loss_backward,
 };
+
+const fire_kernel_t fire_pair_loss_ref = {
+    .name     = "ref",
+    .forward  = pair_loss_forward,
+    .backward = pair_loss_backward,
+};
+
+const fire_kernel_t *const fire_pair_loss_kernels[] = {
+    FIRE_IF_CUDA(fire_pair_loss_cuda) &fire_pair_loss_ref, NULL};

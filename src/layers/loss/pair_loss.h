@@ -25,5 +25,5 @@ typedef struct fire_pair_loss {
 fire_status_t fire_pair_loss_reshape(fire_layer_t *l);
 void          fire_pair_loss_teardown(fire_layer_t *l);
 
-extern const fire_kernel_t fire_pair_loss_kernels[];
+extern const fire_kernel_t *const fire_pair_loss_kernels[];
 #endif

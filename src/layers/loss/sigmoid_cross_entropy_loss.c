@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
-#include "layers/kernels.h"
+#include "layers/memory_cuda.h"
 #include "layers/loss/losses.h"
 #include "layers/loss/formulas.h"
 
@@ -87,14 +87,27 @@ static void sigmoid_loss_teardown(fire_layer_t *l)
     fire_scratch_free(&FIRE_STATE(l, sigmoid_loss_t)->sigmoid);
 }
 
-static const fire_kernel_t sigmoid_loss_kernels[] = {
-    FIRE_CUDA_ROW(.prepare = fire_gpu_keep_float /* the normalizer */,
-                  .forward = sigmoid_loss_forward, .backward = sigmoid_loss_backward,
-                  .release = fire_gpu_release){.name     = "ref",
-                                               .forward  = sigmoid_loss_forward,
-                                               .backward = sigmoid_loss_backward},
-    {0},
+#ifdef FIRE_HAVE_CUDA
+const fire_kernel_t fire_sigmoid_cross_entropy_loss_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .prepare  = fire_gpu_keep_float /* the normalizer */,
+    .forward  = sigmoid_loss_forward,
+    .backward = sigmoid_loss_backward,
+    .release  = fire_gpu_release,
 };
+#endif
+
+const fire_kernel_t fire_sigmoid_cross_entropy_loss_ref = {
+    .name     = "ref",
+    .forward  = sigmoid_loss_forward,
+    .backward = sigmoid_loss_backward,
+};
+
+static const fire_kernel_t *const sigmoid_loss_kernels[] = {
+    FIRE_IF_CUDA(fire_sigmoid_cross_entropy_loss_cuda)
+        &fire_sigmoid_cross_entropy_loss_ref,
+    NULL};
 
 const fire_layer_ops_t fire_layer_sigmoid_cross_entropy_loss = {
     .type        = "SigmoidCrossEntropyLoss",

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "layers/kernels.h"
 #include "layers/loss/softmax_loss.h"
 #include "layers/scalar.h"
 
@@ -132,17 +131,18 @@ static void softmax_loss_teardown(fire_layer_t *l)
     fire_blob_destroy(s->prob);
 }
 
-static const fire_kernel_t softmax_loss_kernels[] = {
-    FIRE_CUDA_ROW(.forward  = fire_softmax_loss_cuda_forward,
-                  .backward = fire_softmax_loss_cuda_backward,
-                  .release =
-                      fire_gpu_release){.name     = "simd",
-                                        .declines = fire_softmax_loss_simd_declines,
-                                        .forward  = fire_softmax_loss_simd_forward,
-                                        .backward = fire_softmax_loss_simd_backward},
-    {.name = "ref", .forward = softmax_loss_forward, .backward = softmax_loss_backward},
-    {0},
+const fire_kernel_t fire_softmax_loss_ref = {
+    .name     = "ref",
+    .forward  = softmax_loss_forward,
+    .backward = softmax_loss_backward,
 };
+
+extern const fire_kernel_t fire_softmax_loss_cuda; /* softmax_loss.cu */
+extern const fire_kernel_t fire_softmax_loss_simd; /* softmax_loss_simd.c */
+
+static const fire_kernel_t *const softmax_loss_kernels[] = {
+    FIRE_IF_CUDA(fire_softmax_loss_cuda) &fire_softmax_loss_simd,
+    &fire_softmax_loss_ref, NULL};
 
 const fire_layer_ops_t fire_layer_softmax_loss = {
     .type        = "SoftmaxWithLoss",

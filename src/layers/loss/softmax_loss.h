@@ -14,8 +14,4 @@ typedef struct fire_softmax_loss {
 fire_status_t fire_softmax_loss_sum(fire_layer_t *l, const float *prob);
 /* What a gradient is multiplied by: the loss's weight over its normalizer. */
 fire_status_t fire_softmax_loss_weight(fire_layer_t *l, float *weight_p);
-
-const char   *fire_softmax_loss_simd_declines(const fire_layer_t *l);
-fire_status_t fire_softmax_loss_simd_forward(fire_layer_t *l);
-fire_status_t fire_softmax_loss_simd_backward(fire_layer_t *l);
 #endif

@@ -9,7 +9,7 @@
 #include "device/cpu/simd.h"
 #include "layers/loss/softmax_loss.h"
 
-const char *fire_softmax_loss_simd_declines(const fire_layer_t *l)
+static const char *softmax_loss_simd_declines(const fire_layer_t *l)
 {
     const fire_softmax_t *m = &FIRE_STATE(l, fire_softmax_loss_t)->softmax;
 
@@ -114,7 +114,7 @@ FIRE_VECTOR static void softmax_item(const fire_softmax_t *m, const float *x, fl
     }
 }
 
-fire_status_t fire_softmax_loss_simd_forward(fire_layer_t *l)
+static fire_status_t softmax_loss_simd_forward(fire_layer_t *l)
 {
     fire_softmax_loss_t  *s   = l->state;
     const fire_softmax_t *m   = &s->softmax;
@@ -155,7 +155,7 @@ static fire_status_t correct_labels(const fire_softmax_loss_t *s, const float *l
     return FIRE_OK;
 }
 
-fire_status_t fire_softmax_loss_simd_backward(fire_layer_t *l)
+static fire_status_t softmax_loss_simd_backward(fire_layer_t *l)
 {
     fire_softmax_loss_t *s = l->state;
     int64_t              n = fire_blob_count(l->bottom[0]);
@@ -171,3 +171,10 @@ fire_status_t fire_softmax_loss_simd_backward(fire_layer_t *l)
     scale_row(fire_piece(n, i, FIRE_GRAIN), weight, prob + i, dx + i);
     return correct_labels(s, label, prob, weight, dx);
 }
+
+const fire_kernel_t fire_softmax_loss_simd = {
+    .name     = "simd",
+    .declines = softmax_loss_simd_declines,
+    .forward  = softmax_loss_simd_forward,
+    .backward = softmax_loss_simd_backward,
+};

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
-#include "layers/kernels.h"
 #include "layers/lrn/lrn.h"
 #include "layers/pooling/pool.h"
 
@@ -216,25 +215,21 @@ static fire_status_t lrn_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t lrn_kernels[] = {
-    FIRE_CUDA_ROW(.declines = fire_lrn_cuda_declines, .forward = fire_lrn_cuda_forward,
-                  .backward = fire_lrn_cuda_backward, .needs = fire_needs_bottom)
-        FIRE_CUDA_ROW(.declines = fire_lrn_within_cuda_declines,
-                      .forward  = fire_lrn_within_cuda_forward,
-                      .backward = fire_lrn_within_cuda_backward,
-                      .needs    = fire_needs_bottom){.name     = "simd",
-                                                  .declines = fire_lrn_simd_declines,
-                                                  .forward  = fire_lrn_simd_forward,
-                                                  .backward = fire_lrn_simd_backward,
-                                                  .again    = fire_lrn_simd_forward,
-                                                  .needs    = fire_needs_bottom},
-    {.name     = "ref",
-     .prepare  = lrn_prepare,
-     .forward  = lrn_forward,
-     .backward = lrn_backward,
-     .release  = lrn_release},
-    {0},
+const fire_kernel_t fire_lrn_ref = {
+    .name     = "ref",
+    .prepare  = lrn_prepare,
+    .forward  = lrn_forward,
+    .backward = lrn_backward,
+    .release  = lrn_release,
 };
+
+extern const fire_kernel_t fire_lrn_cuda;        /* lrn.cu */
+extern const fire_kernel_t fire_lrn_within_cuda; /* lrn_within.cu */
+extern const fire_kernel_t fire_lrn_simd;        /* lrn_simd.c */
+
+static const fire_kernel_t *const lrn_kernels[] = {
+    FIRE_IF_CUDA(fire_lrn_cuda) FIRE_IF_CUDA(fire_lrn_within_cuda) &fire_lrn_simd,
+    &fire_lrn_ref, NULL};
 
 const fire_layer_ops_t fire_layer_lrn = {
     .type       = "LRN",

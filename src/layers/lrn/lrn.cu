@@ -6,7 +6,6 @@
 #include "layers/lrn/lrn.h"
 
 #include "device/cuda/kernel/channel.h"
-#include "layers/kernels.h"
 #include "layers/layer_cuda.h"
 
 typedef struct lrn {
@@ -210,13 +209,13 @@ static fire_status_t run(fire_layer_t *l, const fire_format_t *f, const T *x,
                       : FIRE_LAUNCH(s, n, backward_any<T>, n, d, step, x, dy, to);
 }
 
-const char *fire_lrn_cuda_declines(const fire_layer_t *l)
+static const char *lrn_cuda_declines(const fire_layer_t *l)
 {
     return ((const fire_lrn_t *)l->state)->within ? "it normalises across channels only"
                                                   : NULL;
 }
 
-fire_status_t fire_lrn_cuda_forward(fire_layer_t *l)
+static fire_status_t lrn_cuda_forward(fire_layer_t *l)
 {
     fire_format_t f = format_of(l);
     void         *x, *y;
@@ -228,7 +227,7 @@ fire_status_t fire_lrn_cuda_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-fire_status_t fire_lrn_cuda_backward(fire_layer_t *l)
+static fire_status_t lrn_cuda_backward(fire_layer_t *l)
 {
     fire_format_t f = format_of(l);
     void         *x, *dy, *dx;
@@ -241,3 +240,7 @@ fire_status_t fire_lrn_cuda_backward(fire_layer_t *l)
                    return run<T>(l, &f, (const T *)x, (const T *)dy, (T *)dx))
     return FIRE_OK;
 }
+
+extern "C" const fire_kernel_t fire_lrn_cuda = {
+    "cuda", FIRE_GPU, lrn_cuda_forward,         lrn_cuda_backward, lrn_cuda_declines,
+    NULL,   NULL,     &fire_fusion_reads_bottom};

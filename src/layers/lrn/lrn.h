@@ -9,9 +9,5 @@ typedef struct fire_lrn {
     float   alpha, beta, k;
     bool    within;
 } fire_lrn_t;
-
-const char   *fire_lrn_simd_declines(const fire_layer_t *l);
-fire_status_t fire_lrn_simd_forward(fire_layer_t *l);
-fire_status_t fire_lrn_simd_backward(fire_layer_t *l);
 FIRE_END_C
 #endif

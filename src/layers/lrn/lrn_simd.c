@@ -10,7 +10,7 @@
 
 enum { MAX_CHANNELS = 4096, MAX_SIZE = 33, PLACES = 64 };
 
-const char *fire_lrn_simd_declines(const fire_layer_t *l)
+static const char *lrn_simd_declines(const fire_layer_t *l)
 {
     const fire_lrn_t *s = FIRE_STATE(l, fire_lrn_t);
 
@@ -284,7 +284,7 @@ static int64_t piece_count(const fire_blocked_t *b)
     return b->num * ((b->plane + PLACES - 1) / PLACES);
 }
 
-fire_status_t fire_lrn_simd_forward(fire_layer_t *l)
+static fire_status_t lrn_simd_forward(fire_layer_t *l)
 {
     const fire_lrn_t     *s = FIRE_STATE(l, fire_lrn_t);
     const fire_blocked_t *b;
@@ -300,7 +300,7 @@ fire_status_t fire_lrn_simd_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-fire_status_t fire_lrn_simd_backward(fire_layer_t *l)
+static fire_status_t lrn_simd_backward(fire_layer_t *l)
 {
     const fire_lrn_t     *s = FIRE_STATE(l, fire_lrn_t);
     const fire_blocked_t *b;
@@ -317,3 +317,16 @@ fire_status_t fire_lrn_simd_backward(fire_layer_t *l)
     backward_piece(s, b, k, x, dy, dx);
     return FIRE_OK;
 }
+
+static const fire_fusion_ops_t lrn_simd_fusion = {
+    .recompute      = lrn_simd_forward,
+    .backward_reads = fire_reads_bottom,
+};
+
+const fire_kernel_t fire_lrn_simd = {
+    .name     = "simd",
+    .declines = lrn_simd_declines,
+    .forward  = lrn_simd_forward,
+    .backward = lrn_simd_backward,
+    .fusion   = &lrn_simd_fusion,
+};

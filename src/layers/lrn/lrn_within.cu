@@ -1,7 +1,6 @@
 /* lrn_within.cu - LRN within channels on the GPU, as `ref` has it: windows reach into the
  * padding, as average pooling's do. In float32 and the plain layout: no known net of any
  * size uses it. */
-#include "layers/kernels.h"
 #include "layers/layer_cuda.h"
 #include "layers/lrn/lrn.h"
 
@@ -78,14 +77,14 @@ static region_t region_of(const fire_layer_t *l)
                     s->alpha, s->beta};
 }
 
-const char *fire_lrn_within_cuda_declines(const fire_layer_t *l)
+static const char *lrn_within_cuda_declines(const fire_layer_t *l)
 {
     return ((const fire_lrn_t *)l->state)->within
                ? NULL
                : "it normalises within channels only";
 }
 
-fire_status_t fire_lrn_within_cuda_forward(fire_layer_t *l)
+static fire_status_t lrn_within_cuda_forward(fire_layer_t *l)
 {
     int64_t      n = fire_blob_count(l->bottom[0]);
     const float *x;
@@ -96,7 +95,7 @@ fire_status_t fire_lrn_within_cuda_forward(fire_layer_t *l)
     return FIRE_LAUNCH(l->ctx->stream, n, forward, n, region_of(l), x, NULL, y);
 }
 
-fire_status_t fire_lrn_within_cuda_backward(fire_layer_t *l)
+static fire_status_t lrn_within_cuda_backward(fire_layer_t *l)
 {
     int64_t      n = fire_blob_count(l->bottom[0]);
     const float *x, *dy;
@@ -113,3 +112,12 @@ fire_status_t fire_lrn_within_cuda_backward(fire_layer_t *l)
     return FIRE_LAUNCH(l->ctx->stream, n, backward, n, region_of(l), x, dy,
                        (const float *)d_mean, dx);
 }
+
+extern "C" const fire_kernel_t fire_lrn_within_cuda = {"cuda",
+                                                       FIRE_GPU,
+                                                       lrn_within_cuda_forward,
+                                                       lrn_within_cuda_backward,
+                                                       lrn_within_cuda_declines,
+                                                       NULL,
+                                                       NULL,
+                                                       &fire_fusion_reads_bottom};

@@ -1,5 +1,4 @@
 /* absval.c - y = |x| */
-#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t absval_forward(fire_layer_t *l)
@@ -22,11 +21,16 @@ static void absval_teardown(fire_layer_t *l)
     fire_kept_fini(&FIRE_STATE(l, fire_absval_t)->kept);
 }
 
-static const fire_kernel_t absval_kernels[] = {
-    FIRE_CUDA_KERNEL(absval) /* where it is built in */
-    {.name = "ref", .forward = absval_forward, .backward = absval_backward},
-    {0},
+const fire_kernel_t fire_absval_ref = {
+    .name     = "ref",
+    .forward  = absval_forward,
+    .backward = absval_backward,
 };
+
+extern const fire_kernel_t fire_absval_cuda; /* absval.cu */
+
+static const fire_kernel_t *const absval_kernels[] = {
+    FIRE_IF_CUDA(fire_absval_cuda) &fire_absval_ref, NULL};
 
 const fire_layer_ops_t fire_layer_absval = {
     .type       = "AbsVal",

@@ -1,5 +1,4 @@
 /* clip.c - y = x, but at least min and at most max */
-#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t clip_setup(fire_layer_t *l)
@@ -38,11 +37,16 @@ static void clip_teardown(fire_layer_t *l)
     fire_kept_fini(&FIRE_STATE(l, fire_clip_t)->kept);
 }
 
-static const fire_kernel_t clip_kernels[] = {
-    FIRE_CUDA_KERNEL(clip) /* where it is built in */
-    {.name = "ref", .forward = clip_forward, .backward = clip_backward},
-    {0},
+const fire_kernel_t fire_clip_ref = {
+    .name     = "ref",
+    .forward  = clip_forward,
+    .backward = clip_backward,
 };
+
+extern const fire_kernel_t fire_clip_cuda; /* clip.cu */
+
+static const fire_kernel_t *const clip_kernels[] = {
+    FIRE_IF_CUDA(fire_clip_cuda) &fire_clip_ref, NULL};
 
 const fire_layer_ops_t fire_layer_clip = {
     .type       = "Clip",

@@ -5,8 +5,6 @@
  * the global batch: the same mask whatever the number of workers. */
 #include "layers/neuron/dropout.h"
 
-#include "layers/kernels.h"
-
 fire_status_t fire_dropout_init(fire_dropout_t *s, float ratio)
 {
     if (!(ratio >= 0.0f && ratio < 1.0f))
@@ -107,13 +105,16 @@ static fire_status_t dropout_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-const fire_kernel_t fire_dropout_kernels[] = {
-    FIRE_CUDA_ROW(.declines = fire_dropout_cuda_declines,
-                  .forward  = fire_dropout_cuda_forward,
-                  .backward = fire_dropout_cuda_backward, .needs = fire_needs_nothing){
-        .name = "ref", .forward = dropout_forward, .backward = dropout_backward},
-    {0},
+const fire_kernel_t fire_dropout_ref = {
+    .name     = "ref",
+    .forward  = dropout_forward,
+    .backward = dropout_backward,
 };
+
+extern const fire_kernel_t fire_dropout_cuda; /* dropout.cu */
+
+const fire_kernel_t *const fire_dropout_kernels[] = {
+    FIRE_IF_CUDA(fire_dropout_cuda) &fire_dropout_ref, NULL};
 
 static fire_status_t dropout_setup(fire_layer_t *l)
 {

@@ -3,7 +3,6 @@
 #include "layers/neuron/dropout.h"
 
 #include "base/random/philox.h"
-#include "layers/kernels.h"
 #include "layers/layer_cuda.h"
 #include "device/cuda/kernel/map.h"
 
@@ -97,18 +96,27 @@ static fire_status_t pass(fire_layer_t *l, fire_part_t part, fire_blob_t *from,
     return FIRE_OK;
 }
 
-const char *fire_dropout_cuda_declines(const fire_layer_t *l)
+static const char *dropout_cuda_declines(const fire_layer_t *l)
 {
     return l->ctx->mt != NULL ? "Caffe's random numbers come one after another" : NULL;
 }
 
-fire_status_t fire_dropout_cuda_forward(fire_layer_t *l)
+static fire_status_t dropout_cuda_forward(fire_layer_t *l)
 {
     return pass(l, FIRE_DATA, l->bottom[0], l->top[0]);
 }
 
-fire_status_t fire_dropout_cuda_backward(fire_layer_t *l)
+static fire_status_t dropout_cuda_backward(fire_layer_t *l)
 {
     if (!l->propagate_down[0]) return FIRE_OK;
     return pass(l, FIRE_DIFF, l->top[0], l->bottom[0]);
 }
+
+extern "C" const fire_kernel_t fire_dropout_cuda = {"cuda",
+                                                    FIRE_GPU,
+                                                    dropout_cuda_forward,
+                                                    dropout_cuda_backward,
+                                                    dropout_cuda_declines,
+                                                    NULL,
+                                                    NULL,
+                                                    &fire_fusion_reads_nothing};

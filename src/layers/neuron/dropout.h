@@ -19,6 +19,6 @@ fire_status_t fire_dropout_init(fire_dropout_t *s, float ratio);
 fire_status_t fire_dropout_reshape(fire_layer_t *l, int64_t unit);
 void          fire_dropout_teardown(fire_layer_t *l);
 
-extern const fire_kernel_t fire_dropout_kernels[];
+extern const fire_kernel_t *const fire_dropout_kernels[];
 FIRE_END_C
 #endif

@@ -1,7 +1,6 @@
 /* exp.c - y = base^(scale x + shift); base -1 (the default) stands for e */
 #include <math.h>
 
-#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t exp_setup(fire_layer_t *l)
@@ -30,11 +29,16 @@ static fire_status_t exp_backward(fire_layer_t *l)
     return fire_neuron_backward(l, l->bottom[0], fire_exp_dx);
 }
 
-static const fire_kernel_t exp_kernels[] = {
-    FIRE_CUDA_KERNEL(exp) /* where it is built in */
-    {.name = "ref", .forward = exp_forward, .backward = exp_backward},
-    {0},
+const fire_kernel_t fire_exp_ref = {
+    .name     = "ref",
+    .forward  = exp_forward,
+    .backward = exp_backward,
 };
+
+extern const fire_kernel_t fire_exp_cuda; /* exp.cu */
+
+static const fire_kernel_t *const exp_kernels[] = {
+    FIRE_IF_CUDA(fire_exp_cuda) &fire_exp_ref, NULL};
 
 const fire_layer_ops_t fire_layer_exp = {
     .type       = "Exp",

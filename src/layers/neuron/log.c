@@ -1,7 +1,6 @@
 /* log.c - y = log_base(scale x + shift); base -1 (the default) stands for e */
 #include <math.h>
 
-#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t log_setup(fire_layer_t *l)
@@ -41,11 +40,16 @@ static void log_teardown(fire_layer_t *l)
     fire_kept_fini(&FIRE_STATE(l, fire_log_t)->kept);
 }
 
-static const fire_kernel_t log_kernels[] = {
-    FIRE_CUDA_KERNEL(log) /* where it is built in */
-    {.name = "ref", .forward = log_forward, .backward = log_backward},
-    {0},
+const fire_kernel_t fire_log_ref = {
+    .name     = "ref",
+    .forward  = log_forward,
+    .backward = log_backward,
 };
+
+extern const fire_kernel_t fire_log_cuda; /* log.cu */
+
+static const fire_kernel_t *const log_kernels[] = {
+    FIRE_IF_CUDA(fire_log_cuda) &fire_log_ref, NULL};
 
 const fire_layer_ops_t fire_layer_log = {
     .type       = "Log",

@@ -1,5 +1,4 @@
 /* power.c - y = (scale x + shift)^power */
-#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t power_setup(fire_layer_t *l)
@@ -35,11 +34,16 @@ static void power_teardown(fire_layer_t *l)
     fire_kept_fini(&FIRE_STATE(l, fire_power_t)->kept);
 }
 
-static const fire_kernel_t power_kernels[] = {
-    FIRE_CUDA_KERNEL(power) /* where it is built in */
-    {.name = "ref", .forward = power_forward, .backward = power_backward},
-    {0},
+const fire_kernel_t fire_power_ref = {
+    .name     = "ref",
+    .forward  = power_forward,
+    .backward = power_backward,
 };
+
+extern const fire_kernel_t fire_power_cuda; /* power.cu */
+
+static const fire_kernel_t *const power_kernels[] = {
+    FIRE_IF_CUDA(fire_power_cuda) &fire_power_ref, NULL};
 
 const fire_layer_ops_t fire_layer_power = {
     .type       = "Power",

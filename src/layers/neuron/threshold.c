@@ -1,5 +1,4 @@
 /* threshold.c - y = 1 for x > threshold, 0 otherwise; no gradient */
-#include "layers/kernels.h"
 #include "layers/neuron/formulas.h"
 
 static fire_status_t threshold_setup(fire_layer_t *l)
@@ -16,11 +15,15 @@ static fire_status_t threshold_forward(fire_layer_t *l)
     return fire_neuron_forward(l, fire_threshold_y);
 }
 
-static const fire_kernel_t threshold_kernels[] = {
-    FIRE_CUDA_FORWARD(threshold) /* where it is built in */
-    {.name = "ref", .forward = threshold_forward},
-    {0},
+const fire_kernel_t fire_threshold_ref = {
+    .name    = "ref",
+    .forward = threshold_forward,
 };
+
+extern const fire_kernel_t fire_threshold_cuda; /* threshold.cu */
+
+static const fire_kernel_t *const threshold_kernels[] = {
+    FIRE_IF_CUDA(fire_threshold_cuda) &fire_threshold_ref, NULL};
 
 const fire_layer_ops_t fire_layer_threshold = {
     .type        = "Threshold",

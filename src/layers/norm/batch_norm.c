@@ -7,9 +7,7 @@
  * With scale_bias, as in NVIDIA's fork, two more that are learned: y = g y + b. */
 #include <math.h>
 
-#include "layers/kernels.h"
 #include "layers/norm/batch_norm.h"
-#include "layers/norm/norm_simd.h"
 
 typedef fire_batch_norm_t batch_norm_t;
 
@@ -278,24 +276,20 @@ static fire_status_t batch_norm_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t batch_norm_kernels[] = {
-    FIRE_CUDA_NORM(batch_norm) /* where it is built in */
-    {.name     = "simd",
-     .declines = fire_norm_simd_declines,
-     .prepare  = fire_norm_simd_prepare,
-     .forward  = fire_batch_norm_simd_forward,
-     .backward = fire_norm_simd_backward,
-     .release  = fire_norm_simd_release,
-     .absorbs  = fire_batch_norm_simd_absorbs,
-     .needs    = fire_norm_simd_needs,
-     .again    = fire_norm_simd_again},
-    {.name     = "ref",
-     .prepare  = batch_norm_prepare,
-     .forward  = batch_norm_forward,
-     .backward = batch_norm_backward,
-     .release  = batch_norm_release},
-    {0},
+const fire_kernel_t fire_batch_norm_ref = {
+    .name     = "ref",
+    .prepare  = batch_norm_prepare,
+    .forward  = batch_norm_forward,
+    .backward = batch_norm_backward,
+    .release  = batch_norm_release,
 };
+
+extern const fire_kernel_t fire_batch_norm_cuda; /* norm_cuda.c */
+extern const fire_kernel_t fire_batch_norm_simd; /* norm_simd.c */
+
+static const fire_kernel_t *const batch_norm_kernels[] = {
+    FIRE_IF_CUDA(fire_batch_norm_cuda) &fire_batch_norm_simd, &fire_batch_norm_ref,
+    NULL};
 
 const fire_layer_ops_t fire_layer_batch_norm = {
     .type       = "BatchNorm",

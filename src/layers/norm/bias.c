@@ -1,5 +1,4 @@
 /* bias.c - y = x + b, with b a parameter or the second bottom. */
-#include "layers/kernels.h"
 #include "layers/norm/affine.h"
 
 static fire_status_t bias_setup(fire_layer_t *l)
@@ -73,15 +72,18 @@ static fire_status_t bias_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t bias_kernels[] = {
-    FIRE_CUDA_KERNEL(bias) /* where it is built in */
-    {.name     = "ref",
-     .prepare  = bias_prepare,
-     .forward  = bias_forward,
-     .backward = bias_backward,
-     .release  = bias_release},
-    {0},
+const fire_kernel_t fire_bias_ref = {
+    .name     = "ref",
+    .prepare  = bias_prepare,
+    .forward  = bias_forward,
+    .backward = bias_backward,
+    .release  = bias_release,
 };
+
+extern const fire_kernel_t fire_bias_cuda; /* norm_cuda.c */
+
+static const fire_kernel_t *const bias_kernels[] = {
+    FIRE_IF_CUDA(fire_bias_cuda) &fire_bias_ref, NULL};
 
 const fire_layer_ops_t fire_layer_bias = {
     .type       = "Bias",

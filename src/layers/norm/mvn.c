@@ -148,15 +148,23 @@ static fire_status_t mvn_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t mvn_kernels[] = {
-    FIRE_CUDA_ROW(.forward  = mvn_forward,
-                  .backward = mvn_backward){.name     = "ref",
-                                            .prepare  = mvn_prepare,
-                                            .forward  = mvn_forward,
-                                            .backward = mvn_backward,
-                                            .release  = mvn_release},
-    {0},
+const fire_kernel_t fire_mvn_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = mvn_forward,
+    .backward = mvn_backward,
 };
+
+const fire_kernel_t fire_mvn_ref = {
+    .name     = "ref",
+    .prepare  = mvn_prepare,
+    .forward  = mvn_forward,
+    .backward = mvn_backward,
+    .release  = mvn_release,
+};
+
+static const fire_kernel_t *const mvn_kernels[] = {
+    FIRE_IF_CUDA(fire_mvn_cuda) &fire_mvn_ref, NULL};
 
 const fire_layer_ops_t fire_layer_mvn = {
     .type       = "MVN",

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "device/cuda/kernel/channel_sum.h"
-#include "layers/kernels.h"
 #include "layers/layer_cuda.h"
 #include "layers/norm/norm.h"
 #include "layers/norm/norm_group.h"
@@ -20,7 +19,7 @@ typedef struct norm_cuda {
     fire_format_t     format; /* of x, in the last forward */
 } norm_cuda_t;
 
-fire_status_t fire_norm_cuda_prepare(fire_layer_t *l)
+static fire_status_t norm_cuda_prepare(fire_layer_t *l)
 {
     norm_cuda_t  *s;
     fire_status_t st;
@@ -36,7 +35,7 @@ err_state:
     return st;
 }
 
-void fire_norm_cuda_release(fire_layer_t *l)
+static void norm_cuda_release(fire_layer_t *l)
 {
     norm_cuda_t *s = l->kernel_state;
 
@@ -73,7 +72,7 @@ static fire_status_t describe(fire_layer_t *l, const fire_norm_group_t *g,
     if (s->format.layout == FIRE_NHWC) {
         n->height = l->bottom[0]->dim[2];
         n->width  = l->bottom[0]->dim[3];
-        n->thin   = l->thin;
+        n->thin   = l->fusion.even_only;
     }
     if (g->relu != NULL) n->slope = FIRE_STATE(g->relu, fire_relu_t)->slope;
     FIRE_TRY(fire_gpu_memory_fit(&s->memory,
@@ -115,7 +114,7 @@ static fire_status_t begin(fire_layer_t *l, const fire_norm_group_t *g, places_t
         FIRE_TRY(fire_blob_reshape_like(s->kept, l->bottom[0]));
         fire_storage_swap(s->kept->part[FIRE_DATA], l->bottom[0]->part[FIRE_DATA]);
     }
-    FIRE_OUT_AS(g->out, FIRE_DATA, l->thin ? &even : &s->format, &p->y);
+    FIRE_OUT_AS(g->out, FIRE_DATA, l->fusion.even_only ? &even : &s->format, &p->y);
     for (int i = 0; g->split != NULL && i < g->split->ntop; i++)
         fire_blob_share(g->split->top[i], g->out, FIRE_DATA);
     return FIRE_OK;
@@ -192,7 +191,7 @@ static fire_status_t find_gradients(const fire_layer_t *l, const fire_norm_group
     return FIRE_OK;
 }
 
-fire_status_t fire_norm_cuda_backward(fire_layer_t *l)
+static fire_status_t norm_cuda_backward(fire_layer_t *l)
 {
     norm_cuda_t        *s  = l->kernel_state;
     fire_norm_group_t   g  = fire_norm_group(l);
@@ -247,7 +246,7 @@ static fire_status_t measure(fire_layer_t *l, const fire_gpu_norm_t *n, const vo
 static fire_status_t find_lender(const fire_layer_t *l, fire_gpu_norm_t *n,
                                  bool *lent_p)
 {
-    fire_layer_t     *from = l->lender;
+    fire_layer_t     *from = l->fusion.lender;
     fire_norm_group_t g;
 
     *lent_p = from != NULL;
@@ -256,7 +255,7 @@ static fire_status_t find_lender(const fire_layer_t *l, fire_gpu_norm_t *n,
     return describe(from, &g, n);
 }
 
-fire_status_t fire_batch_norm_cuda_forward(fire_layer_t *l)
+static fire_status_t batch_norm_cuda_forward(fire_layer_t *l)
 {
     norm_cuda_t      *s = l->kernel_state;
     fire_norm_group_t g = fire_norm_group(l);
@@ -267,7 +266,7 @@ fire_status_t fire_batch_norm_cuda_forward(fire_layer_t *l)
     if (fire_blob_count(l->bottom[0]) == 0) return FIRE_OK;
     s->format = fire_gpu_format(l, l->bottom[0]);
     FIRE_TRY(describe(l, &g, &n));
-    if (l->borrower != NULL) {
+    if (l->fusion.borrower != NULL) {
         FIRE_IN_AS(l->bottom[0], FIRE_DATA, &s->format, &at.x);
         return measure(l, &n, at.x);
     }
@@ -280,7 +279,7 @@ fire_status_t fire_batch_norm_cuda_forward(fire_layer_t *l)
 
 /* ---- Scale ---- */
 
-fire_status_t fire_scale_cuda_forward(fire_layer_t *l)
+static fire_status_t scale_cuda_forward(fire_layer_t *l)
 {
     norm_cuda_t      *s = l->kernel_state;
     fire_norm_group_t g = fire_norm_group(l);
@@ -304,7 +303,7 @@ static fire_gpu_view_t bias_view(const fire_layer_t *l)
     return (fire_gpu_view_t){a.outer, a.dim, a.inner};
 }
 
-fire_status_t fire_bias_cuda_forward(fire_layer_t *l)
+static fire_status_t bias_cuda_forward(fire_layer_t *l)
 {
     const float *x, *b;
     float       *y;
@@ -315,7 +314,7 @@ fire_status_t fire_bias_cuda_forward(fire_layer_t *l)
     return fire_gpu_channel_add(l->ctx->stream, bias_view(l), FIRE_F32, x, b, y);
 }
 
-fire_status_t fire_bias_cuda_backward(fire_layer_t *l)
+static fire_status_t bias_cuda_backward(fire_layer_t *l)
 {
     bool         param = l->nbottom == 1;
     const float *dy;
@@ -331,3 +330,46 @@ fire_status_t fire_bias_cuda_backward(fire_layer_t *l)
         FIRE_OUT(l, l->bottom[1], FIRE_DIFF, &db);
     return fire_gpu_channel_sum(l->ctx->stream, bias_view(l), FIRE_F32, dy, param, db);
 }
+
+static const fire_fusion_ops_t batch_norm_cuda_fusion = {
+    .absorbs        = fire_batch_norm_cuda_absorbs,
+    .absorbs_join   = fire_norm_cuda_absorbs_join,
+    .borrows        = fire_norm_cuda_borrows,
+    .writes_even    = fire_norm_cuda_writes_even,
+    .backward_reads = fire_norm_cuda_backward_reads,
+};
+
+const fire_kernel_t fire_batch_norm_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .prepare  = norm_cuda_prepare,
+    .forward  = batch_norm_cuda_forward,
+    .backward = norm_cuda_backward,
+    .release  = norm_cuda_release,
+    .fusion   = &batch_norm_cuda_fusion,
+};
+
+static const fire_fusion_ops_t scale_cuda_fusion = {
+    .absorbs        = fire_scale_cuda_absorbs,
+    .absorbs_join   = fire_norm_cuda_absorbs_join,
+    .borrows        = fire_norm_cuda_borrows,
+    .writes_even    = fire_norm_cuda_writes_even,
+    .backward_reads = fire_norm_cuda_backward_reads,
+};
+
+const fire_kernel_t fire_scale_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .prepare  = norm_cuda_prepare,
+    .forward  = scale_cuda_forward,
+    .backward = norm_cuda_backward,
+    .release  = norm_cuda_release,
+    .fusion   = &scale_cuda_fusion,
+};
+
+const fire_kernel_t fire_bias_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = bias_cuda_forward,
+    .backward = bias_cuda_backward,
+};

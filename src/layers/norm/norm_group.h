@@ -24,4 +24,12 @@ typedef struct fire_norm_group {
 } fire_norm_group_t;
 
 fire_norm_group_t fire_norm_group(const fire_layer_t *l);
+
+/* The fusion ops of BatchNorm and Scale. */
+bool     fire_batch_norm_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next);
+bool     fire_scale_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next);
+bool     fire_norm_cuda_absorbs_join(const fire_layer_t *l, const fire_layer_t *next);
+bool     fire_norm_cuda_borrows(const fire_layer_t *l, const fire_layer_t *from);
+bool     fire_norm_cuda_writes_even(const fire_layer_t *l);
+unsigned fire_norm_cuda_backward_reads(const fire_layer_t *l);
 #endif

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "layers/common/eltwise.h"
-#include "layers/kernels.h"
 #include "layers/layer_cuda.h"
 #include "layers/activation/relu.h"
 #include "layers/norm/batch_norm.h"
@@ -55,7 +54,7 @@ fire_norm_group_t fire_norm_group(const fire_layer_t *l)
         g.out   = g.sum->top[0];
         g.other = g.sum->bottom[0] == l->top[0] ? 1 : 0;
     }
-    g.moves = g.out == l->bottom[0] && l->borrower == NULL;
+    g.moves = g.out == l->bottom[0] && l->fusion.borrower == NULL;
     return g;
 }
 
@@ -79,7 +78,8 @@ bool fire_batch_norm_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *nex
     if (!may_absorb(l) || g.relu != NULL || g.split != NULL) return false;
     if (g.sum != NULL) return fire_is_plain_relu(next);
     if (absorbs_relu(next)) return true;
-    if (l->nfollower > 0 || !is_a(next, "Scale") || next->nbottom > 1) return false;
+    if (l->fusion.nfollower > 0 || !is_a(next, "Scale") || next->nbottom > 1)
+        return false;
     use_scale(next, &scale);
     return scale.per_channel && !FIRE_STATE(l, fire_batch_norm_t)->scale_bias;
 }
@@ -93,7 +93,7 @@ static bool is_plain_sum(const fire_layer_t *l)
            e->op == FIRE_ELTWISE(SUM) && (c == NULL || (c[0] == 1 && c[1] == 1));
 }
 
-bool fire_norm_cuda_continues(const fire_layer_t *l, const fire_layer_t *next)
+bool fire_norm_cuda_absorbs_join(const fire_layer_t *l, const fire_layer_t *next)
 {
     fire_norm_group_t g = fire_norm_group(l);
 
@@ -111,7 +111,7 @@ bool fire_norm_cuda_borrows(const fire_layer_t *l, const fire_layer_t *from)
 }
 
 /* The end of a residual branch: there it pays. */
-bool fire_norm_cuda_thins(const fire_layer_t *l)
+bool fire_norm_cuda_writes_even(const fire_layer_t *l)
 {
     return fire_norm_group(l).sum != NULL &&
            fire_gpu_format(l, l->bottom[0]).layout == FIRE_NHWC;
@@ -119,11 +119,11 @@ bool fire_norm_cuda_thins(const fire_layer_t *l)
 
 bool fire_scale_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
-    return may_absorb(l) && l->nfollower == 0 && absorbs_relu(next);
+    return may_absorb(l) && l->fusion.nfollower == 0 && absorbs_relu(next);
 }
 
 /* Where y takes x's place, x is kept. */
-unsigned fire_norm_cuda_needs(const fire_layer_t *l)
+unsigned fire_norm_cuda_backward_reads(const fire_layer_t *l)
 {
-    return fire_norm_group(l).moves ? FIRE_NEEDS_COPY : FIRE_NEEDS_BOTTOM;
+    return fire_norm_group(l).moves ? FIRE_READS_COPY : FIRE_READS_BOTTOM;
 }

@@ -6,7 +6,6 @@
 #include "layers/activation/relu.h"
 #include "layers/norm/batch_norm.h"
 #include "layers/norm/channel_norm.h"
-#include "layers/norm/norm_simd.h"
 #include "layers/norm/scale.h"
 
 /* kept: x, where y takes its place; it is exchanged for it, not copied. */
@@ -18,7 +17,7 @@ typedef struct norm_simd {
 
 enum { FEW_CHANNELS = 8 };
 
-const char *fire_norm_simd_declines(const fire_layer_t *l)
+static const char *norm_simd_declines(const fire_layer_t *l)
 {
     const fire_blob_t *x = l->bottom[0];
 
@@ -26,7 +25,7 @@ const char *fire_norm_simd_declines(const fire_layer_t *l)
     return x->dim[1] < FEW_CHANNELS ? "there are few channels" : NULL;
 }
 
-fire_status_t fire_norm_simd_prepare(fire_layer_t *l)
+static fire_status_t norm_simd_prepare(fire_layer_t *l)
 {
     norm_simd_t  *s;
     fire_status_t st;
@@ -43,7 +42,7 @@ err_state:
     return st;
 }
 
-void fire_norm_simd_release(fire_layer_t *l)
+static void norm_simd_release(fire_layer_t *l)
 {
     norm_simd_t *s = l->kernel_state;
 
@@ -129,7 +128,7 @@ static fire_status_t begin(fire_layer_t *l, void **x, void **y)
     return FIRE_OK;
 }
 
-fire_status_t fire_norm_simd_backward(fire_layer_t *l)
+static fire_status_t norm_simd_backward(fire_layer_t *l)
 {
     norm_simd_t *s     = l->kernel_state;
     source_t     from  = source_of(l);
@@ -147,13 +146,13 @@ fire_status_t fire_norm_simd_backward(fire_layer_t *l)
 }
 
 /* In place, x is kept. */
-unsigned fire_norm_simd_needs(const fire_layer_t *l)
+static unsigned norm_simd_backward_reads(const fire_layer_t *l)
 {
-    return l->top[0] == l->bottom[0] ? FIRE_NEEDS_COPY : FIRE_NEEDS_BOTTOM;
+    return l->top[0] == l->bottom[0] ? FIRE_READS_COPY : FIRE_READS_BOTTOM;
 }
 
 /* Statistics are still those of forward. */
-fire_status_t fire_norm_simd_again(fire_layer_t *l)
+static fire_status_t norm_simd_recompute(fire_layer_t *l)
 {
     norm_simd_t *s     = l->kernel_state;
     bool         moved = l->top[0] == l->bottom[0];
@@ -173,15 +172,15 @@ static bool may_absorb(const fire_layer_t *l, const fire_layer_t *next)
     return next->top[0] == l->top[0] && (l->top[0] == l->bottom[0] || l->ctx->lean);
 }
 
-bool fire_batch_norm_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+static bool batch_norm_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
     if (!may_absorb(l, next)) return false;
     if (fire_is_sign_relu(next)) return fire_layer_follower(l, "ReLU") == NULL;
-    return l->nfollower == 0 && strcmp(next->ops->type, "Scale") == 0 &&
+    return l->fusion.nfollower == 0 && strcmp(next->ops->type, "Scale") == 0 &&
            !FIRE_STATE(l, fire_batch_norm_t)->scale_bias;
 }
 
-fire_status_t fire_batch_norm_simd_forward(fire_layer_t *l)
+static fire_status_t batch_norm_simd_forward(fire_layer_t *l)
 {
     const fire_batch_norm_t *p = FIRE_STATE(l, fire_batch_norm_t);
     norm_simd_t             *s = l->kernel_state;
@@ -201,20 +200,20 @@ fire_status_t fire_batch_norm_simd_forward(fire_layer_t *l)
 
 /* ---- Scale ---- */
 
-const char *fire_scale_simd_declines(const fire_layer_t *l)
+static const char *scale_simd_declines(const fire_layer_t *l)
 {
     if (l->nbottom > 1) return "the factor is not a parameter";
     if (FIRE_STATE(l, fire_scale_t)->axis != 1 || l->blob[0]->ndim != 1)
         return "it is not one factor per channel";
-    return fire_norm_simd_declines(l);
+    return norm_simd_declines(l);
 }
 
-bool fire_scale_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+static bool scale_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
-    return may_absorb(l, next) && l->nfollower == 0 && fire_is_sign_relu(next);
+    return may_absorb(l, next) && l->fusion.nfollower == 0 && fire_is_sign_relu(next);
 }
 
-fire_status_t fire_scale_simd_forward(fire_layer_t *l)
+static fire_status_t scale_simd_forward(fire_layer_t *l)
 {
     norm_simd_t *s = l->kernel_state;
     void        *x, *y;
@@ -223,3 +222,35 @@ fire_status_t fire_scale_simd_forward(fire_layer_t *l)
     fire_channel_norm_forward(&s->norm, fire_blocked_of(&s->format), 0, x, y);
     return FIRE_OK;
 }
+
+static const fire_fusion_ops_t batch_norm_simd_fusion = {
+    .absorbs        = batch_norm_simd_absorbs,
+    .backward_reads = norm_simd_backward_reads,
+    .recompute      = norm_simd_recompute,
+};
+
+const fire_kernel_t fire_batch_norm_simd = {
+    .name     = "simd",
+    .declines = norm_simd_declines,
+    .prepare  = norm_simd_prepare,
+    .forward  = batch_norm_simd_forward,
+    .backward = norm_simd_backward,
+    .release  = norm_simd_release,
+    .fusion   = &batch_norm_simd_fusion,
+};
+
+static const fire_fusion_ops_t scale_simd_fusion = {
+    .absorbs        = scale_simd_absorbs,
+    .backward_reads = norm_simd_backward_reads,
+    .recompute      = norm_simd_recompute,
+};
+
+const fire_kernel_t fire_scale_simd = {
+    .name     = "simd",
+    .declines = scale_simd_declines,
+    .prepare  = norm_simd_prepare,
+    .forward  = scale_simd_forward,
+    .backward = norm_simd_backward,
+    .release  = norm_simd_release,
+    .fusion   = &scale_simd_fusion,
+};

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "device/cpu/blas.h"
-#include "layers/kernels.h"
+#include "layers/memory_cuda.h"
 #include "layers/common/sums.h"
 
 typedef fire_gpu_unit_t normalize_t;
@@ -167,16 +167,27 @@ static fire_status_t normalize_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t normalize_kernels[] = {
-    FIRE_CUDA_ROW(.prepare = normalize_prepare, .forward = normalize_forward,
-                  .backward = normalize_backward,
-                  .release  = fire_gpu_release){.name     = "ref",
-                                               .prepare  = normalize_prepare,
-                                               .forward  = normalize_forward,
-                                               .backward = normalize_backward,
-                                               .release  = normalize_release},
-    {0},
+#ifdef FIRE_HAVE_CUDA
+const fire_kernel_t fire_normalize_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .prepare  = normalize_prepare,
+    .forward  = normalize_forward,
+    .backward = normalize_backward,
+    .release  = fire_gpu_release,
 };
+#endif
+
+const fire_kernel_t fire_normalize_ref = {
+    .name     = "ref",
+    .prepare  = normalize_prepare,
+    .forward  = normalize_forward,
+    .backward = normalize_backward,
+    .release  = normalize_release,
+};
+
+static const fire_kernel_t *const normalize_kernels[] = {
+    FIRE_IF_CUDA(fire_normalize_cuda) &fire_normalize_ref, NULL};
 
 const fire_layer_ops_t fire_layer_normalize = {
     .type       = "Normalize",

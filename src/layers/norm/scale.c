@@ -1,8 +1,6 @@
 /* scale.c - y = x * g (+ b), with g a parameter or the second bottom, b a parameter
  * shaped like g. */
-#include "layers/kernels.h"
 #include "layers/norm/scale.h"
-#include "layers/norm/norm_simd.h"
 
 typedef fire_scale_t scale_t;
 
@@ -162,24 +160,19 @@ static fire_status_t scale_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t scale_kernels[] = {
-    FIRE_CUDA_NORM(scale) /* where it is built in */
-    {.name     = "simd",
-     .declines = fire_scale_simd_declines,
-     .prepare  = fire_norm_simd_prepare,
-     .forward  = fire_scale_simd_forward,
-     .backward = fire_norm_simd_backward,
-     .release  = fire_norm_simd_release,
-     .absorbs  = fire_scale_simd_absorbs,
-     .needs    = fire_norm_simd_needs,
-     .again    = fire_norm_simd_again},
-    {.name     = "ref",
-     .prepare  = scale_prepare,
-     .forward  = scale_forward,
-     .backward = scale_backward,
-     .release  = scale_release},
-    {0},
+const fire_kernel_t fire_scale_ref = {
+    .name     = "ref",
+    .prepare  = scale_prepare,
+    .forward  = scale_forward,
+    .backward = scale_backward,
+    .release  = scale_release,
 };
+
+extern const fire_kernel_t fire_scale_cuda; /* norm_cuda.c */
+extern const fire_kernel_t fire_scale_simd; /* norm_simd.c */
+
+static const fire_kernel_t *const scale_kernels[] = {
+    FIRE_IF_CUDA(fire_scale_cuda) &fire_scale_simd, &fire_scale_ref, NULL};
 
 const fire_layer_ops_t fire_layer_scale = {
     .type       = "Scale",

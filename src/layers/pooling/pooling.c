@@ -1,7 +1,6 @@
 /* pooling.c - MAX, AVE or STOCHASTIC over windows of height and width. MAX can give a
  * second top: where in its plane each maximum lay. */
 #include "device/cpu/blas.h"
-#include "layers/kernels.h"
 #include "layers/pooling/pooling.h"
 
 typedef fire_pooling_t pooling_t;
@@ -209,23 +208,19 @@ static fire_status_t pooling_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t pooling_kernels[] = {
-    FIRE_CUDA_POOLING /* where it is built in */
-    {.name     = "simd",
-     .declines = fire_pooling_simd_declines,
-     .prepare  = fire_pooling_simd_prepare,
-     .forward  = fire_pooling_simd_forward,
-     .backward = fire_pooling_simd_backward,
-     .again    = fire_pooling_simd_forward,
-     .release  = fire_pooling_simd_release,
-     .needs    = fire_needs_nothing},
-    {.name     = "ref",
-     .prepare  = pooling_prepare,
-     .forward  = pooling_forward,
-     .backward = pooling_backward,
-     .release  = pooling_release},
-    {0},
+const fire_kernel_t fire_pooling_ref = {
+    .name     = "ref",
+    .prepare  = pooling_prepare,
+    .forward  = pooling_forward,
+    .backward = pooling_backward,
+    .release  = pooling_release,
 };
+
+extern const fire_kernel_t fire_pooling_cuda; /* pooling.cu */
+extern const fire_kernel_t fire_pooling_simd; /* pooling_simd.c */
+
+static const fire_kernel_t *const pooling_kernels[] = {
+    FIRE_IF_CUDA(fire_pooling_cuda) &fire_pooling_simd, &fire_pooling_ref, NULL};
 
 const fire_layer_ops_t fire_layer_pooling = {
     .type       = "Pooling",

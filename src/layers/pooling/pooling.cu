@@ -183,7 +183,7 @@ __global__ static void expect_forward(uint64_t total, fire_pool_shape_t s, const
 
 /* ---- the layer ---- */
 
-fire_status_t fire_pooling_cuda_prepare(fire_layer_t *l)
+static fire_status_t pooling_cuda_prepare(fire_layer_t *l)
 {
     fire_pooling_cuda_t *c = (fire_pooling_cuda_t *)l->kernel_state;
 
@@ -192,7 +192,7 @@ fire_status_t fire_pooling_cuda_prepare(fire_layer_t *l)
     return FIRE_OK;
 }
 
-void fire_pooling_cuda_release(fire_layer_t *l)
+static void pooling_cuda_release(fire_layer_t *l)
 {
     fire_pooling_cuda_t *c = (fire_pooling_cuda_t *)l->kernel_state;
 
@@ -240,7 +240,7 @@ static fire_status_t run_forward(fire_layer_t *l, const T *x, T *y, float *mask)
     return FIRE_LAUNCH(s, (int64_t)n, (expect_forward<T, LAST>), n, g, x, y);
 }
 
-fire_status_t fire_pooling_cuda_forward(fire_layer_t *l)
+static fire_status_t pooling_cuda_forward(fire_layer_t *l)
 {
     fire_pooling_cuda_t *c    = (fire_pooling_cuda_t *)l->kernel_state;
     fire_format_t        m    = FIRE_FORMAT_PLAIN(FIRE_GPU);
@@ -258,3 +258,12 @@ fire_status_t fire_pooling_cuda_forward(fire_layer_t *l)
     FIRE_POOL_DISPATCH(run_forward, l, &c->format, l, (const T *)x, (T *)y, mask)
     return FIRE_OK;
 }
+
+extern "C" const fire_kernel_t fire_pooling_cuda = {"cuda",
+                                                    FIRE_GPU,
+                                                    pooling_cuda_forward,
+                                                    fire_pooling_cuda_backward,
+                                                    NULL,
+                                                    pooling_cuda_prepare,
+                                                    pooling_cuda_release,
+                                                    &fire_fusion_reads_nothing};

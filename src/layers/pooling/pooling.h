@@ -12,6 +12,5 @@ typedef struct fire_pooling {
     bool                                global, round_down;
 } fire_pooling_t;
 
-FIRE_KERNEL_DECLARE(pooling_simd);
 FIRE_END_C
 #endif

@@ -3,7 +3,6 @@
 #ifndef FIRE_LAYERS_POOLING_POOLING_CUDA_H
 #define FIRE_LAYERS_POOLING_POOLING_CUDA_H
 #include "device/cuda/kernel/divide.h"
-#include "layers/kernels.h"
 #include "device/cuda/kernel/lanes.h"
 #include "layers/layer_cuda.h"
 #include "layers/pooling/pooling.h"
@@ -114,4 +113,8 @@ static inline bool fire_pool_is_small(const fire_pool_shape_t &s)
         return small_ ? run<T, true, V, uint8_t>(__VA_ARGS__)             \
                       : run<T, true, V, int32_t>(__VA_ARGS__);            \
     })
+
+FIRE_BEGIN_C
+fire_status_t fire_pooling_cuda_backward(fire_layer_t *l); /* pooling_back.cu */
+FIRE_END_C
 #endif

@@ -14,7 +14,7 @@ typedef struct pooling_simd {
     fire_format_t in;    /* the bottom's, as forward found it */
 } pooling_simd_t;
 
-const char *fire_pooling_simd_declines(const fire_layer_t *l)
+static const char *pooling_simd_declines(const fire_layer_t *l)
 {
     const fire_pooling_t *s = FIRE_STATE(l, fire_pooling_t);
 
@@ -28,13 +28,13 @@ const char *fire_pooling_simd_declines(const fire_layer_t *l)
     return NULL;
 }
 
-fire_status_t fire_pooling_simd_prepare(fire_layer_t *l)
+static fire_status_t pooling_simd_prepare(fire_layer_t *l)
 {
     if (l->kernel_state != NULL) return FIRE_OK;
     return FIRE_NEW((pooling_simd_t **)&l->kernel_state, 1);
 }
 
-void fire_pooling_simd_release(fire_layer_t *l)
+static void pooling_simd_release(fire_layer_t *l)
 {
     pooling_simd_t *r = l->kernel_state;
 
@@ -62,7 +62,7 @@ static size_t step(const fire_blocked_t *b)
     return (size_t)(b->plane * b->block) * fire_dtype_size(b->dtype);
 }
 
-fire_status_t fire_pooling_simd_forward(fire_layer_t *l)
+static fire_status_t pooling_simd_forward(fire_layer_t *l)
 {
     pooling_simd_t     *r     = l->kernel_state;
     uint8_t            *place = NULL;
@@ -100,7 +100,7 @@ static void backward_blocks(const fire_pooling_pass_t *s, const char *dy,
             s->max ? NULL : share + i * image, dx + (size_t)k * step(s->in));
 }
 
-fire_status_t fire_pooling_simd_backward(fire_layer_t *l)
+static fire_status_t pooling_simd_backward(fire_layer_t *l)
 {
     const pooling_simd_t *r       = l->kernel_state;
     int64_t               threads = fire_threads();
@@ -120,3 +120,18 @@ fire_status_t fire_pooling_simd_backward(fire_layer_t *l)
     fire_pool_give(l->ctx->pool, share);
     return FIRE_OK;
 }
+
+static const fire_fusion_ops_t pooling_simd_fusion = {
+    .recompute      = pooling_simd_forward,
+    .backward_reads = fire_reads_nothing,
+};
+
+const fire_kernel_t fire_pooling_simd = {
+    .name     = "simd",
+    .declines = pooling_simd_declines,
+    .prepare  = pooling_simd_prepare,
+    .forward  = pooling_simd_forward,
+    .backward = pooling_simd_backward,
+    .release  = pooling_simd_release,
+    .fusion   = &pooling_simd_fusion,
+};

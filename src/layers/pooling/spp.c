@@ -2,7 +2,7 @@
  * 2^i x 2^i bins and pools each; the levels lie one behind the other, so that images of
  * any size give vectors of one length. A single level keeps the shape N C 1 1. */
 #include "device/cpu/blas.h"
-#include "layers/kernels.h"
+#include "layers/memory_cuda.h"
 #include "layers/vision/resize.h"
 
 typedef struct spp {
@@ -152,16 +152,27 @@ static fire_status_t spp_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t spp_kernels[] = {
-    FIRE_CUDA_ROW(.prepare = spp_prepare, .forward = spp_forward,
-                  .backward = spp_backward,
-                  .release  = fire_gpu_release){.name     = "ref",
-                                               .prepare  = spp_prepare,
-                                               .forward  = spp_forward,
-                                               .backward = spp_backward,
-                                               .release  = spp_release},
-    {0},
+#ifdef FIRE_HAVE_CUDA
+const fire_kernel_t fire_spp_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .prepare  = spp_prepare,
+    .forward  = spp_forward,
+    .backward = spp_backward,
+    .release  = fire_gpu_release,
 };
+#endif
+
+const fire_kernel_t fire_spp_ref = {
+    .name     = "ref",
+    .prepare  = spp_prepare,
+    .forward  = spp_forward,
+    .backward = spp_backward,
+    .release  = spp_release,
+};
+
+static const fire_kernel_t *const spp_kernels[] = {
+    FIRE_IF_CUDA(fire_spp_cuda) &fire_spp_ref, NULL};
 
 const fire_layer_ops_t fire_layer_spp = {
     .type       = "SPP",

@@ -43,10 +43,14 @@ static void python_layer_teardown(fire_layer_t *l)
     fire_python_destroy(FIRE_STATE(l, python_layer_t)->id);
 }
 
-static const fire_kernel_t python_layer_kernels[] = {
-    {.name = "ref", .forward = python_layer_forward, .backward = python_layer_backward},
-    {0},
+const fire_kernel_t fire_python_layer_ref = {
+    .name     = "ref",
+    .forward  = python_layer_forward,
+    .backward = python_layer_backward,
 };
+
+static const fire_kernel_t *const python_layer_kernels[] = {&fire_python_layer_ref,
+                                                            NULL};
 
 const fire_layer_ops_t fire_layer_python_layer = {
     .type       = "Python",

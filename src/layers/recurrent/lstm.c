@@ -54,10 +54,25 @@ static fire_status_t lstm_backward(fire_layer_t *l)
     return fire_recurrent_back_end(l);
 }
 
-static const fire_kernel_t lstm_kernels[] = {
-    FIRE_CUDA_ROW(FIRE_RECURRENT(lstm)){.name = "ref", FIRE_RECURRENT(lstm)},
-    {0},
+const fire_kernel_t fire_lstm_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .prepare  = fire_recurrent_prepare,
+    .forward  = lstm_forward,
+    .backward = lstm_backward,
+    .release  = fire_recurrent_release,
 };
+
+const fire_kernel_t fire_lstm_ref = {
+    .name     = "ref",
+    .prepare  = fire_recurrent_prepare,
+    .forward  = lstm_forward,
+    .backward = lstm_backward,
+    .release  = fire_recurrent_release,
+};
+
+static const fire_kernel_t *const lstm_kernels[] = {
+    FIRE_IF_CUDA(fire_lstm_cuda) &fire_lstm_ref, NULL};
 
 const fire_layer_ops_t fire_layer_lstm = {
     .type        = "LSTM",

@@ -67,11 +67,21 @@ static fire_status_t lstm_unit_backward(fire_layer_t *l)
                                dx);
 }
 
-static const fire_kernel_t lstm_unit_kernels[] = {
-    FIRE_CUDA_ROW(.forward = lstm_unit_forward, .backward = lstm_unit_backward){
-        .name = "ref", .forward = lstm_unit_forward, .backward = lstm_unit_backward},
-    {0},
+const fire_kernel_t fire_lstm_unit_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = lstm_unit_forward,
+    .backward = lstm_unit_backward,
 };
+
+const fire_kernel_t fire_lstm_unit_ref = {
+    .name     = "ref",
+    .forward  = lstm_unit_forward,
+    .backward = lstm_unit_backward,
+};
+
+static const fire_kernel_t *const lstm_unit_kernels[] = {
+    FIRE_IF_CUDA(fire_lstm_unit_cuda) &fire_lstm_unit_ref, NULL};
 
 const fire_layer_ops_t fire_layer_lstm_unit = {
     .type        = "LSTMUnit",

@@ -48,10 +48,7 @@ fire_status_t fire_recurrent_draw_steps(fire_layer_t *l);
 fire_status_t fire_recurrent_reshape(fire_layer_t *l);
 double        fire_recurrent_macs(const fire_layer_t *l); /* of the common part */
 
-/* Members of a kernel on any place, given its forward and backward. */
-#define FIRE_RECURRENT(noun)                                      \
-    .prepare = fire_recurrent_prepare, .forward = noun##_forward, \
-    .backward = noun##_backward, .release = fire_recurrent_release
+/* prepare and release of every kernel, on any place. */
 fire_status_t fire_recurrent_prepare(fire_layer_t *l);
 void          fire_recurrent_release(fire_layer_t *l);
 

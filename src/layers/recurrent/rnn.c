@@ -98,10 +98,25 @@ static fire_status_t rnn_backward(fire_layer_t *l)
     return fire_recurrent_back_end(l);
 }
 
-static const fire_kernel_t rnn_kernels[] = {
-    FIRE_CUDA_ROW(FIRE_RECURRENT(rnn)){.name = "ref", FIRE_RECURRENT(rnn)},
-    {0},
+const fire_kernel_t fire_rnn_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .prepare  = fire_recurrent_prepare,
+    .forward  = rnn_forward,
+    .backward = rnn_backward,
+    .release  = fire_recurrent_release,
 };
+
+const fire_kernel_t fire_rnn_ref = {
+    .name     = "ref",
+    .prepare  = fire_recurrent_prepare,
+    .forward  = rnn_forward,
+    .backward = rnn_backward,
+    .release  = fire_recurrent_release,
+};
+
+static const fire_kernel_t *const rnn_kernels[] = {
+    FIRE_IF_CUDA(fire_rnn_cuda) &fire_rnn_ref, NULL};
 
 const fire_layer_ops_t fire_layer_rnn = {
     .type        = "RNN",

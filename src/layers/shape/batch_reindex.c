@@ -75,13 +75,21 @@ static fire_status_t batch_reindex_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t batch_reindex_kernels[] = {
-    FIRE_CUDA_ROW(.forward = batch_reindex_forward, .backward = batch_reindex_backward){
-        .name     = "ref",
-        .forward  = batch_reindex_forward,
-        .backward = batch_reindex_backward},
-    {0},
+const fire_kernel_t fire_batch_reindex_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = batch_reindex_forward,
+    .backward = batch_reindex_backward,
 };
+
+const fire_kernel_t fire_batch_reindex_ref = {
+    .name     = "ref",
+    .forward  = batch_reindex_forward,
+    .backward = batch_reindex_backward,
+};
+
+static const fire_kernel_t *const batch_reindex_kernels[] = {
+    FIRE_IF_CUDA(fire_batch_reindex_cuda) &fire_batch_reindex_ref, NULL};
 
 const fire_layer_ops_t fire_layer_batch_reindex = {
     .type        = "BatchReindex",

@@ -200,18 +200,36 @@ static fire_status_t concat_cuda_backward(fire_layer_t *l)
     return fire_gpu_cut(l, FIRE_STATE(l, concat_t)->axis, FIRE_DIFF, l->nbottom,
                         l->bottom, l->propagate_down, l->top[0]);
 }
+
+const fire_kernel_t fire_concat_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = concat_cuda_forward,
+    .backward = concat_cuda_backward,
+    .fusion   = &fire_fusion_reads_nothing,
+};
 #endif
 
-static const fire_kernel_t concat_kernels[] = {
-    FIRE_CUDA_ROW(.forward = concat_cuda_forward, .backward = concat_cuda_backward,
-                  .needs = fire_needs_nothing){.name     = "simd",
-                                               .forward  = concat_simd_forward,
-                                               .backward = concat_simd_backward,
-                                               .again    = concat_simd_forward,
-                                               .needs    = fire_needs_nothing},
-    {.name = "ref", .forward = concat_forward, .backward = concat_backward},
-    {0},
+static const fire_fusion_ops_t concat_simd_fusion = {
+    .recompute      = concat_simd_forward,
+    .backward_reads = fire_reads_nothing,
 };
+
+const fire_kernel_t fire_concat_simd = {
+    .name     = "simd",
+    .forward  = concat_simd_forward,
+    .backward = concat_simd_backward,
+    .fusion   = &concat_simd_fusion,
+};
+
+const fire_kernel_t fire_concat_ref = {
+    .name     = "ref",
+    .forward  = concat_forward,
+    .backward = concat_backward,
+};
+
+static const fire_kernel_t *const concat_kernels[] = {
+    FIRE_IF_CUDA(fire_concat_cuda) &fire_concat_simd, &fire_concat_ref, NULL};
 
 const fire_layer_ops_t fire_layer_concat = {
     .type       = "Concat",

@@ -102,11 +102,21 @@ static fire_status_t crop_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t crop_kernels[] = {
-    FIRE_CUDA_ROW(.forward = crop_forward, .backward = crop_backward){
-        .name = "ref", .forward = crop_forward, .backward = crop_backward},
-    {0},
+const fire_kernel_t fire_crop_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = crop_forward,
+    .backward = crop_backward,
 };
+
+const fire_kernel_t fire_crop_ref = {
+    .name     = "ref",
+    .forward  = crop_forward,
+    .backward = crop_backward,
+};
+
+static const fire_kernel_t *const crop_kernels[] = {
+    FIRE_IF_CUDA(fire_crop_cuda) &fire_crop_ref, NULL};
 
 const fire_layer_ops_t fire_layer_crop = {
     .type        = "Crop",

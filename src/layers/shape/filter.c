@@ -1,7 +1,7 @@
 /* filter.c - keeps the items for which the last bottom, the selector, is not zero */
 #include <string.h>
 
-#include "layers/kernels.h"
+#include "layers/memory_cuda.h"
 #include "layers/shape/move.h"
 
 typedef struct filter {
@@ -130,12 +130,24 @@ static void filter_teardown(fire_layer_t *l)
     fire_free(FIRE_STATE(l, filter_t)->kept);
 }
 
-static const fire_kernel_t filter_kernels[] = {
-    FIRE_CUDA_ROW(.forward = filter_forward, .backward = filter_backward,
-                  .release = fire_gpu_release){
-        .name = "ref", .forward = filter_forward, .backward = filter_backward},
-    {0},
+#ifdef FIRE_HAVE_CUDA
+const fire_kernel_t fire_filter_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = filter_forward,
+    .backward = filter_backward,
+    .release  = fire_gpu_release,
 };
+#endif
+
+const fire_kernel_t fire_filter_ref = {
+    .name     = "ref",
+    .forward  = filter_forward,
+    .backward = filter_backward,
+};
+
+static const fire_kernel_t *const filter_kernels[] = {
+    FIRE_IF_CUDA(fire_filter_cuda) &fire_filter_ref, NULL};
 
 const fire_layer_ops_t fire_layer_filter = {
     .type       = "Filter",

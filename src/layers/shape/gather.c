@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "layers/kernels.h"
+#include "layers/memory_cuda.h"
 #include "layers/shape/move.h"
 
 fire_status_t fire_gather_reshape(fire_gather_t *s, int64_t items, int64_t n,
@@ -63,12 +63,23 @@ static fire_status_t gather_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-const fire_kernel_t fire_gather_kernels[] = {
-    FIRE_CUDA_ROW(.prepare = gather_prepare, .forward = gather_forward,
-                  .backward = gather_backward,
-                  .release  = fire_gpu_release){.name     = "ref",
-                                               .prepare  = gather_prepare,
-                                               .forward  = gather_forward,
-                                               .backward = gather_backward},
-    {0},
+#ifdef FIRE_HAVE_CUDA
+const fire_kernel_t fire_gather_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .prepare  = gather_prepare,
+    .forward  = gather_forward,
+    .backward = gather_backward,
+    .release  = fire_gpu_release,
 };
+#endif
+
+const fire_kernel_t fire_gather_ref = {
+    .name     = "ref",
+    .prepare  = gather_prepare,
+    .forward  = gather_forward,
+    .backward = gather_backward,
+};
+
+const fire_kernel_t *const fire_gather_kernels[] = {
+    FIRE_IF_CUDA(fire_gather_cuda) &fire_gather_ref, NULL};

@@ -17,6 +17,6 @@ fire_status_t fire_gather_reshape(fire_gather_t *s, int64_t items, int64_t n,
                                   int64_t block);
 void          fire_gather_teardown(fire_layer_t *l);
 
-extern const fire_kernel_t fire_gather_kernels[];
+extern const fire_kernel_t *const fire_gather_kernels[];
 FIRE_END_C
 #endif

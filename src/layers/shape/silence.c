@@ -15,11 +15,21 @@ static fire_status_t silence_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t silence_kernels[] = {
-    FIRE_CUDA_ROW(.forward = silence_reshape, .backward = silence_backward){
-        .name = "ref", .forward = silence_reshape, .backward = silence_backward},
-    {0},
+const fire_kernel_t fire_silence_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = silence_reshape,
+    .backward = silence_backward,
 };
+
+const fire_kernel_t fire_silence_ref = {
+    .name     = "ref",
+    .forward  = silence_reshape,
+    .backward = silence_backward,
+};
+
+static const fire_kernel_t *const silence_kernels[] = {
+    FIRE_IF_CUDA(fire_silence_cuda) &fire_silence_ref, NULL};
 
 const fire_layer_ops_t fire_layer_silence = {
     .type    = "Silence",

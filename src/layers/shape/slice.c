@@ -128,14 +128,24 @@ static fire_status_t slice_cuda_backward(fire_layer_t *l)
     return fire_gpu_join(l, FIRE_STATE(l, slice_t)->axis, FIRE_DIFF, l->ntop, l->top,
                          l->bottom[0]);
 }
+
+const fire_kernel_t fire_slice_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = slice_cuda_forward,
+    .backward = slice_cuda_backward,
+    .fusion   = &fire_fusion_reads_nothing,
+};
 #endif
 
-static const fire_kernel_t slice_kernels[] = {
-    FIRE_CUDA_ROW(.forward = slice_cuda_forward, .backward = slice_cuda_backward,
-                  .needs = fire_needs_nothing){
-        .name = "ref", .forward = slice_forward, .backward = slice_backward},
-    {0},
+const fire_kernel_t fire_slice_ref = {
+    .name     = "ref",
+    .forward  = slice_forward,
+    .backward = slice_backward,
 };
+
+static const fire_kernel_t *const slice_kernels[] = {
+    FIRE_IF_CUDA(fire_slice_cuda) &fire_slice_ref, NULL};
 
 const fire_layer_ops_t fire_layer_slice = {
     .type       = "Slice",

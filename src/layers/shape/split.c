@@ -1,7 +1,7 @@
 /* split.c - one blob for several readers. The net puts these in by itself: each
  * reader has a gradient of its own, and here they are added up. */
 #include "device/cpu/raw.h"
-#include "layers/kernels.h"
+#include "layers/common/eltwise.h"
 
 enum { SIMD_TOPS = 16 };
 
@@ -64,17 +64,33 @@ static const char *split_simd_declines(const fire_layer_t *l)
     return l->ntop > SIMD_TOPS ? "it has more than 16 tops" : NULL;
 }
 
-static const fire_kernel_t split_kernels[] = {
-    FIRE_CUDA_ROW(.declines = split_simd_declines, .forward = split_forward,
-                  .backward = fire_split_cuda_backward,
-                  .needs    = fire_needs_nothing){.name     = "simd",
-                                               .declines = split_simd_declines,
-                                               .forward  = split_forward,
-                                               .backward = split_simd_backward,
-                                               .needs    = fire_needs_nothing},
-    {.name = "ref", .forward = split_forward, .backward = split_backward},
-    {0},
+#ifdef FIRE_HAVE_CUDA
+const fire_kernel_t fire_split_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .declines = split_simd_declines,
+    .forward  = split_forward,
+    .backward = fire_split_cuda_backward,
+    .fusion   = &fire_fusion_reads_nothing,
 };
+#endif
+
+const fire_kernel_t fire_split_simd = {
+    .name     = "simd",
+    .declines = split_simd_declines,
+    .forward  = split_forward,
+    .backward = split_simd_backward,
+    .fusion   = &fire_fusion_reads_nothing,
+};
+
+const fire_kernel_t fire_split_ref = {
+    .name     = "ref",
+    .forward  = split_forward,
+    .backward = split_backward,
+};
+
+static const fire_kernel_t *const split_kernels[] = {
+    FIRE_IF_CUDA(fire_split_cuda) &fire_split_simd, &fire_split_ref, NULL};
 
 const fire_layer_ops_t fire_layer_split = {
     .type    = "Split",

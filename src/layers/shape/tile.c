@@ -65,11 +65,21 @@ static fire_status_t tile_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t tile_kernels[] = {
-    FIRE_CUDA_ROW(.forward = tile_forward, .backward = tile_backward){
-        .name = "ref", .forward = tile_forward, .backward = tile_backward},
-    {0},
+const fire_kernel_t fire_tile_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = tile_forward,
+    .backward = tile_backward,
 };
+
+const fire_kernel_t fire_tile_ref = {
+    .name     = "ref",
+    .forward  = tile_forward,
+    .backward = tile_backward,
+};
+
+static const fire_kernel_t *const tile_kernels[] = {
+    FIRE_IF_CUDA(fire_tile_cuda) &fire_tile_ref, NULL};
 
 const fire_layer_ops_t fire_layer_tile = {
     .type       = "Tile",

@@ -25,8 +25,18 @@ static fire_status_t view_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-const fire_kernel_t fire_view_kernels[] = {
-    FIRE_CUDA_ROW(.forward = view_forward, .backward = view_backward){
-        .name = "ref", .forward = view_forward, .backward = view_backward},
-    {0},
+const fire_kernel_t fire_view_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = view_forward,
+    .backward = view_backward,
 };
+
+const fire_kernel_t fire_view_ref = {
+    .name     = "ref",
+    .forward  = view_forward,
+    .backward = view_backward,
+};
+
+const fire_kernel_t *const fire_view_kernels[] = {
+    FIRE_IF_CUDA(fire_view_cuda) &fire_view_ref, NULL};

@@ -11,6 +11,6 @@ fire_status_t fire_view_reshape(fire_layer_t *l, int ndim, const int64_t *dim);
 /* The same in forward: the bottom's memory may have been replaced meanwhile. */
 void fire_view_share(fire_layer_t *l);
 
-extern const fire_kernel_t fire_view_kernels[];
+extern const fire_kernel_t *const fire_view_kernels[];
 FIRE_END_C
 #endif

@@ -109,11 +109,21 @@ static fire_status_t interp_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t interp_kernels[] = {
-    FIRE_CUDA_ROW(.forward = interp_forward, .backward = interp_backward){
-        .name = "ref", .forward = interp_forward, .backward = interp_backward},
-    {0},
+const fire_kernel_t fire_interp_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = interp_forward,
+    .backward = interp_backward,
 };
+
+const fire_kernel_t fire_interp_ref = {
+    .name     = "ref",
+    .forward  = interp_forward,
+    .backward = interp_backward,
+};
+
+static const fire_kernel_t *const interp_kernels[] = {
+    FIRE_IF_CUDA(fire_interp_cuda) &fire_interp_ref, NULL};
 
 const fire_layer_ops_t fire_layer_interp = {
     .type        = "Interp",

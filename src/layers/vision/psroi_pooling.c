@@ -103,11 +103,21 @@ static fire_status_t psroi_backward(fire_layer_t *l)
     return visit(l, NULL, NULL, dy, dx);
 }
 
-static const fire_kernel_t psroi_kernels[] = {
-    FIRE_CUDA_ROW(.forward = psroi_forward, .backward = psroi_backward){
-        .name = "ref", .forward = psroi_forward, .backward = psroi_backward},
-    {0},
+const fire_kernel_t fire_psroi_pooling_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = psroi_forward,
+    .backward = psroi_backward,
 };
+
+const fire_kernel_t fire_psroi_pooling_ref = {
+    .name     = "ref",
+    .forward  = psroi_forward,
+    .backward = psroi_backward,
+};
+
+static const fire_kernel_t *const psroi_kernels[] = {
+    FIRE_IF_CUDA(fire_psroi_pooling_cuda) &fire_psroi_pooling_ref, NULL};
 
 const fire_layer_ops_t fire_layer_psroi_pooling = {
     .type        = "PSROIPooling",

@@ -3,7 +3,7 @@
  * bins, and the maximum of each bin taken. A bin without elements gives 0. */
 #include <float.h>
 
-#include "layers/kernels.h"
+#include "layers/memory_cuda.h"
 #include "layers/vision/roi_cuda.h"
 
 typedef struct roi_pooling {
@@ -120,15 +120,26 @@ static fire_status_t roi_pooling_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t roi_pooling_kernels[] = {
-    FIRE_CUDA_ROW(.prepare = roi_pooling_prepare, .forward = roi_pooling_forward,
-                  .backward = roi_pooling_backward,
-                  .release  = fire_gpu_release){.name     = "ref",
-                                               .prepare  = roi_pooling_prepare,
-                                               .forward  = roi_pooling_forward,
-                                               .backward = roi_pooling_backward},
-    {0},
+#ifdef FIRE_HAVE_CUDA
+const fire_kernel_t fire_roi_pooling_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .prepare  = roi_pooling_prepare,
+    .forward  = roi_pooling_forward,
+    .backward = roi_pooling_backward,
+    .release  = fire_gpu_release,
 };
+#endif
+
+const fire_kernel_t fire_roi_pooling_ref = {
+    .name     = "ref",
+    .prepare  = roi_pooling_prepare,
+    .forward  = roi_pooling_forward,
+    .backward = roi_pooling_backward,
+};
+
+static const fire_kernel_t *const roi_pooling_kernels[] = {
+    FIRE_IF_CUDA(fire_roi_pooling_cuda) &fire_roi_pooling_ref, NULL};
 
 const fire_layer_ops_t fire_layer_roi_pooling = {
     .type        = "ROIPooling",

@@ -142,11 +142,21 @@ static fire_status_t upsample_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static const fire_kernel_t upsample_kernels[] = {
-    FIRE_CUDA_ROW(.forward = upsample_forward, .backward = upsample_backward){
-        .name = "ref", .forward = upsample_forward, .backward = upsample_backward},
-    {0},
+const fire_kernel_t fire_upsample_cuda = {
+    .name     = "cuda",
+    .where    = FIRE_GPU,
+    .forward  = upsample_forward,
+    .backward = upsample_backward,
 };
+
+const fire_kernel_t fire_upsample_ref = {
+    .name     = "ref",
+    .forward  = upsample_forward,
+    .backward = upsample_backward,
+};
+
+static const fire_kernel_t *const upsample_kernels[] = {
+    FIRE_IF_CUDA(fire_upsample_cuda) &fire_upsample_ref, NULL};
 
 const fire_layer_ops_t fire_layer_upsample = {
     .type        = "Upsample",

@@ -28,7 +28,7 @@ typedef struct plane {
     taps_t  back;  /* from the map to the image, for stride 1 */
 } plane_t;
 
-const char *fire_depthwise_declines(const fire_layer_t *l)
+static const char *depthwise_declines(const fire_layer_t *l)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
 
@@ -177,7 +177,7 @@ static void forward_plane(const plane_t *p, const float *x, const float *w, floa
     }
 }
 
-fire_status_t fire_depthwise_forward(fire_layer_t *l)
+static fire_status_t depthwise_forward(fire_layer_t *l)
 {
     const fire_conv_t *c   = FIRE_STATE(l, fire_conv_t);
     plane_t            p   = make_plane(c);
@@ -274,9 +274,16 @@ static fire_status_t backward_pair(fire_layer_t *l, int b)
     return FIRE_OK;
 }
 
-fire_status_t fire_depthwise_backward(fire_layer_t *l)
+static fire_status_t depthwise_backward(fire_layer_t *l)
 {
     for (int b = 0; b < l->ntop; b++)
         FIRE_TRY(backward_pair(l, b));
     return FIRE_OK;
 }
+
+const fire_kernel_t fire_depthwise_direct = {
+    .name     = "direct",
+    .declines = depthwise_declines,
+    .forward  = depthwise_forward,
+    .backward = depthwise_backward,
+};

@@ -5,7 +5,7 @@
 #include "device/cuda/kernel/each.h"
 #include "layers/conv/conv.h"
 
-const char *fire_depthwise_cuda_declines(const fire_layer_t *l)
+static const char *depthwise_cuda_declines(const fire_layer_t *l)
 {
     const fire_conv_t *c = (const fire_conv_t *)l->state;
 
@@ -128,7 +128,7 @@ static fire_status_t to_weights(fire_stream_t *s, depthwise d, const float *x,
         [=] __device__(int64_t weight, const float *sum) { dw[weight] += *sum; });
 }
 
-fire_status_t fire_depthwise_cuda_forward(fire_layer_t *l)
+static fire_status_t depthwise_cuda_forward(fire_layer_t *l)
 {
     const fire_conv_t *c = (const fire_conv_t *)l->state;
     const float       *weights, *bias = NULL, *x;
@@ -144,7 +144,7 @@ fire_status_t fire_depthwise_cuda_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-fire_status_t fire_depthwise_cuda_backward(fire_layer_t *l)
+static fire_status_t depthwise_cuda_backward(fire_layer_t *l)
 {
     const fire_conv_t *c     = (const fire_conv_t *)l->state;
     fire_gpu_view_t    view  = {c->images, c->map.channels, c->map.plane};
@@ -167,3 +167,7 @@ fire_status_t fire_depthwise_cuda_backward(fire_layer_t *l)
     }
     return FIRE_OK;
 }
+
+extern "C" const fire_kernel_t fire_depthwise_cuda = {
+    "direct", FIRE_GPU, depthwise_cuda_forward, depthwise_cuda_backward,
+    depthwise_cuda_declines};

@@ -10,7 +10,7 @@
 #include "layers/conv/conv.h"
 #include "layers/conv/depthwise/depthwise_simd.h"
 
-const char *fire_depthwise_simd_declines(const fire_layer_t *l)
+static const char *depthwise_simd_declines(const fire_layer_t *l)
 {
     const fire_conv_t   *c = FIRE_STATE(l, fire_conv_t);
     const fire_window_t *w = &c->window;
@@ -26,25 +26,25 @@ const char *fire_depthwise_simd_declines(const fire_layer_t *l)
     return c->images == 0 ? "the input is empty" : NULL;
 }
 
-fire_status_t fire_depthwise_simd_prepare(fire_layer_t *l)
+static fire_status_t depthwise_simd_prepare(fire_layer_t *l)
 {
     (void)l;
     return FIRE_OK;
 }
 
-void fire_depthwise_simd_release(fire_layer_t *l)
+static void depthwise_simd_release(fire_layer_t *l)
 {
     (void)l;
 }
 
-bool fire_depthwise_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+static bool depthwise_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
     return fire_conv_absorbs(l, next);
 }
 
-unsigned fire_depthwise_simd_needs(const fire_layer_t *l)
+static unsigned depthwise_simd_backward_reads(const fire_layer_t *l)
 {
-    return fire_conv_relu_needs(l);
+    return fire_conv_relu_backward_reads(l);
 }
 
 /* Channels of block k. */
@@ -193,7 +193,7 @@ static fire_status_t run(fire_layer_t *l, fire_depthwise_job_t *j, map_kernel_t 
     return FIRE_OK;
 }
 
-fire_status_t fire_depthwise_simd_forward(fire_layer_t *l)
+static fire_status_t depthwise_simd_forward(fire_layer_t *l)
 {
     fire_format_t        in, out;
     fire_depthwise_job_t j;
@@ -201,8 +201,8 @@ fire_status_t fire_depthwise_simd_forward(fire_layer_t *l)
     FIRE_TRY(describe(l, FIRE_DATA, &in, &out, &j));
     for (int k = 0; k < l->nbottom; k++) {
         FIRE_IN_AS(l->bottom[k], FIRE_DATA, &in, &j.x);
-        FIRE_OUT_AS(l->nfollower > 0 ? fire_layer_result(l) : l->top[k], FIRE_DATA,
-                    &out, &j.y);
+        FIRE_OUT_AS(l->fusion.nfollower > 0 ? fire_layer_result(l) : l->top[k],
+                    FIRE_DATA, &out, &j.y);
         FIRE_TRY(run(l, &j, fire_depthwise_simd_forward_map, false));
     }
     return FIRE_OK;
@@ -216,7 +216,7 @@ static bool writes_past(const fire_depthwise_job_t *j)
            (uintptr_t)j->dx % 64 == 0;
 }
 
-fire_status_t fire_depthwise_simd_backward(fire_layer_t *l)
+static fire_status_t depthwise_simd_backward(fire_layer_t *l)
 {
     fire_format_t        in, out;
     fire_depthwise_job_t j;
@@ -236,3 +236,18 @@ fire_status_t fire_depthwise_simd_backward(fire_layer_t *l)
     }
     return FIRE_OK;
 }
+
+static const fire_fusion_ops_t depthwise_simd_fusion = {
+    .absorbs        = depthwise_simd_absorbs,
+    .backward_reads = depthwise_simd_backward_reads,
+};
+
+const fire_kernel_t fire_depthwise_simd = {
+    .name     = "simd",
+    .declines = depthwise_simd_declines,
+    .prepare  = depthwise_simd_prepare,
+    .forward  = depthwise_simd_forward,
+    .backward = depthwise_simd_backward,
+    .release  = depthwise_simd_release,
+    .fusion   = &depthwise_simd_fusion,
+};

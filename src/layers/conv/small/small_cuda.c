@@ -16,7 +16,7 @@ static bool is_small(const fire_conv_t *c)
            c->images * c->kernel_dim * c->map.plane <= COLUMNS;
 }
 
-const char *fire_conv_small_declines(const fire_layer_t *l)
+static const char *conv_small_declines(const fire_layer_t *l)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
     int64_t            k = c->window.kernel[0];
@@ -33,7 +33,7 @@ const char *fire_conv_small_declines(const fire_layer_t *l)
     return is_small(c) ? NULL : "is for small images of few channels";
 }
 
-bool fire_conv_small_absorbs(const fire_layer_t *l, const fire_layer_t *next)
+static bool conv_small_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
     return fire_gpu_epilogue_absorbs(l, next);
 }
@@ -45,7 +45,7 @@ static fire_gpu_small_t shape_of(const fire_layer_t *l)
                             .in     = (int)c->image.channels,
                             .out    = (int)c->map.channels,
                             .kernel = (int)c->window.kernel[0],
-                            .relu   = l->nfollower > 0};
+                            .relu   = l->fusion.nfollower > 0};
 
     for (int i = 0; i < 2; i++) {
         s.from[i] = (int)c->image.dim[i];
@@ -71,7 +71,7 @@ static fire_gpu_small_t reverse_of(const fire_layer_t *l)
     return r;
 }
 
-fire_status_t fire_conv_small_forward(fire_layer_t *l)
+static fire_status_t conv_small_forward(fire_layer_t *l)
 {
     fire_gpu_small_t s = shape_of(l);
     const float     *weights, *bias = NULL, *x;
@@ -94,9 +94,9 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
     fire_gpu_small_t   s = shape_of(l), r = reverse_of(l);
     fire_gpu_view_t    view  = {c->images, c->map.channels, c->map.plane};
     fire_format_t      plain = FIRE_FORMAT_PLAIN(FIRE_GPU);
-    bool           apart = l->nfollower > 0 || !l->param_gradient[0]; /* the bias's */
-    bool           side_queue = l->param_gradient[0] && l->propagate_down[k];
-    fire_stream_t *queue      = l->ctx->stream;
+    bool apart      = l->fusion.nfollower > 0 || !l->param_gradient[0]; /* the bias's */
+    bool side_queue = l->param_gradient[0] && l->propagate_down[k];
+    fire_stream_t *queue = l->ctx->stream;
     const float   *weights, *x, *dy;
     float         *dx;
     fire_status_t  st;
@@ -121,9 +121,22 @@ static fire_status_t backward_pair(fire_layer_t *l, int k)
     return side_queue ? fire_cuda_side_queue_join(queue) : FIRE_OK;
 }
 
-fire_status_t fire_conv_small_backward(fire_layer_t *l)
+static fire_status_t conv_small_backward(fire_layer_t *l)
 {
     for (int k = 0; k < l->ntop; k++)
         FIRE_TRY(backward_pair(l, k));
     return FIRE_OK;
 }
+
+static const fire_fusion_ops_t conv_small_fusion = {
+    .absorbs = conv_small_absorbs,
+};
+
+const fire_kernel_t fire_conv_small = {
+    .name     = "small",
+    .where    = FIRE_GPU,
+    .declines = conv_small_declines,
+    .forward  = conv_small_forward,
+    .backward = conv_small_backward,
+    .fusion   = &conv_small_fusion,
+};

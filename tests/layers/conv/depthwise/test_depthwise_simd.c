@@ -158,8 +158,8 @@ static void check_folded(const char *in, const char *layers)
 {
     twins_t t = twins_make_inference(in, layers);
 
-    CHECK(fire_net_find_layer(t.fast, "bn")->absorbed);
-    CHECK(fire_net_find_layer(t.fast, "scale")->absorbed);
+    CHECK(fire_net_find_layer(t.fast, "bn")->fusion.absorbed);
+    CHECK(fire_net_find_layer(t.fast, "scale")->fusion.absorbed);
     set_statistics(&t, 0.5f);
     twins_agree(&t, 5e-5);
     set_statistics(&t, 0.9f);
@@ -189,7 +189,7 @@ TEST(batch_norm_stays_apart_where_a_net_runs_backward_or_somebody_looks)
         t        = twins_make("2 16 9 9",
                               CONV("num_output: 24 kernel_size: 3") NORM("it", "it"),
                               CAFFE__PHASE__TEST, &ctx);
-        CHECK(!fire_net_find_layer(t.fast, "bn")->absorbed);
+        CHECK(!fire_net_find_layer(t.fast, "bn")->fusion.absorbed);
         set_statistics(&t, 0.5f);
         twins_agree(&t, 5e-5);
         twins_end(&t);

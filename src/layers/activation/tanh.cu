@@ -1,0 +1,16 @@
+/* tanh.cu - TanH on the GPU. */
+#include "layers/neuron/formulas.h"
+#include "layers/neuron/neuron_cuda.h"
+
+static fire_status_t tanh_cuda_forward(fire_layer_t *l)
+{
+    return fire_neuron_cuda_forward<fire_no_settings, fire_tanh_y>(l);
+}
+
+static fire_status_t tanh_cuda_backward(fire_layer_t *l)
+{
+    return fire_neuron_cuda_backward<fire_no_settings, fire_tanh_dx>(l, l->bottom[0]);
+}
+
+extern "C" const fire_kernel_t fire_tanh_cuda = {"cuda", FIRE_GPU, tanh_cuda_forward,
+                                                 tanh_cuda_backward};
