@@ -4,7 +4,7 @@
 #include <string.h>
 #include "command.h"
 #include "view/layer_types.h"
-#include "view/draw.h"
+#include "report/graph/draw.h"
 #include "flags/net.h"
 
 typedef struct flags {
@@ -246,7 +246,7 @@ static fire_status_t run(int narg, const char *const *arg)
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, net_flags_set_shapes, &shapes, &net));
     st = print_table(net);
     if (st >= 0 && flags.explain) st = explain(net);
-    if (st >= 0 && flags.draw[0] != '\0') st = draw_net(net, flags.draw);
+    if (st >= 0 && flags.draw[0] != '\0') st = fire_draw_net(net, flags.draw);
     net_flags_close(net);
     return st;
 }

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "command.h"
 #include "report/csv.h"
-#include "runs.h"
+#include "report/runs.h"
 #include "report/page.h"
 
 typedef struct flags {
@@ -60,14 +60,14 @@ static fire_status_t run(int narg, const char *const *arg)
     fire_report_t r;
     fire_status_t st;
 
-    FIRE_TRY(runs_open(narg, arg, &r));
+    FIRE_TRY(fire_report_open(narg, arg, &r));
     if (flags.csv[0] != '\0') {
         st = write_tables(&r);
     } else {
-        st = flags.snapshots ? runs_look_at_snapshots(&r) : FIRE_OK;
+        st = flags.snapshots ? fire_report_read_snapshots(&r) : FIRE_OK;
         if (st >= 0) st = write_page(&r);
     }
-    runs_close(&r);
+    fire_report_close(&r);
     return st;
 }
 

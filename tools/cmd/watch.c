@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "command.h"
-#include "runs.h"
+#include "report/runs.h"
 #include "view/serve.h"
 #include "stop.h"
 #include "view/watch.h"
@@ -92,7 +92,7 @@ static fire_status_t run(int narg, const char *const *arg)
     fire_report_t r;
     fire_status_t st;
 
-    FIRE_TRY(runs_open(narg, arg, &r));
+    FIRE_TRY(fire_report_open(narg, arg, &r));
     stop_on(SIGINT, 0);
     stop_on(SIGTERM, 0);
     if (flags.serve[0] != '\0')
@@ -101,7 +101,7 @@ static fire_status_t run(int narg, const char *const *arg)
         st = print_all(&r, "", "");
     else
         st = watch_text(&r);
-    runs_close(&r);
+    fire_report_close(&r);
     return st;
 }
 

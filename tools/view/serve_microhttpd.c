@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "report/page.h"
-#include "runs.h"
+#include "report/runs.h"
 #include "stop.h"
 
 enum { TOKEN_BYTES = 16, CONNECTIONS = 64, PING_SECONDS = 10, IDLE_SECONDS = 60 };
@@ -39,7 +39,7 @@ static fire_status_t refresh(server_t *s)
     fire_json_writer_t w = {0};
     char              *data;
 
-    FIRE_TRY(runs_draw(s->report));
+    FIRE_TRY(fire_report_draw_nets(s->report));
     fire_report_write(&w, s->report);
     if (w.status < 0) {
         fire_json_writer_fini(&w);

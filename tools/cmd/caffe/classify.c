@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "data/decode.h"
 #include "data/picture/mean.h"
-#include "cmd/caffe/image_net.h"
+#include "flags/image.h"
 #include "flags/net.h"
 
 enum { TOP = 5 };
@@ -85,7 +85,7 @@ static fire_status_t load_input(fire_net_t *net, const char *mean_file,
     int64_t          dim[4];
     fire_status_t    st;
 
-    FIRE_TRY(image_net_input(net, net_flags.model, &input));
+    FIRE_TRY(fire_image_net_input(net, net_flags.model, &input));
     memcpy(dim, fire_blob_dims(input), sizeof(dim));
     dim[0] = 1;
     FIRE_TRY(fire_blob_reshape(input, 4, dim));
@@ -107,7 +107,7 @@ static fire_status_t predict(fire_net_t *net, const char *mean_file, const char 
     fire_blob_t *output;
     const float *score;
 
-    FIRE_TRY(image_net_output(net, net_flags.model, &output));
+    FIRE_TRY(fire_image_net_output(net, net_flags.model, &output));
     FIRE_TRY(load_input(net, mean_file, image));
     FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
     if (fire_blob_count(output) != l->n)

@@ -7,7 +7,7 @@
 #include "command.h"
 #include "data/picture/detections.h"
 #include "data/picture/proposals.h"
-#include "cmd/caffe/image_net.h"
+#include "flags/image.h"
 #include "flags/net.h"
 
 enum { MIN_SIDE = 16, MAX_PAD = 1024 };
@@ -90,7 +90,7 @@ static fire_status_t find_windows(const char *input, fire_detections_t *d)
 
 /* ---- scores ---- */
 
-static fire_status_t score_window(image_net_t *n, const fire_picture_t *picture,
+static fire_status_t score_window(fire_image_net_t *n, const fire_picture_t *picture,
                                   const fire_detection_t *row)
 {
     fire_picture_t crop;
@@ -98,12 +98,12 @@ static fire_status_t score_window(image_net_t *n, const fire_picture_t *picture,
                                             (int)flags.context_pad, &crop);
 
     if (st < 0) return fire_error_prefix(st, "%s", row->file);
-    st = image_net_add(n, &crop);
+    st = fire_image_net_add(n, &crop);
     fire_picture_fini(&crop);
     return st;
 }
 
-static fire_status_t score_all(image_net_t *n, const fire_detections_t *d)
+static fire_status_t score_all(fire_image_net_t *n, const fire_detections_t *d)
 {
     fire_picture_t picture = {0};
     fire_status_t  st      = FIRE_OK;
@@ -116,10 +116,11 @@ static fire_status_t score_all(image_net_t *n, const fire_detections_t *d)
         if (st >= 0) st = score_window(n, &picture, &d->row[i]);
     }
     fire_picture_fini(&picture);
-    return st >= 0 ? image_net_finish(n) : st;
+    return st >= 0 ? fire_image_net_finish(n) : st;
 }
 
-static fire_status_t detect(const char *input, image_net_t *n, fire_detections_t *d)
+static fire_status_t detect(const char *input, fire_image_net_t *n,
+                            fire_detections_t *d)
 {
     double began = fire_clock_now();
 
@@ -135,18 +136,18 @@ static fire_status_t detect(const char *input, image_net_t *n, fire_detections_t
 static fire_status_t run(int narg, const char *const *arg)
 {
     fire_detections_t d = {0};
-    image_net_t       n;
+    fire_image_net_t  n;
     fire_status_t     st;
 
     (void)narg;
     if (flags.context_pad < 0 || flags.context_pad > MAX_PAD)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--context_pad must be 0 to %d", MAX_PAD);
-    FIRE_TRY(image_net_open(true, &n));
+    FIRE_TRY(image_flags_open(true, &n));
     st = detect(arg[0], &n, &d);
     if (st >= 0) st = fire_detections_save(arg[1], &d, n.classes, n.score);
     if (st >= 0) printf("Saved to %s\n", arg[1]);
     fire_detections_fini(&d);
-    image_net_close(&n);
+    image_flags_close(&n);
     return st;
 }
 

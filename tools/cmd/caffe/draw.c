@@ -1,9 +1,9 @@
-/* firecaffe draw - a picture of a prototxt, as Caffe's draw_net.py. Nothing is built:
+/* firecaffe draw - a picture of a prototxt, as Caffe's fire_draw_net.py. Nothing is built:
  * neither data nor shapes have to be right. */
 #include <stdio.h>
 #include <string.h>
 #include "command.h"
-#include "view/draw.h"
+#include "report/graph/draw.h"
 #include "view/layer_text.h"
 #include "model/load.h"
 
@@ -72,7 +72,7 @@ static fire_status_t draw(const Caffe__NetParameter *net, const char *path)
     for (size_t i = 0; i < net->n_layer && st >= 0; i++)
         st = add_layer(&w, net->layer[i]);
     fire_json_close(&w, ']');
-    if (st >= 0) st = draw_file(&w, flags.rankdir, path);
+    if (st >= 0) st = fire_draw_file(&w, flags.rankdir, path);
     fire_json_writer_fini(&w);
     return st;
 }
@@ -133,7 +133,7 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_draw = {
     .name      = "draw",
     .arguments = "NET OUT",
-    .summary   = "draw a prototxt, as Caffe's draw_net.py",
+    .summary   = "draw a prototxt, as Caffe's fire_draw_net.py",
     .help      = "Draws the layers as boxes: name, type, and for convolution and\n"
                  "pooling kernel/stride+pad outputs/groups; layers that work in place\n"
                  "are in the box of the layer whose result they change. OUT ends in\n"

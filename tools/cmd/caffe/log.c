@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/text/text.h"
 #include "command.h"
-#include "log_tables.h"
+#include "runlog/console_log.h"
 
 typedef struct flags {
     const char *delimiter;
@@ -25,17 +25,17 @@ static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
 
 /* ---- with delimiters ---- */
 
-static fire_status_t print_csv(const log_table_t *t, fire_str_t *out)
+static fire_status_t print_csv(const fire_console_table_t *t, fire_str_t *out)
 {
     FIRE_TRY(fire_str_printf(out, "NumIters%sSeconds%sLearningRate", flags.delimiter,
                              flags.delimiter));
     for (int64_t i = 0; i < t->noutput; i++)
         FIRE_TRY(fire_str_printf(out, "%s%s", flags.delimiter, t->output[i]));
     for (int64_t i = 0; i < t->nrow; i++)
-        for (int64_t k = 0; k < LOG_OUTPUT + t->noutput; k++) {
+        for (int64_t k = 0; k < FIRE_LOG_OUTPUT + t->noutput; k++) {
             char number[FIRE_NUMBER_MAX];
 
-            fire_number_print(log_table_row(t, i)[k], number);
+            fire_number_print(fire_console_row(t, i)[k], number);
             FIRE_TRY(
                 fire_str_printf(out, "%s%s", k == 0 ? "\n" : flags.delimiter, number));
         }
@@ -61,7 +61,7 @@ static fire_status_t print_row(const double *row, const int *column, const int *
     return FIRE_OK;
 }
 
-static fire_status_t print_plain(const log_table_t *t, const char *head,
+static fire_status_t print_plain(const fire_console_table_t *t, const char *head,
                                  const int column[PLAIN_COLUMNS], fire_str_t *out)
 {
     int width[PLAIN_COLUMNS] = {0};
@@ -70,21 +70,24 @@ static fire_status_t print_plain(const log_table_t *t, const char *head,
         for (int k = 0; k < PLAIN_COLUMNS; k++) {
             char number[FIRE_NUMBER_MAX];
 
-            fire_number_print_rounded(log_table_row(t, i)[column[k]], 9, number);
+            fire_number_print_rounded(fire_console_row(t, i)[column[k]], 9, number);
             if ((int)strlen(number) > width[k]) width[k] = (int)strlen(number);
         }
     FIRE_TRY(fire_str_printf(out, "%s\n", head));
     for (int64_t i = 0; i < t->nrow; i++)
-        FIRE_TRY(print_row(log_table_row(t, i), column, width, out));
+        FIRE_TRY(print_row(fire_console_row(t, i), column, width, out));
     return FIRE_OK;
 }
 
 /* ---- files ---- */
 
-static fire_status_t print_table(const log_tables_t *t, bool train, fire_str_t *out)
+static fire_status_t print_table(const fire_console_log_t *t, bool train,
+                                 fire_str_t *out)
 {
-    static const int loss[] = {LOG_ITERATION, LOG_SECONDS, LOG_OUTPUT, LOG_RATE};
-    static const int test[] = {LOG_ITERATION, LOG_SECONDS, LOG_OUTPUT, LOG_OUTPUT + 1};
+    static const int loss[] = {FIRE_LOG_ITERATION, FIRE_LOG_SECONDS, FIRE_LOG_OUTPUT,
+                               FIRE_LOG_RATE};
+    static const int test[] = {FIRE_LOG_ITERATION, FIRE_LOG_SECONDS, FIRE_LOG_OUTPUT,
+                               FIRE_LOG_OUTPUT + 1};
 
     if (!flags.plain) return print_csv(train ? &t->train : &t->test, out);
     if (train)
@@ -93,8 +96,8 @@ static fire_status_t print_table(const log_tables_t *t, bool train, fire_str_t *
     return print_plain(&t->test, "#Iters Seconds TestAccuracy TestLoss", test, out);
 }
 
-static fire_status_t write_table(const log_tables_t *t, bool train, const char *log,
-                                 const char *dir)
+static fire_status_t write_table(const fire_console_log_t *t, bool train,
+                                 const char *log, const char *dir)
 {
     const char   *slash = strrchr(log, '/'), *kind = train ? "train" : "test";
     fire_str_t    text = {0};
@@ -117,14 +120,14 @@ done:
 
 static fire_status_t run(int narg, const char *const *arg)
 {
-    const char   *dir = narg > 1 ? arg[1] : ".";
-    log_tables_t  t;
-    fire_status_t st;
+    const char        *dir = narg > 1 ? arg[1] : ".";
+    fire_console_log_t t;
+    fire_status_t      st;
 
-    FIRE_TRY(log_tables_read(arg[0], &t));
+    FIRE_TRY(fire_console_log_read(arg[0], &t));
     st = write_table(&t, true, arg[0], dir);
     if (st >= 0) st = write_table(&t, false, arg[0], dir);
-    log_tables_fini(&t);
+    fire_console_log_fini(&t);
     return st;
 }
 
@@ -153,18 +156,18 @@ const command_t command_log = {
 
 static fire_status_t run_seconds(int narg, const char *const *arg)
 {
-    fire_str_t    out = {0};
-    log_tables_t  t;
-    fire_status_t st;
+    fire_str_t         out = {0};
+    fire_console_log_t t;
+    fire_status_t      st;
 
     (void)narg;
-    FIRE_TRY(log_tables_read(arg[0], &t));
+    FIRE_TRY(fire_console_log_read(arg[0], &t));
     st = fire_str_add(&out, "", 0);
     for (int64_t i = 0; i < t.nseconds && st >= 0; i++)
         st = fire_str_printf(&out, "%f\n", t.seconds[i]);
     if (st >= 0) st = fire_file_write(arg[1], out.text, (size_t)out.n);
     fire_str_fini(&out);
-    log_tables_fini(&t);
+    fire_console_log_fini(&t);
     return st;
 }
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "command.h"
-#include "cmd/caffe/image_net.h"
+#include "flags/image.h"
 #include "model/npy.h"
 #include "flags/net.h"
 
@@ -35,9 +35,9 @@ static const fire_option_group_t groups[] = {
 };
 
 typedef struct job {
-    image_net_t net;
-    int         height, width; /* --images_dim */
-    int64_t     nimage;
+    fire_image_net_t net;
+    int              height, width; /* --images_dim */
+    int64_t          nimage;
 } job_t;
 
 /* ---- one image ---- */
@@ -52,7 +52,7 @@ static fire_status_t add_part(job_t *j, const fire_picture_t *whole, int y, int 
     FIRE_TRY(fire_picture_crop(whole, (fire_rect_t){y, x, y + e.height, x + e.width},
                                &part));
     if (mirror) fire_picture_mirror(&part);
-    st = image_net_add(&j->net, &part);
+    st = fire_image_net_add(&j->net, &part);
     fire_picture_fini(&part);
     return st;
 }
@@ -170,10 +170,10 @@ static fire_status_t read_size(job_t *j)
 /* A row for each image; where it has several parts, their mean. */
 static fire_status_t save(const job_t *j, const char *path)
 {
-    const image_net_t *n     = &j->net;
-    int64_t            parts = n->nscore / j->nimage, dim[] = {j->nimage, n->classes};
-    float             *mean;
-    fire_status_t      st;
+    const fire_image_net_t *n = &j->net;
+    int64_t       parts = n->nscore / j->nimage, dim[] = {j->nimage, n->classes};
+    float        *mean;
+    fire_status_t st;
 
     FIRE_TRY(FIRE_NEW(&mean, dim[0] * dim[1]));
     for (int64_t i = 0; i < dim[0]; i++)
@@ -195,7 +195,7 @@ static fire_status_t predict(job_t *j, const char *input, const char *output)
 
     FIRE_TRY(read_size(j));
     FIRE_TRY(add_input(j, input));
-    FIRE_TRY(image_net_finish(&j->net));
+    FIRE_TRY(fire_image_net_finish(&j->net));
     printf("Classified %lld images in %.2f s.\n", (long long)j->nimage,
            fire_clock_now() - began);
     FIRE_TRY(save(j, output));
@@ -209,9 +209,9 @@ static fire_status_t run(int narg, const char *const *arg)
     fire_status_t st;
 
     (void)narg;
-    FIRE_TRY(image_net_open(false, &j.net));
+    FIRE_TRY(image_flags_open(false, &j.net));
     st = predict(&j, arg[0], arg[1]);
-    image_net_close(&j.net);
+    image_flags_close(&j.net);
     return st;
 }
 

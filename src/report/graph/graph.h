@@ -6,8 +6,8 @@
  * written next to the boxes that use them, instead of edges across the whole net.
  *
  * Order of calls: create, layout (or dot and placed), svg. */
-#ifndef FIRE_REPORT_GRAPH_H
-#define FIRE_REPORT_GRAPH_H
+#ifndef FIRE_REPORT_GRAPH_GRAPH_H
+#define FIRE_REPORT_GRAPH_GRAPH_H
 #include "base/text/json.h"
 
 /* A box, or a bend of an edge over several rows. */

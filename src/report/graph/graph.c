@@ -1,6 +1,6 @@
 /* graph.c - makes the graph of a net: which layers become boxes, which edges join them,
  * and how large the boxes are for their texts. */
-#include "report/graph.h"
+#include "report/graph/graph.h"
 
 #include <math.h>
 #include <string.h>

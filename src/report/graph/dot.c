@@ -1,9 +1,9 @@
-/* graph_dot.c - writes a graph in Graphviz's language, and reads the places that
+/* dot.c - writes a graph in Graphviz's language, and reads the places that
  * Graphviz gives. Boxes keep the sizes that we need for their texts. */
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "report/graph.h"
+#include "report/graph/graph.h"
 
 static const double INCH   = 72; /* pixels per inch */
 static const double MARGIN = 16;

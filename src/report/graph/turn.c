@@ -1,6 +1,6 @@
-/* graph_turn.c - turns a graph so that the net flows right, left or up instead of
+/* turn.c - turns a graph so that the net flows right, left or up instead of
  * down. */
-#include "report/graph.h"
+#include "report/graph/graph.h"
 
 static void swap(double *a, double *b)
 {

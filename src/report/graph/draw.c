@@ -1,4 +1,6 @@
-#include "view/draw.h"
+/* draw.c - from the layers of a net to a file with a picture, with the help of Graphviz
+ * where it is installed. */
+#include "report/graph/draw.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,13 +11,13 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "net/describe.h"
-#include "report/graph.h"
+#include "report/graph/graph.h"
 
 extern char **environ;
 
 /* ---- Graphviz ---- */
 
-/* Start dot with a pipe to it and one from it. */
+/* Start dot with a pipe to its input and one from its output. */
 static bool start_dot(const char *format, pid_t *pid_p, int *to_p, int *from_p)
 {
     char                       option[64];
@@ -42,7 +44,8 @@ static bool start_dot(const char *format, pid_t *pid_p, int *to_p, int *from_p)
     return ok;
 }
 
-/* dot reads all before it answers, so writing first and reading then cannot block. */
+/* dot reads all of its input before it writes: writing first and reading afterwards
+ * cannot block. */
 static bool talk(int to, int from, const fire_str_t *question, fire_str_t *answer)
 {
     char    buffer[4096];
@@ -118,7 +121,7 @@ static fire_status_t draw_svg(const fire_json_t *layers, const char *rankdir,
     return st;
 }
 
-fire_status_t draw_layers(const fire_json_t *layers, bool alone, fire_str_t *out)
+fire_status_t fire_draw_layers(const fire_json_t *layers, bool alone, fire_str_t *out)
 {
     return draw_svg(layers, "TB", alone, out);
 }
@@ -165,8 +168,8 @@ static fire_status_t draw_page(const fire_json_t *layers, const char *rankdir,
     return draw_svg(layers, rankdir, true, out);
 }
 
-fire_status_t draw_file(const fire_json_writer_t *w, const char *rankdir,
-                        const char *path)
+fire_status_t fire_draw_file(const fire_json_writer_t *w, const char *rankdir,
+                             const char *path)
 {
     const char   *format = format_of(path);
     bool          html   = strcmp(format, "html") == 0;
@@ -191,7 +194,7 @@ fire_status_t draw_file(const fire_json_writer_t *w, const char *rankdir,
     return st;
 }
 
-fire_status_t draw_net(const fire_net_t *net, const char *path)
+fire_status_t fire_draw_net(const fire_net_t *net, const char *path)
 {
     fire_json_writer_t w = {0};
     fire_status_t      st;
@@ -200,7 +203,7 @@ fire_status_t draw_net(const fire_net_t *net, const char *path)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "--draw %s: the name must end in .svg or .html", path);
     fire_net_describe(&w, NULL, net);
-    st = draw_file(&w, "TB", path);
+    st = fire_draw_file(&w, "TB", path);
     fire_json_writer_fini(&w);
     return st;
 }

@@ -1,7 +1,7 @@
-/* graph_svg.c - writes a graph as SVG. Each box has the names of its layers in
+/* svg.c - writes a graph as SVG. Each box has the names of its layers in
  * data-layers, so that the page can colour it and show more about them. */
 #include <string.h>
-#include "report/graph.h"
+#include "report/graph/graph.h"
 
 /* Families of layers for colours, by the beginning or the end of the type's name. */
 static const struct {

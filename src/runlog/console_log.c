@@ -1,4 +1,6 @@
-#include "log_tables.h"
+/* console_log.c - one pass over the lines of a log; what a line names is put into the
+ * row of its iteration. */
+#include "runlog/console_log.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,13 +11,13 @@
 #include "base/file.h"
 
 typedef struct reader {
-    log_tables_t t;
-    double       iteration, rate, seconds, start; /* NAN: not seen yet */
+    fire_console_log_t t;
+    double             iteration, rate, seconds, start; /* NAN: not seen yet */
 } reader_t;
 
 /* ---- tables ---- */
 
-static void table_fini(log_table_t *t)
+static void table_fini(fire_console_table_t *t)
 {
     for (int64_t i = 0; i < t->noutput; i++)
         fire_free(t->output[i]);
@@ -23,7 +25,7 @@ static void table_fini(log_table_t *t)
     fire_free(t->cell);
 }
 
-void log_tables_fini(log_tables_t *t)
+void fire_console_log_fini(fire_console_log_t *t)
 {
     table_fini(&t->train);
     table_fini(&t->test);
@@ -31,52 +33,53 @@ void log_tables_fini(log_tables_t *t)
     fire_free(t->seconds);
 }
 
-static fire_status_t column_of(log_table_t *t, const char *name, int64_t *at_p)
+static fire_status_t column_of(fire_console_table_t *t, const char *name, int64_t *at_p)
 {
     for (int64_t i = 0; i < t->noutput; i++)
         if (strcmp(t->output[i], name) == 0) {
-            *at_p = LOG_OUTPUT + i;
+            *at_p = FIRE_LOG_OUTPUT + i;
             return FIRE_OK;
         }
-    if (t->noutput + LOG_OUTPUT == LOG_COLUMNS)
+    if (t->noutput + FIRE_LOG_OUTPUT == FIRE_LOG_COLUMNS)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "more than %d outputs in the log",
-                         LOG_COLUMNS - LOG_OUTPUT);
+                         FIRE_LOG_COLUMNS - FIRE_LOG_OUTPUT);
     FIRE_TRY(fire_grow(&t->output, &t->output_cap, t->noutput + 1, sizeof(*t->output)));
     FIRE_TRY(fire_strdup(name, &t->output[t->noutput]));
-    *at_p = LOG_OUTPUT + t->noutput++;
+    *at_p = FIRE_LOG_OUTPUT + t->noutput++;
     return FIRE_OK;
 }
 
-static fire_status_t add_row(const reader_t *r, log_table_t *t)
+static fire_status_t add_row(const reader_t *r, fire_console_table_t *t)
 {
     double *row;
 
-    FIRE_TRY(fire_grow(&t->cell, &t->cell_cap, (t->nrow + 1) * LOG_COLUMNS,
+    FIRE_TRY(fire_grow(&t->cell, &t->cell_cap, (t->nrow + 1) * FIRE_LOG_COLUMNS,
                        sizeof(*t->cell)));
-    row = log_table_row(t, t->nrow++);
-    for (int i = 0; i < LOG_COLUMNS; i++)
+    row = fire_console_row(t, t->nrow++);
+    for (int i = 0; i < FIRE_LOG_COLUMNS; i++)
         row[i] = NAN;
-    row[LOG_ITERATION] = r->iteration;
-    row[LOG_SECONDS]   = r->seconds - r->start;
-    row[LOG_RATE]      = r->rate;
+    row[FIRE_LOG_ITERATION] = r->iteration;
+    row[FIRE_LOG_SECONDS]   = r->seconds - r->start;
+    row[FIRE_LOG_RATE]      = r->rate;
     return FIRE_OK;
 }
 
-static fire_status_t set_output(const reader_t *r, log_table_t *t, bool new_row,
-                                const char *name, double value)
+static fire_status_t set_output(const reader_t *r, fire_console_table_t *t,
+                                bool new_row, const char *name, double value)
 {
     int64_t column = 0;
 
     if (new_row || t->nrow == 0) FIRE_TRY(add_row(r, t));
     FIRE_TRY(column_of(t, name, &column));
-    log_table_row(t, t->nrow - 1)[column] = value;
+    fire_console_row(t, t->nrow - 1)[column] = value;
     return FIRE_OK;
 }
 
 /* ---- lines ---- */
 
 /* "#k: name = value" behind "Train net output " or "Test net output ". */
-static fire_status_t read_output(const reader_t *r, log_table_t *t, const char *text)
+static fire_status_t read_output(const reader_t *r, fire_console_table_t *t,
+                                 const char *text)
 {
     char   name[256];
     int    number;
@@ -129,7 +132,7 @@ static fire_status_t read_iteration(reader_t *r, const char *line)
     if ((at = strstr(line, rate)) == NULL) return FIRE_OK;
     r->rate = strtod(at + sizeof(rate) - 1, NULL);
     if (r->t.loss.nrow > 0)
-        log_table_row(&r->t.loss, r->t.loss.nrow - 1)[LOG_RATE] = r->rate;
+        fire_console_row(&r->t.loss, r->t.loss.nrow - 1)[FIRE_LOG_RATE] = r->rate;
     return FIRE_OK;
 }
 
@@ -149,10 +152,10 @@ static fire_status_t read_line(reader_t *r, const char *line)
 }
 
 /* The first test comes before the first "lr =": it gets the rate that follows. */
-static void fill_first_rate(log_table_t *t)
+static void fill_first_rate(fire_console_table_t *t)
 {
-    if (t->nrow > 1 && isnan(t->cell[LOG_RATE]))
-        t->cell[LOG_RATE] = log_table_row(t, 1)[LOG_RATE];
+    if (t->nrow > 1 && isnan(t->cell[FIRE_LOG_RATE]))
+        t->cell[FIRE_LOG_RATE] = fire_console_row(t, 1)[FIRE_LOG_RATE];
 }
 
 static fire_status_t read_lines(reader_t *r, char *text)
@@ -165,7 +168,7 @@ static fire_status_t read_lines(reader_t *r, char *text)
     return FIRE_OK;
 }
 
-fire_status_t log_tables_read(const char *path, log_tables_t *tables_p)
+fire_status_t fire_console_log_read(const char *path, fire_console_log_t *log_p)
 {
     reader_t      r = {.iteration = NAN, .rate = NAN, .seconds = NAN, .start = NAN};
     char         *text;
@@ -179,11 +182,11 @@ fire_status_t log_tables_read(const char *path, log_tables_t *tables_p)
         st = FIRE_FAIL(FIRE_ERR_PARSE,
                        "%s: no line with \"Solving\": not the log of a training", path);
     if (st < 0) {
-        log_tables_fini(&r.t);
+        fire_console_log_fini(&r.t);
         return st;
     }
     fill_first_rate(&r.t.train);
     fill_first_rate(&r.t.test);
-    *tables_p = r.t;
+    *log_p = r.t;
     return FIRE_OK;
 }

@@ -5,7 +5,7 @@
  * overlap. */
 #include <math.h>
 #include "base/alloc.h"
-#include "report/graph.h"
+#include "report/graph/graph.h"
 
 /* Passes over all rows for sorting, and for pulling. */
 enum { SWEEPS = 12, PULLS = 24 };

@@ -1,4 +1,5 @@
-#include "runs.h"
+/* runs.c - the runs of a report: found by path, opened, completed. */
+#include "report/runs.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "view/draw.h"
+#include "report/graph/draw.h"
 #include "model/load.h"
 #include "report/learned.h"
 
@@ -16,7 +17,7 @@ static const double CONFUSION_SECONDS = 30;
 
 /* ---- the picture of the net ---- */
 
-fire_status_t runs_draw(fire_report_t *r)
+fire_status_t fire_report_draw_nets(fire_report_t *r)
 {
     for (int i = 0; i < r->nrun; i++) {
         const fire_json_t *layers = fire_json_get(r->run[i]->net, "layers");
@@ -24,7 +25,7 @@ fire_status_t runs_draw(fire_report_t *r)
         fire_status_t      st;
 
         if (layers == NULL || r->extra[i].graph != NULL) continue;
-        st = draw_layers(layers, false, &svg);
+        st = fire_draw_layers(layers, false, &svg);
         if (st >= 0) st = fire_str_take(&svg, &r->extra[i].graph);
         fire_str_fini(&svg);
         FIRE_TRY(st);
@@ -131,7 +132,7 @@ out:
     return st;
 }
 
-fire_status_t runs_look_at_snapshots(fire_report_t *r)
+fire_status_t fire_report_read_snapshots(fire_report_t *r)
 {
     for (int i = 0; i < r->nrun; i++)
         if (r->run[i]->nsnapshot > 0) FIRE_TRY(show_snapshot(r->run[i], &r->extra[i]));
@@ -220,7 +221,7 @@ static fire_status_t add_path(fire_report_t *r, const char *path, bool alone)
     return any ? FIRE_OK : add_run(r, path);
 }
 
-fire_status_t runs_open(int n, const char *const *path, fire_report_t *report_p)
+fire_status_t fire_report_open(int n, const char *const *path, fire_report_t *report_p)
 {
     fire_report_t r = {0};
     fire_status_t st;
@@ -231,16 +232,16 @@ fire_status_t runs_open(int n, const char *const *path, fire_report_t *report_p)
         st = FIRE_FAIL(FIRE_ERR_INVALID, "none of these is a run");
         goto err_runs;
     }
-    FIRE_TRY_GOTO(st, runs_draw(&r), err_runs);
+    FIRE_TRY_GOTO(st, fire_report_draw_nets(&r), err_runs);
     *report_p = r;
     return FIRE_OK;
 
 err_runs:
-    runs_close(&r);
+    fire_report_close(&r);
     return st;
 }
 
-void runs_close(fire_report_t *r)
+void fire_report_close(fire_report_t *r)
 {
     for (int i = 0; i < r->nrun; i++) {
         fire_run_close(r->run[i]);

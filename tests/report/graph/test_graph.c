@@ -1,5 +1,5 @@
 #include "base/alloc.h"
-#include "report/graph.h"
+#include "report/graph/graph.h"
 #include "test.h"
 
 #define LAYER(name, type, bottoms, tops, shape)                          \
