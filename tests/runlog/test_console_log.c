@@ -3,8 +3,7 @@
 #include "runlog/console_log.h"
 #include "test.h"
 
-#define AT(time) "I1115 12:00:" time " 9 solver.cpp:1] "
-#define START    AT("00.500000") "Solving LeNet\n"
+#define START "I1115 12:00:00.500000 9 solver.cpp:1] Solving LeNet\n"
 
 static fire_status_t read_log(const char *text, fire_console_log_t *log)
 {
@@ -12,79 +11,21 @@ static fire_status_t read_log(const char *text, fire_console_log_t *log)
     return fire_console_log_read(test_path("run.log"), log);
 }
 
+/* clang-format off */
 static const char one_test_and_one_display[] =
-    START         AT("00.600000") "Iteration 0, Testing net (#0)\n" AT(
-                "01.500000") "    Test "
-                     "net "
-                     "output "
-                     "#0: "
-                     "accuracy "
-                     "= "
-                     "0."
-                     "125\n" AT(
-                         "01.500000") "    Test net output #1: loss = 2.5 (* 1 = 2.5 "
-                                      "loss)\n" AT("02."
-                                                   "00000"
-                                                   "0") "I"
-                                                        "t"
-                                                        "e"
-                                                        "r"
-                                                        "a"
-                                                        "t"
-                                                        "i"
-                                                        "o"
-                                                        "n"
-                                                        " "
-                                                        "0"
-                                                        " "
-                                                        "("
-                                                        "0"
-                                                        " "
-                                                        "i"
-                                                        "t"
-                                                        "e"
-                                                        "r"
-                                                        "/"
-                                                        "s"
-                                                        ","
-                                                        " "
-                                                        "1"
-                                                        "s"
-                                                        "/"
-                                                        "1"
-                                                        "0"
-                                                        "0"
-                                                        " "
-                                                        "i"
-                                                        "t"
-                                                        "e"
-                                                        "r"
-                                                        "s"
-                                                        ")"
-                                                        ","
-                                                        " "
-                                                        "l"
-                                                        "o"
-                                                        "s"
-                                                        "s"
-                                                        " "
-                                                        "="
-                                                        " "
-                                                        "2"
-                                                        "."
-                                                        "2"
-                                                        "5"
-                                                        "\n" AT("02.000000") "    "
-                                                                             "Train "
-                                                                             "net "
-                                                                             "output "
-                                                                             "#0: loss "
-                                                                             "= "
-                                                                             "2."
-                                                                             "125\n" AT(
-                                                                                 "02."
-                                                                                 "00000"
-                                                                                 "0") "Iteration 0, lr = 0.01\n";
+    START
+    "I1115 12:00:00.600000 9 solver.cpp:1] Iteration 0, Testing net (#0)\n"
+    "I1115 12:00:01.500000 9 solver.cpp:1]   Test net output #0: accuracy = 0.125\n"
+    "I1115 12:00:01.500000 9 solver.cpp:1]   Test net output #1: loss = 2.5\n"
+    "I1115 12:00:02.000000 9 solver.cpp:1] Iteration 0 (0 iter/s), loss = 2.25\n"
+    "I1115 12:00:02.000000 9 solver.cpp:1]   Train net output #0: loss = 2.125\n"
+    "I1115 12:00:02.000000 9 solver.cpp:1] Iteration 0, lr = 0.01\n";
+
+static const char without_rate[] =
+    START
+    "I1115 12:00:02.000000 9 solver.cpp:1] Iteration 7\n"
+    "I1115 12:00:02.000000 9 solver.cpp:1]   Train net output #0: loss = 1\n";
+/* clang-format on */
 
 TEST(each_display_and_each_test_is_a_row)
 {
@@ -112,10 +53,8 @@ TEST(each_display_and_each_test_is_a_row)
 TEST(what_a_row_lacks_is_not_a_number)
 {
     fire_console_log_t log;
-    const char *text = START AT("02.000000") "Iteration 7\n" AT(
-        "02.000000") "    Train net output #0: loss = 1\n";
 
-    CHECK_OK(read_log(text, &log));
+    CHECK_OK(read_log(without_rate, &log));
     CHECK(isnan(fire_console_row(&log.train, 0)[FIRE_LOG_RATE]));
     CHECK_NEAR(fire_console_row(&log.train, 0)[FIRE_LOG_ITERATION], 7, 0);
     fire_console_log_fini(&log);
