@@ -1,9 +1,12 @@
-/* annotated_data.c - AnnotatedData: images with boxes around objects, from an LMDB or
- * LevelDB of AnnotatedDatums, as SSD uses it. The second top has a row for each object of
- * the batch: image, label, instance, xmin, ymin, xmax, ymax, difficult; a row of -1 if
- * there is none.
+/* annotated_data.c - AnnotatedData: images and boxes around objects, from an LMDB or
+ * LevelDB of AnnotatedDatums, with SSD's augmentation.
  *
- * Random windows, expansion and colours follow seed, layer and sample number alone. */
+ *   top 0: (N, C, H, W) images
+ *   top 1: (1, 1, objects of the batch, 8), a row per object: image, label,
+ *          instance, xmin, ymin, xmax, ymax, difficult; one row of -1 if there is none
+ *
+ * Boxes are in units of the image. Random windows, expansion and colours are a function
+ * of seed, layer and sample number. */
 #include <string.h>
 
 #include "data/transform/augment.h"
@@ -15,14 +18,15 @@
 #include "model/message.h"
 
 enum {
-    MAX_OBJECTS = 1000, /* of one image */
-    OBJECT      = 7,    /* numbers kept of one object: all but the image */
-    ROW         = 8,
-    LABEL_WIDTH = 1 + MAX_OBJECTS * OBJECT, /* count, objects */
+    MAX_OBJECTS = 1000, /* objects of one image, at most */
+    OBJECT = 7, /* numbers of an object in a batch's label: a row without `image` */
+    ROW    = 8, /* numbers of an object in top 1 */
+    /* a batch's label of an image: number of objects, objects */
+    LABEL_WIDTH = 1 + MAX_OBJECTS * OBJECT,
 };
 
 typedef struct annotated {
-    fire_feed_t                           feed; /* first */
+    fire_feed_t                           feed; /* must be first */
     fire_transform_t                      transform;
     const Caffe__TransformationParameter *t;   /* or NULL */
     const Caffe__AnnotatedDataParameter  *a;   /* or NULL */
@@ -32,15 +36,16 @@ typedef struct annotated {
     bool                                  mirror, shuffle;
 } annotated_t;
 
-/* What one thread works on. */
+/* An image on its way through decoding and augmentation. */
 typedef struct sample {
-    fire_draw_t       draw;
+    fire_draw_t       draw;   /* its random numbers */
     fire_pixels_t     pixels; /* interleaved */
     fire_annotation_t object[MAX_OBJECTS];
-    int64_t           n;
+    int64_t           n; /* objects */
     bool              mirror;
 } sample_t;
 
+/* The objects of a record, of all annotation groups. */
 static fire_status_t read_objects(const Caffe__AnnotatedDatum *d, sample_t *s)
 {
     s->n = 0;
@@ -62,7 +67,8 @@ static fire_status_t read_objects(const Caffe__AnnotatedDatum *d, sample_t *s)
     return FIRE_OK;
 }
 
-/* Raw records hold planes; decoded ones are interleaved already. */
+/* Make pixels interleaved, in scratch->pixels: raw records have planes, decoded ones
+ * are interleaved already. */
 static fire_status_t interleave(fire_workspace_t *scratch, fire_pixels_t *p)
 {
     fire_extent_t e = p->extent;
@@ -78,6 +84,7 @@ static fire_status_t interleave(fire_workspace_t *scratch, fire_pixels_t *p)
     return FIRE_OK;
 }
 
+/* Parse a record: its image, interleaved, and its objects. */
 static fire_status_t decode(const annotated_t *d, const fire_record_t *r,
                             fire_workspace_t *scratch, sample_t *s)
 {
@@ -109,6 +116,7 @@ static fire_status_t decode(const annotated_t *d, const fire_record_t *r,
     return st;
 }
 
+/* The byte for places outside of the image: the channel's mean, or 0. */
 static uint8_t fill_of(const annotated_t *d, int c)
 {
     const fire_transform_t *t = &d->transform;
@@ -116,7 +124,7 @@ static uint8_t fill_of(const annotated_t *d, int c)
     return t->nvalue == 0 ? 0 : fire_image_byte(t->value[t->nvalue == 1 ? 0 : c]);
 }
 
-/* The part of the image in the window; what lies outside gets the mean. */
+/* Cut the window out of the image; places outside of the image get the mean. */
 static fire_status_t crop(const annotated_t *d, fire_bbox_t window,
                           fire_workspace_t *scratch, fire_pixels_t *p)
 {
@@ -142,6 +150,7 @@ static fire_status_t crop(const annotated_t *d, fire_bbox_t window,
     return FIRE_OK;
 }
 
+/* Distort the colours, cut out a random window, mirror: image and objects alike. */
 static fire_status_t augment(const annotated_t *d, fire_workspace_t *scratch,
                              sample_t *s)
 {
@@ -167,6 +176,7 @@ static fire_status_t augment(const annotated_t *d, fire_workspace_t *scratch,
     return FIRE_OK;
 }
 
+/* Resize image and objects. */
 static fire_status_t fit(const Caffe__ResizeParameter *p, fire_workspace_t *scratch,
                          sample_t *s)
 {
@@ -175,6 +185,7 @@ static fire_status_t fit(const Caffe__ResizeParameter *p, fire_workspace_t *scra
     return fire_fit_image(p, &s->draw, scratch, &s->pixels);
 }
 
+/* Reverse all rows of (channels, height, width) floats. */
 static void mirror_rows(fire_extent_t e, float *x)
 {
     for (int64_t row = 0; row < (int64_t)e.channels * e.height; row++, x += e.width)
@@ -186,6 +197,7 @@ static void mirror_rows(fire_extent_t e, float *x)
         }
 }
 
+/* The label of an image in a batch: LABEL_WIDTH floats. */
 static void write_objects(const sample_t *s, float *label)
 {
     *label++ = (float)s->n;
@@ -202,6 +214,7 @@ static void write_objects(const sample_t *s, float *label)
     }
 }
 
+/* All steps for one image; writes row `row` of the batch. */
 static fire_status_t load_sample(const annotated_t *d, int64_t record, int64_t number,
                                  fire_workspace_t *scratch, fire_batch_t *batch,
                                  int64_t row, sample_t *s)
@@ -223,6 +236,7 @@ static fire_status_t load_sample(const annotated_t *d, int64_t record, int64_t n
     return FIRE_OK;
 }
 
+/* The load function of the prefetcher. */
 static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t *batch,
                               int64_t row)
 {
@@ -240,7 +254,7 @@ static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t
     return st < 0 ? fire_source_error_prefix(d->source, record, st) : FIRE_OK;
 }
 
-/* The first record tells the shape of all, unless they are resized. */
+/* The extent of all rows: that of the first record after transformation. */
 static fire_status_t infer_extent(const annotated_t *d, fire_extent_t *extent_p)
 {
     fire_workspace_t scratch = {0};
@@ -292,7 +306,7 @@ static fire_status_t annotated_setup(fire_layer_t *l)
     d->t = l->param->transform_param;
     d->a = l->param->annotated_data_param;
     FIRE_TRY(fire_transform_init(&d->transform, d->t, l->phase, l->param->name));
-    d->mirror           = d->transform.mirror; /* together with the boxes, here */
+    d->mirror = d->transform.mirror; /* mirrored here, together with the boxes */
     d->transform.mirror = false;
     d->shuffle          = p->shuffle;
     d->color            = d->transform.force_gray ? FIRE_COLOR_GRAY : FIRE_COLOR_BGR;
@@ -322,6 +336,7 @@ static fire_status_t annotated_reshape(fire_layer_t *l)
                        : FIRE_OK;
 }
 
+/* Write top 1, whose size depends on the batch. */
 static fire_status_t write_labels(fire_layer_t *l, const fire_batch_t *batch)
 {
     int64_t total = 0;
@@ -331,7 +346,7 @@ static fire_status_t write_labels(fire_layer_t *l, const fire_batch_t *batch)
         total += (int64_t)batch->label[row * LABEL_WIDTH];
     FIRE_TRY(
         fire_blob_reshape(l->top[1], 4, (int64_t[]){1, 1, total > 0 ? total : 1, ROW}));
-    /* Who matches boxes with them does so on the host. */
+    /* On the CPU, because the layers that match boxes run there. */
     FIRE_TRY(fire_blob_write(l->top[1], FIRE_DATA, FIRE_CPU, &y));
     for (int k = 0; k < ROW && total == 0; k++)
         y[k] = -1.0f;

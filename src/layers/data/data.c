@@ -1,4 +1,7 @@
-/* data.c - Data: images and labels from an LMDB or LevelDB of Datums. */
+/* data.c - Data: images and labels from an LMDB or LevelDB of Datums.
+ *
+ *   top 0: (N, C, H, W) images, transformed by transform_param
+ *   top 1: (N) labels (optional) */
 #include "layers/data/data.h"
 
 #include "data/order.h"
@@ -6,13 +9,14 @@
 #include "layers/data/feed.h"
 
 typedef struct data {
-    fire_feed_t      feed; /* first */
+    fire_feed_t      feed; /* must be first */
     fire_transform_t transform;
     fire_source_t   *source;
     fire_color_t     color;
     bool             shuffle;
 } data_t;
 
+/* Read, parse and decode a record; *extent_p is its extent after transformation. */
 static fire_status_t read_pixels(data_t *d, int64_t record, fire_workspace_t *scratch,
                                  fire_datum_t *datum_p, fire_pixels_t *pixels_p,
                                  fire_extent_t *extent_p)
@@ -25,6 +29,7 @@ static fire_status_t read_pixels(data_t *d, int64_t record, fire_workspace_t *sc
     return fire_transform_extent(&d->transform, pixels_p->extent, extent_p);
 }
 
+/* Load one record into row `row` of a batch. */
 static fire_status_t load_sample(data_t *d, int64_t record, int64_t sample,
                                  fire_workspace_t *scratch, fire_batch_t *batch,
                                  int64_t row)
@@ -39,6 +44,7 @@ static fire_status_t load_sample(data_t *d, int64_t record, int64_t sample,
     return FIRE_OK;
 }
 
+/* The load function of the prefetcher, called by its threads. */
 static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t *batch,
                               int64_t row)
 {
@@ -54,7 +60,7 @@ static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t
     return st < 0 ? fire_source_error_prefix(d->source, record, st) : FIRE_OK;
 }
 
-/* The first record tells the shape of all. */
+/* The extent of all rows: that of the first record after transformation. */
 static fire_status_t infer_extent(data_t *d, fire_extent_t *extent_p)
 {
     fire_workspace_t scratch = {0};
@@ -62,7 +68,7 @@ static fire_status_t infer_extent(data_t *d, fire_extent_t *extent_p)
     fire_pixels_t    pixels;
     fire_status_t    st = read_pixels(d, 0, &scratch, &datum, &pixels, extent_p);
 
-    if (st >= 0) fire_feed_note(&d->feed, &pixels);
+    if (st >= 0) fire_feed_inspect(&d->feed, &pixels);
     fire_workspace_fini(&scratch);
     return st < 0 ? fire_source_error_prefix(d->source, 0, st) : FIRE_OK;
 }

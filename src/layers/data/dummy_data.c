@@ -1,15 +1,18 @@
-/* dummy_data.c - DummyData: tops of given shapes, filled by fillers. Constants are
- * filled once, anything random anew in every pass: row by row, keyed by the number of
- * the sample, so that lanes see together what one lane sees alone. */
+/* dummy_data.c - DummyData: tops of given shapes, filled by fillers. A constant top is
+ * filled once; a random one in every pass, row by row, each keyed by its sample number,
+ * so that several lanes together see the same values as one lane alone.
+ *
+ *   top i: the shape of dummy_data_param, the batch on axis 0 */
 #include <string.h>
 
 #include "layers/layer.h"
 
 typedef struct dummy_data {
-    int64_t     *filled; /* [ntop] size for which a constant top was filled */
-    fire_blob_t *row;    /* one row, as fillers want a blob */
+    int64_t     *filled; /* [ntop] elements of a constant top when it was filled */
+    fire_blob_t *row;    /* one row: fillers fill a blob */
 } dummy_data_t;
 
+/* The filler of a top: its own, the only one, or constant 0. */
 static const Caffe__FillerParameter *filler_of(const fire_layer_t *l, int top)
 {
     static const Caffe__FillerParameter zero = CAFFE__FILLER_PARAMETER__INIT;
@@ -19,6 +22,7 @@ static const Caffe__FillerParameter *filler_of(const fire_layer_t *l, int top)
     return p->data_filler[p->n_data_filler == 1 ? 0 : top];
 }
 
+/* The shape that the prototxt gives for a top, with the whole batch. */
 static void shape_of(const fire_layer_t *l, int top, int *ndim_p,
                      int64_t dim[FIRE_MAX_DIMS])
 {
@@ -38,7 +42,7 @@ static void shape_of(const fire_layer_t *l, int top, int *ndim_p,
     }
 }
 
-/* The first axis is the batch, unless the net's batch is known to be another. */
+/* Is the first axis the batch? Not if the net's batch size is known and different. */
 static bool is_batch(const fire_layer_t *l, int ndim, int64_t rows)
 {
     int64_t batch = l->moment->batch;
@@ -47,6 +51,8 @@ static bool is_batch(const fire_layer_t *l, int ndim, int64_t rows)
     return ndim > 0 && (batch == 0 || batch == rows);
 }
 
+/* The samples of a top in this pass: the lane's slice, or all rows if the first axis is
+ * not the batch. */
 static fire_slice_t slice_of(const fire_layer_t *l, int ndim, int64_t rows)
 {
     fire_moment_t alone = *l->moment;

@@ -1,3 +1,5 @@
+/* feed.c - data layers with prefetching: setup, load function, kernels `host` and
+ * `ref`. */
 #include "layers/data/feed.h"
 
 #include "base/memory.h"
@@ -16,8 +18,8 @@ fire_status_t fire_feed_reshape(fire_layer_t *l)
     return reshape_tops(l, fire_moment_slice(l->moment, o->batch_size).n, o->extent);
 }
 
-/* Said at once: the batch itself is asked for when all layers have taken memory for
- * theirs, which can last minutes. */
+/* Fail now if a batch cannot fit in memory. The memory itself is allocated later, after
+ * that of all layers, which can take minutes. */
 static fire_status_t check_memory(const fire_layer_t *l)
 {
     const fire_prefetch_options_t *o = &FIRE_STATE(l, fire_feed_t)->options;
@@ -40,7 +42,8 @@ fire_status_t fire_feed_setup(fire_layer_t *l)
     fire_prefetch_options_t *o = &f->options;
 
     o->threads = l->ctx->threads;
-    if (l->ctx->mt != NULL) fire_mt_u32(l->ctx->mt); /* the seed of Caffe's thread */
+    /* Caffe seeds its data thread with this number */
+    if (l->ctx->mt != NULL) fire_mt_u32(l->ctx->mt);
     FIRE_LOG(INFO, "output data size: %lld,%d,%d,%d", (long long)o->batch_size,
              o->extent.channels, o->extent.height, o->extent.width);
     return check_memory(l);
@@ -51,7 +54,8 @@ fire_status_t fire_feed_start(fire_layer_t *l, fire_stream_t *stream)
     fire_feed_t *f = FIRE_STATE(l, fire_feed_t);
 
     if (f->prefetch != NULL) return FIRE_OK;
-    f->options.stream = f->options.batch_size > 1 ? stream : NULL; /* one may grow */
+    /* an image alone may have any size */
+    f->options.stream = f->options.batch_size > 1 ? stream : NULL;
     return fire_prefetch_create(&f->options, &f->prefetch);
 }
 
@@ -71,7 +75,7 @@ void fire_feed_teardown(fire_layer_t *l)
 
 /* ---- load functions ---- */
 
-void fire_feed_note(fire_feed_t *f, const fire_pixels_t *first)
+void fire_feed_inspect(fire_feed_t *f, const fire_pixels_t *first)
 {
     f->has_bytes   = first->bytes != NULL;
     f->interleaved = first->step_x != 1;
@@ -120,16 +124,18 @@ fire_status_t fire_feed_open(fire_layer_t *l, const fire_batch_t *batch,
     return fire_gpu_upload_open(batch->upload, rows_p);
 }
 
+/* Copy values to a top. on_device: they are in the memory of the kernel's device
+ * already. */
 static fire_status_t fill(fire_layer_t *l, fire_blob_t *top, const void *values,
-                          bool arrived)
+                          bool on_device)
 {
     const fire_device_t *d     = fire_device_find(l->kernel->where);
     size_t               bytes = (size_t)fire_blob_count(top) * sizeof(float);
     float               *out;
 
-    if (bytes == 0) return FIRE_OK; /* a lane without a share */
+    if (bytes == 0) return FIRE_OK; /* a lane without a sample of this batch */
     FIRE_OUT(l, top, FIRE_DATA, &out);
-    return arrived ? d->copy(out, values, bytes) : d->from_host(out, values, bytes);
+    return on_device ? d->copy(out, values, bytes) : d->from_host(out, values, bytes);
 }
 
 fire_status_t fire_feed_put_floats(fire_layer_t *l, const fire_batch_t *batch,
@@ -162,7 +168,7 @@ fire_status_t fire_feed_prepare(fire_layer_t *l)
     return fire_feed_start(l, l->kernel->where == FIRE_GPU ? l->ctx->stream : NULL);
 }
 
-/* On a GPU `host` is for what is transformed on the CPU. */
+/* Feeds a GPU with floats, transformed on the CPU; `cuda` transforms on the GPU. */
 const fire_kernel_t fire_feed_host = {
     .name    = "host",
     .where   = FIRE_GPU,

@@ -1,4 +1,5 @@
-/* feed_cuda.c - images travel as bytes, cropped; mean, scale and mirror are done here. */
+/* feed_cuda.c - the kernel `cuda` of data layers: cropped images are copied to the GPU
+ * as bytes, a quarter of the floats; mean, scale and mirror are done there. */
 #include "layers/layer_cuda.h"
 #include "layers/data/feed.h"
 
@@ -12,6 +13,7 @@ static const char *feed_cuda_declines(const fire_layer_t *l)
     return l->ctx->mt != NULL ? "Caffe's random numbers come one after another" : NULL;
 }
 
+/* Copy the mean image or the mean_values to the GPU, once. */
 static fire_status_t send_mean(fire_feed_t *f)
 {
     const fire_device_t    *d = fire_device_find(FIRE_GPU);
@@ -35,6 +37,7 @@ static fire_status_t feed_cuda_prepare(fire_layer_t *l)
     return fire_feed_start(l, l->ctx->stream);
 }
 
+/* Transform a batch of packed rows to the tops. */
 static fire_status_t put_tops(fire_layer_t *l, const fire_batch_t *batch,
                               const void *rows)
 {
@@ -61,8 +64,9 @@ static fire_status_t feed_cuda_forward(fire_layer_t *l)
     const fire_batch_t *batch;
     const void         *rows;
 
-    FIRE_TRY(fire_feed_next(l, &batch)); /* in which all images have the same size */
-    if (batch->slice.n == 0) return FIRE_OK; /* a lane without a share */
+    FIRE_TRY(
+        fire_feed_next(l, &batch)); /* all images have the same size here: no reshape */
+    if (batch->slice.n == 0) return FIRE_OK; /* a lane without a sample of this batch */
     FIRE_TRY(fire_feed_open(l, batch, &rows));
     FIRE_TRY(put_tops(l, batch, rows));
     return fire_gpu_upload_close(batch->upload);

@@ -1,4 +1,7 @@
-/* hdf5_data.c - HDF5Data: each top is the dataset of its name, from a list of files. */
+/* hdf5_data.c - HDF5Data: each top is the dataset of its name, from the HDF5 files of a
+ * list. No prefetching and no transformation, as in Caffe.
+ *
+ *   top i: (N, shape of a row of dataset i) */
 #include <string.h>
 
 #include "base/clock.h"
@@ -7,7 +10,7 @@
 
 typedef struct hdf5_data {
     fire_rows_t  *rows;
-    const float **row; /* [ntop] */
+    const float **row; /* [ntop] the current row of each dataset */
 } hdf5_data_t;
 
 static fire_status_t hdf5_setup(fire_layer_t *l)
@@ -43,6 +46,7 @@ static fire_status_t hdf5_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Copy the row of a sample to row `to` of all tops. */
 static fire_status_t copy_row(fire_layer_t *l, int64_t sample, int64_t to)
 {
     hdf5_data_t *d = FIRE_STATE(l, hdf5_data_t);

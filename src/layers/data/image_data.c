@@ -1,4 +1,7 @@
-/* image_data.c - ImageData: images and labels from a list of files. */
+/* image_data.c - ImageData: images and labels from a list of image files.
+ *
+ *   top 0: (N, C, H, W) images, resized to new_height x new_width if given
+ *   top 1: (N) labels */
 #include <stdio.h>
 
 #include "data/image_list.h"
@@ -7,14 +10,15 @@
 #include "layers/data/feed.h"
 
 typedef struct image_data {
-    fire_feed_t                      feed; /* first */
+    fire_feed_t                      feed; /* must be first */
     const Caffe__ImageDataParameter *param;
     fire_transform_t                 transform;
     fire_image_list_t                list;
-    int64_t                          skip;  /* samples left out at the start */
-    fire_caffe_draws_t              *draws; /* of Caffe's order, or NULL */
+    int64_t                          skip; /* rand_skip: samples skipped at the start */
+    fire_caffe_draws_t              *draws; /* Caffe's shuffled order, or NULL: ours */
 } image_data_t;
 
+/* Read and decode an image; *extent_p is its extent after transformation. */
 static fire_status_t read_pixels(const image_data_t *d, const fire_image_item_t *item,
                                  fire_workspace_t *scratch, fire_pixels_t *pixels_p,
                                  fire_extent_t *extent_p)
@@ -34,6 +38,7 @@ static fire_status_t read_pixels(const image_data_t *d, const fire_image_item_t 
     return st < 0 ? fire_error_prefix(st, "%s", path) : FIRE_OK;
 }
 
+/* The line of the list for a sample number. */
 static fire_status_t find_item(const image_data_t *d, uint64_t seed, int64_t sample,
                                const fire_image_item_t **item_p)
 {
@@ -80,6 +85,7 @@ static fire_status_t check_param(const Caffe__ImageDataParameter *p)
     return FIRE_OK;
 }
 
+/* Draw the number of samples to skip, below rand_skip. */
 static fire_status_t choose_skip(image_data_t *d, const fire_layer_t *l)
 {
     fire_rng_key_t key = fire_rng_key(l->moment->seed, FIRE_RNG_SHUFFLE,
@@ -95,7 +101,7 @@ static fire_status_t choose_skip(image_data_t *d, const fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* The first image tells the shape of all. */
+/* The extent of all rows: that of the first image after transformation. */
 static fire_status_t infer_extent(image_data_t *d, uint64_t seed,
                                   fire_extent_t *extent_p)
 {
@@ -106,7 +112,7 @@ static fire_status_t infer_extent(image_data_t *d, uint64_t seed,
 
     FIRE_TRY(find_item(d, seed, 0, &item));
     st = read_pixels(d, item, &scratch, &pixels, extent_p);
-    if (st >= 0) fire_feed_note(&d->feed, &pixels);
+    if (st >= 0) fire_feed_inspect(&d->feed, &pixels);
     fire_workspace_fini(&scratch);
     return st;
 }

@@ -1,5 +1,6 @@
-/* input.c - blobs that the caller fills; shapes from input_param, one for all tops or
- * one each. */
+/* input.c - Input: tops that the caller fills.
+ *
+ *   top i: the shape of input_param, one for all tops or one for each; empty without */
 #include "layers/layer.h"
 
 static fire_status_t input_setup(fire_layer_t *l)
@@ -19,7 +20,7 @@ static fire_status_t input_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* The caller may give the tops other shapes later: nothing to do here. */
+/* The caller may give the tops other shapes later, so nothing is reshaped here. */
 static fire_status_t input_reshape(fire_layer_t *l)
 {
     (void)l;

@@ -1,13 +1,16 @@
-/* memory_data.c - MemoryData: samples from arrays that the caller provides. */
+/* memory_data.c - MemoryData: samples from arrays that the caller provides.
+ *
+ *   top 0: (N, channels, height, width)
+ *   top 1: (N, 1, 1, 1) labels */
 #include "layers/data/memory_data.h"
 
 typedef struct memory_data {
-    int64_t      batch_size, row; /* row: floats per sample */
-    int64_t      dim[3];
-    const float *data, *labels;
-    int64_t      n;
-    bool         begun;
-    int64_t      origin; /* step of the first pass over these arrays */
+    int64_t      batch_size, row; /* row: floats of a sample */
+    int64_t      dim[3];          /* channels, height, width */
+    const float *data, *labels;   /* the caller's: (n, row) and (n) */
+    int64_t      n;               /* samples */
+    bool         begun;           /* `origin` is set */
+    int64_t      origin;          /* step of the first pass over these arrays */
 } memory_data_t;
 
 fire_status_t fire_memory_data_set(fire_layer_t *l, const float *data,

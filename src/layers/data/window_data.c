@@ -1,6 +1,9 @@
 /* window_data.c - WindowData: windows of images, warped to crop_size, as R-CNN trains
- * on. A batch holds background windows first, then fg_fraction of it foreground; which
- * ones is drawn anew for every sample. */
+ * on (Girshick and others, 2014). A batch has background windows first, then a fraction
+ * fg_fraction of foreground ones; which ones is drawn anew for every sample.
+ *
+ *   top 0: (N, 3, crop_size, crop_size)
+ *   top 1: (N) labels; 0 is background */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,24 +13,25 @@
 #include "layers/data/feed.h"
 
 typedef struct window_data {
-    fire_feed_t                       feed; /* first */
+    fire_feed_t                       feed; /* must be first */
     const Caffe__WindowDataParameter *param;
     fire_transform_t                  transform;
     fire_window_list_t                list;
     int                               crop, context_pad;
-    bool                              square;
-    fire_caffe_draws_t               *draws; /* Caffe's random numbers, or NULL */
+    /* crop_mode "square": extend windows to squares */
+    bool                square;
+    fire_caffe_draws_t *draws; /* Caffe's random numbers, or NULL */
 } window_data_t;
 
-/* The part of an image that is taken, and where in the result it lies. */
+/* The part of an image that is used (corners included), and its place in the result. */
 typedef struct cut {
     int x1, y1, x2, y2;
     int width, height; /* after warping */
     int left, top;     /* padding before it */
 } cut_t;
 
-/* A number below n for a sample: which window (0), and whether it is mirrored (1). Caffe
- * asks for the second only if that is wanted. */
+/* Random number `which` of a sample, below n: 0 chooses the window, 1 the mirror. Caffe
+ * draws the second only if mirroring is on. */
 static uint64_t draw(const window_data_t *d, uint64_t seed, int64_t sample, int which,
                      uint64_t n)
 {
@@ -39,12 +43,14 @@ static uint64_t draw(const window_data_t *d, uint64_t seed, int64_t sample, int 
                           2 * (uint64_t)sample + (uint64_t)which, n);
 }
 
-/* What one sample is made of; a function of seed and sample number. */
+/* What is random about a sample; a function of seed and sample number. */
 typedef struct choice {
     const fire_image_window_t *window;
     bool                       mirror;
 } choice_t;
 
+/* Choose window and mirror of a row. Its position in the whole batch decides if it is
+ * foreground. */
 static choice_t choose(const window_data_t *d, const fire_batch_t *batch, int64_t row)
 {
     int64_t batch_size = d->param->batch_size;
@@ -60,8 +66,8 @@ static choice_t choose(const window_data_t *d, const fire_batch_t *batch, int64_
         .mirror = d->transform.mirror && draw(d, seed, sample, 1, 2) == 1};
 }
 
-/* Far outside of every image there is an end to how far: coordinates stay within the
- * ten digits that a window file may have. */
+/* Round a coordinate, limited to the ten digits that a window file may have: far
+ * outside of every image, its exact value does not matter. */
 static int placed(float at)
 {
     return (int)roundf(fmaxf(-1e9f, fminf(at, 1e9f)));
@@ -77,7 +83,8 @@ static int above_0(int n)
     return n > 0 ? n : 0;
 }
 
-/* Grow the window so that context_pad pixels of the result lie around it. */
+/* Enlarge the window so that context_pad pixels of the result are around the original
+ * one, and to a square if wanted. */
 static void expand(cut_t *c, const window_data_t *d)
 {
     float scale  = (float)d->crop / (float)(d->crop - 2 * d->context_pad);
@@ -92,7 +99,7 @@ static void expand(cut_t *c, const window_data_t *d)
     c->y2 = placed(mid_y + half_h * scale);
 }
 
-/* What lies outside of the image becomes padding in the result. */
+/* Cut off what is outside of the image; it becomes padding in the result. */
 static void clip(cut_t *c, const window_data_t *d, fire_extent_t image, bool mirror)
 {
     float scale_x = (float)d->crop / (float)(c->x2 - c->x1 + 1);
@@ -112,6 +119,7 @@ static void clip(cut_t *c, const window_data_t *d, fire_extent_t image, bool mir
     if (c->top + c->height > d->crop) c->height = d->crop - c->top;
 }
 
+/* Decide which part of the image goes where in the result. */
 static fire_status_t plan(const window_data_t *d, choice_t choice, fire_extent_t image,
                           cut_t *cut_p)
 {
@@ -126,19 +134,20 @@ static fire_status_t plan(const window_data_t *d, choice_t choice, fire_extent_t
     if (c.x1 < 0 || c.y1 < 0 || c.x2 >= image.width || c.y2 >= image.height ||
         c.x1 > c.x2 || c.y1 > c.y2 || c.width < 1 || c.height < 1)
         return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "window %d %d %d %d does not lie in the image, %d x %d", w->x1,
-                         w->y1, w->x2, w->y2, image.width, image.height);
+                         "window %d %d %d %d is not inside of the image, %d x %d",
+                         w->x1, w->y1, w->x2, w->y2, image.width, image.height);
     *cut_p = c;
     return FIRE_OK;
 }
 
-/* (x - mean) * scale into the result, whose padding stays 0. */
+/* Write (x - mean) * scale to the result, whose padding stays 0. */
 static void paste(const window_data_t *d, const fire_pixels_t *in, const cut_t *c,
                   bool mirror, float *out)
 {
-    const fire_transform_t *t    = &d->transform;
-    fire_extent_t           e    = t->mean_extent;
-    int                     edge = (e.width - d->crop) / 2; /* of the mean, left out */
+    const fire_transform_t *t = &d->transform;
+    fire_extent_t           e = t->mean_extent;
+    /* border of the mean image that is not used */
+    int edge = (e.width - d->crop) / 2;
 
     memset(out, 0, (size_t)fire_extent_count(d->feed.options.extent) * sizeof(*out));
     for (int ch = 0; ch < in->extent.channels; ch++)
@@ -159,6 +168,7 @@ static void paste(const window_data_t *d, const fire_pixels_t *in, const cut_t *
             }
 }
 
+/* Read an image, cut out and warp the window, write it to out. */
 static fire_status_t load_window(const window_data_t *d, choice_t choice,
                                  const char *path, fire_workspace_t *scratch,
                                  float *out)
@@ -177,6 +187,7 @@ static fire_status_t load_window(const window_data_t *d, choice_t choice,
     return FIRE_OK;
 }
 
+/* The load function of the prefetcher. */
 static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t *batch,
                               int64_t row)
 {

@@ -1,10 +1,19 @@
-/* detection_evaluate.c - which detections are right. Bottoms: detections (rows of 7, see
- * DetectionOutput) and objects (rows of 8, see bbox.h). The top begins with a row for each
- * class but background: -1, label, number of objects, -1, -1; then come rows for
- * detections, best first in each class and image: image, label, score, 1 if right, 1 if
- * wrong. Both are 0 for one that found a difficult object, if those do not count. Rows of
- * the bottom that are no detections leave rows of zeros at the end. With name_size_file,
- * boxes are compared in pixels of the images, which follow one another as in the file. */
+/* detection_evaluate.c - DetectionEvaluate: which detections are right, for average
+ * precision.
+ *
+ *   bottom 0: (1, 1, D, 7) detections, rows as DetectionOutput's top
+ *   bottom 1: (1, 1, G, 8) objects, rows as in bbox.h
+ *   top 0:    (1, 1, classes + D, 5); first a row for each class except background:
+ *             -1, label, number of objects, -1, -1; then a row for each detection, by
+ *             image, class and descending score: image, label, score, true positive,
+ *             false positive
+ *
+ * A detection is a true positive if its best overlap with an object of its class and
+ * image reaches overlap_threshold and no better detection found that object. Both flags
+ * are 0 for one that found a difficult object, if those do not count. Rows of bottom 0
+ * that are no detections (image -1) leave rows of zeros at the end. With
+ * name_size_file, boxes are compared in pixels; images must come in the order of that
+ * file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,12 +31,12 @@ typedef struct detection {
 
 typedef struct evaluate {
     fire_object_t *object;
-    detection_t   *detection; /* by image, then label, then score */
-    bool          *found;     /* [object] */
+    detection_t   *detection; /* sorted by image, label, descending score */
+    bool          *found;     /* [object] a detection found it already */
     int64_t        cobject, cdetection, cfound, nobject, ndetection;
 
-    fire_image_sizes_t sizes; /* none: boxes are compared in units of the image */
-    int64_t            first; /* place in `sizes` of image 0 of this pass */
+    fire_image_sizes_t sizes; /* empty: boxes are compared in units of the image */
+    int64_t            first; /* index into `sizes` of image 0 of this pass */
 } evaluate_t;
 
 static fire_status_t evaluate_setup(fire_layer_t *l)
@@ -43,7 +52,7 @@ static fire_status_t evaluate_setup(fire_layer_t *l)
     return fire_image_sizes_read(p->name_size_file, &FIRE_STATE(l, evaluate_t)->sizes);
 }
 
-/* Classes that are not the background. */
+/* Number of classes except background. */
 static int64_t count_classes(const fire_layer_t *l)
 {
     const Caffe__DetectionEvaluateParameter *p = l->param->detection_evaluate_param;
@@ -84,8 +93,9 @@ static int by_image_label_score(const void *a, const void *b)
     return x->score > y->score ? -1 : x->score < y->score;
 }
 
-/* Of all boxes; the next pass begins behind the last image that is known of this one. */
-static void turn_into_pixels(evaluate_t *s)
+/* Convert all boxes to pixels. The next pass begins with the image after the last one
+ * of this pass. */
+static void boxes_to_pixels(evaluate_t *s)
 {
     int64_t last = -1;
 
@@ -102,6 +112,7 @@ static void turn_into_pixels(evaluate_t *s)
     s->first = (s->first + last + 1) % s->sizes.n;
 }
 
+/* Read detections and objects of this pass. */
 static fire_status_t read_bottoms(fire_layer_t *l)
 {
     const Caffe__DetectionEvaluateParameter *p = l->param->detection_evaluate_param;
@@ -128,10 +139,11 @@ static fire_status_t read_bottoms(fire_layer_t *l)
     if (s->ndetection > 1)
         qsort(s->detection, (size_t)s->ndetection, sizeof(*s->detection),
               by_image_label_score);
-    if (s->sizes.n > 0) turn_into_pixels(s);
+    if (s->sizes.n > 0) boxes_to_pixels(s);
     return FIRE_OK;
 }
 
+/* Objects of a class that count. */
 static int64_t count_objects(const fire_layer_t *l, int label)
 {
     const evaluate_t *s   = FIRE_STATE(l, evaluate_t);
@@ -143,8 +155,8 @@ static int64_t count_objects(const fire_layer_t *l, int label)
     return n;
 }
 
-/* The object of its label and image that a detection overlaps most, enough to have found
- * it; or -1. */
+/* The object of the detection's image and class that it overlaps most; -1 if none
+ * reaches the threshold. */
 static int64_t object_found(const fire_layer_t *l, const detection_t *d)
 {
     const evaluate_t *s     = FIRE_STATE(l, evaluate_t);
@@ -163,7 +175,8 @@ static int64_t object_found(const fire_layer_t *l, const detection_t *d)
     return best >= l->param->detection_evaluate_param->overlap_threshold ? which : -1;
 }
 
-static void judge(const fire_layer_t *l, const detection_t *d, float *row)
+/* Write the row of a detection. */
+static void write_verdict(const fire_layer_t *l, const detection_t *d, float *row)
 {
     evaluate_t *s     = FIRE_STATE(l, evaluate_t);
     bool        all   = l->param->detection_evaluate_param->evaluate_difficult_gt;
@@ -199,7 +212,7 @@ static fire_status_t evaluate_forward(fire_layer_t *l)
         *y++ = -1.0f;
     }
     for (int64_t i = 0; i < s->ndetection; i++, y += ROW)
-        judge(l, &s->detection[i], y);
+        write_verdict(l, &s->detection[i], y);
     return FIRE_OK;
 }
 

@@ -1,12 +1,18 @@
-/* detection_output.c - what a detector sees: predictions decoded, duplicates suppressed
- * class by class, the best kept. The top has one row per detection: image, label, score,
- * xmin, ymin, xmax, ymax; without any, a row of -1 for each image. */
+/* detection_output.c - DetectionOutput: decodes predictions, suppresses duplicates
+ * class by class, keeps the best detections of each image.
+ *
+ *   bottom 0: (N, priors * 4) locations; (N, priors * classes * 4) if not shared
+ *   bottom 1: (N, priors * classes) scores
+ *   bottom 2: (1, 2, priors * 4) prior boxes and variances
+ *   top 0:    (1, 1, detections, 7): image, label, score, xmin, ymin, xmax, ymax;
+ *             without any detection one row of -1 (but the image) for each image */
 #include <math.h>
 
 #include "layers/detection/predictions.h"
 
 enum { ROW = 7 };
 
+/* A detection of an image. */
 typedef struct found {
     int         label;
     float       score;
@@ -17,14 +23,16 @@ typedef struct found {
 typedef struct detection_output {
     fire_predictions_t p;
     int                background;
-    int64_t            top_k, keep_top_k; /* -1: all */
-    float              least, threshold, eta;
+    /* per class before, per image after suppression; -1: all */
+    int64_t top_k, keep_top_k;
+    float   least;          /* lowest score of a detection */
+    float   threshold, eta; /* of fire_bbox_suppress() */
 
-    fire_bbox_t   *box;  /* [prior] of one class */
+    fire_bbox_t   *box;  /* [prior] decoded boxes of one class */
     fire_ranked_t *list; /* [prior], or [found] of one image */
     int64_t        nbox, nlist;
-    found_t       *found; /* of all images so far */
-    int64_t       *first; /* [images + 1] into found */
+    found_t       *found; /* detections of all images so far */
+    int64_t       *first; /* [images + 1] index of an image's first detection */
     int64_t        nfound, cfound, nfirst;
 } detection_output_t;
 
@@ -65,7 +73,7 @@ static fire_status_t detection_output_reshape(fire_layer_t *l)
     FIRE_TRY(fire_grow(&s->box, &s->nbox, s->p.priors, sizeof(*s->box)));
     FIRE_TRY(fire_grow(&s->list, &s->nlist, s->p.priors, sizeof(*s->list)));
     FIRE_TRY(fire_grow(&s->first, &s->nfirst, s->p.images + 1, sizeof(*s->first)));
-    /* How many rows there will be is known after forward only. */
+    /* The number of rows is known only after forward. */
     return fire_blob_reshape(l->top[0], 4, (int64_t[]){1, 1, 1, ROW});
 }
 
@@ -79,7 +87,8 @@ static void detection_output_teardown(fire_layer_t *l)
     fire_free(s->first);
 }
 
-/* The best of one class of one image, duplicates left out. */
+/* Append the detections of one class in one image: the top_k best scores above `least`,
+ * without duplicates. */
 static fire_status_t find_class(detection_output_t *s, int64_t image, int label)
 {
     const float *conf = s->p.conf + image * s->p.priors * s->p.classes + label;
@@ -101,7 +110,7 @@ static fire_status_t find_class(detection_output_t *s, int64_t image, int label)
     return FIRE_OK;
 }
 
-/* Of one image's finds keep the best, class by class as before. */
+/* Keep only the keep_top_k best detections of an image, in their order (by class). */
 static fire_status_t keep_best(detection_output_t *s, int64_t first)
 {
     int64_t n = s->nfound - first, kept = 0;
@@ -174,7 +183,7 @@ static const fire_kernel_t *const detection_output_kernels[] = {
 
 const fire_layer_ops_t fire_layer_detection_output = {
     .type        = "DetectionOutput",
-    .bottoms     = {3, 4}, /* forks add the image size, which is not needed */
+    .bottoms     = {3, 4}, /* some forks add the image size, which is not needed */
     .tops        = {1, 1},
     .flags       = FIRE_LAYER_HOST,
     .no_gradient = 15,

@@ -1,3 +1,4 @@
+/* image_sizes.c - parser of image sizes. */
 #include "layers/detection/image_sizes.h"
 
 #include <stdio.h>

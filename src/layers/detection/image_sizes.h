@@ -1,5 +1,5 @@
-/* image_sizes.h - the sizes of the images of a set, from a file of lines
- *     name height width */
+/* image_sizes.h - reads the sizes of a set's images from a file with lines "NAME HEIGHT
+ * WIDTH". */
 #ifndef FIRE_LAYERS_DETECTION_IMAGE_SIZES_H
 #define FIRE_LAYERS_DETECTION_IMAGE_SIZES_H
 #include "data/transform/bbox.h"
@@ -12,13 +12,13 @@ typedef struct fire_image_size {
 typedef struct fire_image_sizes {
     fire_image_size_t *size;
     int64_t            n, cap;
-} fire_image_sizes_t; /* all zero: none */
+} fire_image_sizes_t; /* {0} is empty */
 
-/* Read the file into an empty list. End it with fire_free(list->size), also after a
+/* Read the file into an empty list. Free list->size with fire_free(), also after a
  * failure. */
 fire_status_t fire_image_sizes_read(const char *path, fire_image_sizes_t *list);
 
-/* A box in pixels of such an image, clipped to it; its last pixel counts, as Pascal VOC
- * counts it. */
+/* A box in pixels of an image of this size, clipped to it. Its last pixel counts, as in
+ * Pascal VOC. */
 fire_bbox_t fire_bbox_in_pixels(fire_bbox_t box, fire_image_size_t size);
 #endif

@@ -1,38 +1,45 @@
+/* match.c - greedy bipartite matching by overlap, then per-prediction matching, as SSD
+ * does. */
 #include "layers/detection/match.h"
 
+/* Smaller overlaps count as none. */
 static const float NEGLIGIBLE = 1e-6f;
 
+/* Does a box extend beyond the image? */
 static bool leaves_image(fire_bbox_t b)
 {
     return b.xmin < 0.0f || b.ymin < 0.0f || b.xmax > 1.0f || b.ymax > 1.0f;
 }
 
-/* table[i][g]: overlap of box i with object g; taken[g]: has its box. */
+/* table[i][g]: overlap of box i with object g; matched[g]: 1 if object g has its
+ * box. */
 typedef struct pairs {
     int64_t nbox, nobject;
-    float  *table, *taken;
+    float  *table, *matched;
 } pairs_t;
 
-static bool take_best_pair(const pairs_t *p, int32_t *index, float *overlap)
+/* Match the free box and the free object that overlap most; false if none do. */
+static bool match_best_pair(const pairs_t *p, int32_t *index, float *overlap)
 {
     float   best = NEGLIGIBLE;
     int64_t box = -1, object = -1;
 
     for (int64_t i = 0; i < p->nbox; i++)
         for (int64_t g = 0; g < p->nobject && index[i] == FIRE_MATCH_NONE; g++)
-            if (p->taken[g] == 0.0f && p->table[i * p->nobject + g] > best) {
+            if (p->matched[g] == 0.0f && p->table[i * p->nobject + g] > best) {
                 best   = p->table[i * p->nobject + g];
                 box    = i;
                 object = g;
             }
     if (box < 0) return false;
-    index[box]       = (int32_t)object;
-    overlap[box]     = best;
-    p->taken[object] = 1.0f;
+    index[box]         = (int32_t)object;
+    overlap[box]       = best;
+    p->matched[object] = 1.0f;
     return true;
 }
 
-static void take_rest(const pairs_t *p, float least, int32_t *index, float *overlap)
+/* Match each free box to the object that it overlaps most, by `least` or more. */
+static void match_rest(const pairs_t *p, float least, int32_t *index, float *overlap)
 {
     for (int64_t i = 0; i < p->nbox; i++) {
         float best = NEGLIGIBLE;
@@ -56,9 +63,9 @@ fire_status_t fire_match(const fire_match_rule_t *rule, const fire_object_t *obj
     pairs_t p = {.nbox = nbox, .nobject = nobject};
 
     FIRE_TRY(fire_scratch_fit(work, nobject * (nbox + 1)));
-    p.table = work->x;
-    p.taken = work->x + nobject * nbox;
-    fire_fill(nobject, 0.0f, p.taken);
+    p.table   = work->x;
+    p.matched = work->x + nobject * nbox;
+    fire_fill(nobject, 0.0f, p.matched);
     for (int64_t i = 0; i < nbox; i++) {
         bool ignored = rule->inside_only && leaves_image(box[i]);
 
@@ -72,7 +79,7 @@ fire_status_t fire_match(const fire_match_rule_t *rule, const fire_object_t *obj
         }
     }
     for (int64_t g = 0; g < nobject; g++)
-        if (!take_best_pair(&p, index, overlap)) break;
-    if (!rule->one_each) take_rest(&p, rule->least, index, overlap);
+        if (!match_best_pair(&p, index, overlap)) break;
+    if (!rule->one_each) match_rest(&p, rule->least, index, overlap);
     return FIRE_OK;
 }

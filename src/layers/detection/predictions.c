@@ -1,3 +1,4 @@
+/* predictions.c - shapes and values of a detector's predictions. */
 #include "layers/detection/predictions.h"
 
 fire_status_t fire_predictions_shape(const fire_layer_t *l, uint32_t classes,

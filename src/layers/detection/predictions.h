@@ -1,17 +1,22 @@
-/* predictions.h - what a detector's head gives: for each image and prior box a box (per
- * class, or one for all) and a score per class. Shared by DetectionOutput and
- * MultiBoxLoss, whose first three bottoms are locations, scores and priors. */
+/* predictions.h - the output of a detector's head: for each image and prior box an
+ * encoded box (per class, or one for all) and a score per class. DetectionOutput and
+ * MultiBoxLoss have it in their first three bottoms:
+ *
+ *   bottom 0: (N, priors * loc_classes * 4) locations
+ *   bottom 1: (N, priors * classes) scores
+ *   bottom 2: (1, 2, priors * 4) prior boxes; their variances in channel 1 */
 #ifndef FIRE_LAYERS_DETECTION_PREDICTIONS_H
 #define FIRE_LAYERS_DETECTION_PREDICTIONS_H
 #include "layers/detection/bbox.h"
 
 enum { FIRE_PREDICT_LOC, FIRE_PREDICT_CONF, FIRE_PREDICT_PRIOR };
 
+/* Sizes and, during a pass, values of these bottoms. */
 typedef struct fire_predictions {
     int64_t          images, priors;
-    int              classes, loc_classes; /* loc_classes 1: boxes are shared */
+    int              classes, loc_classes; /* loc_classes 1: one box for all classes */
     fire_bbox_code_t code;
-    bool             variance_done; /* is in the numbers already */
+    bool             variance_done; /* locations are not divided by the variances */
 
     const fire_bbox_t *loc;      /* [image][prior][loc_class] */
     const float       *conf;     /* [image][prior][class] */
@@ -19,9 +24,11 @@ typedef struct fire_predictions {
     const float       *variance; /* [prior][4] */
 } fire_predictions_t;
 
-/* Sizes, from the bottoms' shapes; fails where these do not belong together. */
+/* Set the sizes from the shapes of the bottoms; fails if they contradict each other.
+ * shared: one box for all classes. */
 fire_status_t fire_predictions_shape(const fire_layer_t *l, uint32_t classes,
                                      bool shared, fire_predictions_t *p);
+/* Point to the values of the bottoms; valid during a pass. */
 fire_status_t fire_predictions_read(const fire_layer_t *l, fire_predictions_t *p);
 
 static inline const float *fire_predictions_variance(const fire_predictions_t *p,
@@ -30,7 +37,7 @@ static inline const float *fire_predictions_variance(const fire_predictions_t *p
     return p->variance_done ? NULL : p->variance + 4 * prior;
 }
 
-/* The box that an image's prediction stands for. */
+/* Decode the box that is predicted for an image, prior and class (0 if shared). */
 fire_bbox_t fire_predictions_box(const fire_predictions_t *p, int64_t image,
                                  int64_t prior, int loc_class);
 #endif

@@ -1,6 +1,10 @@
-/* prior_box.c - the boxes that SSD's predictions are relative to: for every place of a
- * feature map (bottom 0) boxes of several sizes and aspect ratios, in units of the image
- * (bottom 1), and in a second channel the variances to scale predictions by. */
+/* prior_box.c - PriorBox: the boxes that SSD's predictions are relative to. At every
+ * place of a feature map there are boxes of several sizes and aspect ratios.
+ *
+ *   bottom 0: (N, C, H, W) the feature map; only its size is used
+ *   bottom 1: (N, C, height, width) the image; only its size is used
+ *   top 0:    (1, 2, H * W * boxes * 4): channel 0 the boxes (xmin, ymin, xmax, ymax
+ *             in units of the image), channel 1 the variances to scale them by */
 #include <math.h>
 #include <string.h>
 
@@ -10,14 +14,16 @@
 enum { MAX_RATIOS = 64 };
 
 typedef struct prior_box {
-    int   nratio; /* the first is 1 */
+    int   nratio; /* aspect ratios, the first is 1 */
     float ratio[MAX_RATIOS];
     float variance[4];
 
-    float  *boxes; /* the top's values: they follow from shapes */
+    float *
+        boxes; /* the top's values, which depend only on shapes; boxes, then variances */
     int64_t cap;
 } prior_box_t;
 
+/* Add an aspect ratio unless it is there already. */
 static fire_status_t add_ratio(prior_box_t *s, float ratio)
 {
     if (!(ratio > 0.0f))
@@ -69,6 +75,7 @@ static fire_status_t prior_box_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Boxes at each place: (sizes * ratios) + one per max_size. */
 static int64_t priors_per_place(const fire_layer_t *l)
 {
     const Caffe__PriorBoxParameter *p = l->param->prior_box_param;
@@ -90,7 +97,7 @@ static fire_status_t prior_box_reshape(fire_layer_t *l)
         (int64_t[]){1, 2, x->dim[2] * x->dim[3] * priors_per_place(l) * 4});
 }
 
-/* Image size and distance of places in pixels; index 0 is height, 1 is width. */
+/* Image size and distance between places, in pixels; [0] height, [1] width. */
 typedef struct grid {
     float image[2], step[2];
 } grid_t;
@@ -113,13 +120,14 @@ static grid_t find_grid(const fire_layer_t *l)
     return g;
 }
 
+/* The box of size w x h pixels around (x, y), in units of the image. */
 static fire_bbox_t box_at(const grid_t *g, float x, float y, float w, float h)
 {
     return (fire_bbox_t){(x - w / 2.0f) / g->image[1], (y - h / 2.0f) / g->image[0],
                          (x + w / 2.0f) / g->image[1], (y + h / 2.0f) / g->image[0]};
 }
 
-/* All boxes around one place; returns the place behind them. */
+/* Write all boxes of one place, in SSD's order; returns the end. */
 static fire_bbox_t *add_place(const fire_layer_t *l, const grid_t *g, float x, float y,
                               fire_bbox_t *box)
 {
@@ -147,6 +155,7 @@ static size_t bytes_of(const fire_layer_t *l)
     return (size_t)fire_blob_count(l->top[0]) * sizeof(float);
 }
 
+/* Compute the top's values, once per shape; forward copies them. */
 static fire_status_t prior_box_prepare(fire_layer_t *l)
 {
     const Caffe__PriorBoxParameter *p = l->param->prior_box_param;
@@ -209,7 +218,7 @@ const fire_layer_ops_t fire_layer_prior_box = {
     .type        = "PriorBox",
     .bottoms     = {2, 2},
     .tops        = {1, 1},
-    .no_gradient = 3, /* only the sizes of its bottoms count */
+    .no_gradient = 3, /* only the sizes of the bottoms are used */
     .state_size  = sizeof(prior_box_t),
     .setup       = prior_box_setup,
     .reshape     = prior_box_reshape,
