@@ -117,6 +117,7 @@ static fire_status_t dummy_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Fill one row (a sample) of a top. */
 static fire_status_t fill_row(fire_layer_t *l, int top, int64_t sample, float *out)
 {
     dummy_data_t  *d      = FIRE_STATE(l, dummy_data_t);

@@ -27,23 +27,23 @@ fire_bbox_t fire_bbox_encode(fire_bbox_code_t code, fire_bbox_t prior,
 }
 
 fire_bbox_t fire_bbox_decode(fire_bbox_code_t code, fire_bbox_t prior,
-                             const float *variance, fire_bbox_t code_box)
+                             const float *variance, fire_bbox_t encoded)
 {
     const float *v = variance != NULL ? variance : ones;
     float        w = prior.xmax - prior.xmin, h = prior.ymax - prior.ymin;
 
     if (code == CAFFE__PRIOR_BOX_PARAMETER__CODE_TYPE__CENTER_SIZE) {
-        float x  = v[0] * code_box.xmin * w + (prior.xmin + prior.xmax) / 2.0f;
-        float y  = v[1] * code_box.ymin * h + (prior.ymin + prior.ymax) / 2.0f;
-        float dx = expf(v[2] * code_box.xmax) * w / 2.0f;
-        float dy = expf(v[3] * code_box.ymax) * h / 2.0f;
+        float x  = v[0] * encoded.xmin * w + (prior.xmin + prior.xmax) / 2.0f;
+        float y  = v[1] * encoded.ymin * h + (prior.ymin + prior.ymax) / 2.0f;
+        float dx = expf(v[2] * encoded.xmax) * w / 2.0f;
+        float dy = expf(v[3] * encoded.ymax) * h / 2.0f;
 
         return (fire_bbox_t){x - dx, y - dy, x + dx, y + dy};
     }
     if (code == CAFFE__PRIOR_BOX_PARAMETER__CODE_TYPE__CORNER) w = h = 1.0f;
     return (fire_bbox_t){
-        prior.xmin + v[0] * code_box.xmin * w, prior.ymin + v[1] * code_box.ymin * h,
-        prior.xmax + v[2] * code_box.xmax * w, prior.ymax + v[3] * code_box.ymax * h};
+        prior.xmin + v[0] * encoded.xmin * w, prior.ymin + v[1] * encoded.ymin * h,
+        prior.xmax + v[2] * encoded.xmax * w, prior.ymax + v[3] * encoded.ymax * h};
 }
 
 static int better_first(const void *a, const void *b)

@@ -14,7 +14,7 @@ typedef Caffe__PriorBoxParameter__CodeType fire_bbox_code_t;
 fire_bbox_t fire_bbox_encode(fire_bbox_code_t code, fire_bbox_t prior,
                              const float *variance, fire_bbox_t box);
 fire_bbox_t fire_bbox_decode(fire_bbox_code_t code, fire_bbox_t prior,
-                             const float *variance, fire_bbox_t code_box);
+                             const float *variance, fire_bbox_t encoded);
 
 /* An index and its score. fire_rank() sorts by descending score, equal scores by
  * ascending index. */

@@ -1,6 +1,10 @@
-/* accuracy.c - share of items whose true class is among the top_k scores. A class
- * that ties with the true one counts as better. A second top holds the share for
- * each class. */
+/* accuracy.c - Accuracy: the fraction of items whose true class is among the top_k
+ * scores. A class with the same score as the true one counts as better.
+ *
+ *   bottom 0: (N, C, ...) scores, classes on `axis`
+ *   bottom 1: (N, ...) labels: bottom 0 without the axis of classes
+ *   top 0:    () accuracy
+ *   top 1:    (C) (optional) accuracy of each class */
 #include <string.h>
 
 #include "layers/loss/accuracy.h"
@@ -46,7 +50,7 @@ static fire_status_t accuracy_reshape(fire_layer_t *l)
     return l->ntop > 1 ? fire_blob_reshape(l->top[1], 1, &s->classes) : FIRE_OK;
 }
 
-/* Are there less than top_k others with at least the score of the true class? */
+/* Do fewer than top_k other classes have at least the score of the true class? */
 static bool is_hit(const accuracy_t *s, const float *score, int64_t truth)
 {
     int better = -1; /* the true class itself */

@@ -1,4 +1,5 @@
-/* accuracy.cu - Accuracy on the GPU. */
+/* accuracy.cu - Accuracy on the GPU: scores are judged in parallel, then one block
+ * averages. */
 #include "layers/loss/accuracy.h"
 
 #include "device/cuda/kernel/block.h"
@@ -11,7 +12,7 @@ typedef struct scores {
     fire_labels_t labels;
 } scores_t;
 
-/* hit[i]: 1, 0, or -1 for an item that does not count. A warp for each. */
+/* hit[i] = 1 (right), 0 (wrong) or -1 (ignored). A warp of 32 threads per item. */
 template <typename T>
 __global__ static void judge(scores_t s, const T *score, const float *label, float *hit)
 {
@@ -30,6 +31,7 @@ __global__ static void judge(scores_t s, const T *score, const float *label, flo
     }
 }
 
+/* One block: the mean over all items that count. */
 __global__ static void mean_hit(int64_t n, const float *hit, float *top)
 {
     float hits = 0, items = 0;
@@ -44,6 +46,7 @@ __global__ static void mean_hit(int64_t n, const float *hit, float *top)
     if (threadIdx.x == 0) *top = items == 0 ? 0.0f : hits / items;
 }
 
+/* One thread per class. */
 __global__ static void mean_per_class(int64_t n, int classes, const float *hit,
                                       const float *label, float *top)
 {

@@ -1,6 +1,12 @@
-/* contrastive_loss.c - draws pairs (a, b) of one class together and pushes others a
- * margin apart: loss = sum(y d^2 + (1 - y) max(margin - d, 0)^2) / 2N, d = |a - b|.
- * Bottom 2 holds y: is it a pair of one class? legacy_version takes margin - d^2. */
+/* contrastive_loss.c - ContrastiveLoss: pulls pairs of the same class together and
+ * pushes others at least a margin apart (Hadsell and others, 2006).
+ *
+ *   loss = sum(y d^2 + (1 - y) max(margin - d, 0)^2) / 2N,  d = |a - b|
+ *   with legacy_version: (1 - y) max(margin - d^2, 0)
+ *
+ *   bottom 0, 1: (N, C, 1, 1) features a and b
+ *   bottom 2:    (N) y: 1 if the pair is of the same class, else 0
+ *   top 0:       () loss */
 #include "device/cpu/blas.h"
 #include "layers/loss/losses.h"
 #include "layers/loss/formulas.h"
@@ -8,9 +14,9 @@
 typedef struct contrastive {
     float          margin;
     bool           legacy;
-    int64_t        items, n; /* n: elements of an item */
-    fire_scratch_t diff;     /* a - b */
-    fire_scratch_t dist_sq;  /* [items] its squared length */
+    int64_t        items, n; /* n: elements of a feature */
+    fire_scratch_t diff;     /* (items, n) a - b */
+    fire_scratch_t dist_sq;  /* (items) squared distances */
 } contrastive_t;
 
 static fire_status_t contrastive_reshape(fire_layer_t *l)
@@ -72,7 +78,7 @@ static fire_status_t contrastive_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* The divisor's sign is the bottom's. */
+/* Gradient of one bottom; the divisor is negative for b. */
 static fire_status_t backward_to(fire_layer_t *l, int bottom, float divisor)
 {
     const contrastive_t *s = l->state;

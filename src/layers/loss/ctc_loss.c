@@ -1,9 +1,13 @@
-/* ctc_loss.c - connectionist temporal classification (Graves et al., 2006): the negative
- * log probability of a label sequence, summed over all ways to spread it over time with
- * blanks in between; mean over the sequences.
+/* ctc_loss.c - CTCLoss: connectionist temporal classification (Graves and others,
+ * 2006): the negative log probability of a label sequence, summed over all alignments
+ * to time with blanks in between; mean over sequences.
  *
- * Bottoms: scores (T N C), before the softmax; cont (T N), as for LSTM: a sequence begins
- * at the first step and ends before the next 0; labels (L N), ended by a negative one. */
+ *   bottom 0: (T, N, C) scores before the softmax
+ *   bottom 1: (T, N) cont: a sequence begins at the first step, ends before the next 0
+ *   bottom 2: (L, N) labels, ended by a negative one
+ *   top 0:    () loss
+ *
+ * Computed in double, in log space, with the forward-backward algorithm. */
 #include <math.h>
 
 #include "layers/layer.h"
@@ -11,12 +15,12 @@
 enum { SCORES, CONT, LABELS };
 
 typedef struct ctc {
-    int64_t steps, rows, classes, labels, blank;
-    double *prob;  /* [step][class] of one sequence */
-    double *alpha; /* [step][state], log: of all that leads here */
-    double *beta;  /* [step][state], log: of all that follows */
-    int    *path;  /* [state] classes with blanks between: 2 labels + 1 */
-    double *grad;  /* [row][step][class] */
+    int64_t steps, rows, classes, labels, blank; /* T, N, C, L, index of the blank */
+    double *prob;  /* [step][class] softmax of one sequence */
+    double *alpha; /* [step][state] log probability of all paths up to here */
+    double *beta;  /* [step][state] log probability of all paths from here on */
+    int    *path;  /* [state] labels with blanks around: 2 * labels + 1 */
+    double *grad;  /* [row][step][class] gradient, for backward */
     int64_t cprob, calpha, cbeta, cpath, cgrad;
 } ctc_t;
 
@@ -70,6 +74,7 @@ static double add_logs(double a, double b)
     return high == -INFINITY ? high : high + log1p(exp(low - high));
 }
 
+/* Time steps of a sequence. */
 static int64_t length_of(const ctc_t *s, const float *cont, int64_t row)
 {
     int64_t t = 1;
@@ -79,7 +84,8 @@ static int64_t length_of(const ctc_t *s, const float *cont, int64_t row)
     return t;
 }
 
-/* Labels with blanks around each; returns the number of states. */
+/* Set path to the labels of a sequence with blanks around each. Fails if they do not
+ * fit in its steps: equal neighbours need a blank between them. */
 static fire_status_t make_path(ctc_t *s, const float *labels, int64_t row,
                                int64_t steps, int64_t *states_p)
 {
@@ -107,6 +113,7 @@ static fire_status_t make_path(ctc_t *s, const float *labels, int64_t row,
     return FIRE_OK;
 }
 
+/* Softmax of the scores of one sequence. */
 static void softmax(const ctc_t *s, const float *x, int64_t row, int64_t steps)
 {
     for (int64_t t = 0; t < steps; t++) {
@@ -122,17 +129,19 @@ static void softmax(const ctc_t *s, const float *x, int64_t row, int64_t steps)
     }
 }
 
-/* May a path go from state u - 2 to u, leaving out the blank between? */
+/* May a path go from state u - 2 to u, without the blank between? */
 static bool may_skip(const ctc_t *s, int64_t u)
 {
     return u >= 2 && s->path[u] != s->blank && s->path[u] != s->path[u - 2];
 }
 
+/* Log probability of state u's class at step t. */
 static double log_prob(const ctc_t *s, int64_t t, int64_t u)
 {
     return log(s->prob[t * s->classes + s->path[u]]);
 }
 
+/* Compute alpha. */
 static void run_forward(const ctc_t *s, int64_t steps, int64_t states)
 {
     for (int64_t t = 0; t < steps; t++) {
@@ -148,7 +157,8 @@ static void run_forward(const ctc_t *s, int64_t steps, int64_t states)
     }
 }
 
-/* beta leaves out the step itself, so that alpha + beta is the whole path. */
+/* Compute beta. It does not include step t itself, so that alpha + beta is the whole
+ * path. */
 static void run_backward(const ctc_t *s, int64_t steps, int64_t states)
 {
     for (int64_t t = steps - 1; t >= 0; t--) {
@@ -168,7 +178,8 @@ static void run_backward(const ctc_t *s, int64_t steps, int64_t states)
     }
 }
 
-/* Probability of a class less how much the paths through it count. */
+/* Gradient of the scores: softmax minus the posterior probability of the class at that
+ * step. */
 static void fill_gradient(const ctc_t *s, int64_t row, int64_t steps, int64_t states,
                           double total)
 {

@@ -1,4 +1,7 @@
-/* euclidean_loss.c - loss = sum((a - b)^2) / 2N; both bottoms take a gradient */
+/* euclidean_loss.c - EuclideanLoss: loss = sum((a - b)^2) / 2N.
+ *
+ *   bottom 0, 1: (N, ...) a and b, of the same shape; both have a gradient
+ *   top 0:       () loss */
 #include "layers/loss/pair_loss.h"
 
 static float half_of_squares(const fire_gpu_pair_t *p, float *diff)

@@ -1,4 +1,4 @@
-/* formulas.h - terms of losses and their slopes, for the CPU and for GPU kernels. */
+/* formulas.h - terms of losses and their derivatives; inline for CPU and GPU. */
 #ifndef FIRE_LAYERS_LOSS_FORMULAS_H
 #define FIRE_LAYERS_LOSS_FORMULAS_H
 #include <math.h>
@@ -6,15 +6,18 @@
 
 #include "layers/scalar.h"
 
-#define FIRE_LEAST_PROBABILITY 1e-20f /* inside of log */
+#define FIRE_LEAST_PROBABILITY 1e-20f /* lower bound of a probability before its log */
 
-/* log(1 + exp(x)) - x * target, negated, without overflow for large |x| */
+/* x * target - log(1 + exp(x)): the log likelihood of a target in 0 ... 1, without
+ * overflow for large |x|. */
 FIRE_EVERYWHERE float fire_cross_entropy(float x, float target)
 {
     return x * (target - (float)(x >= 0)) -
            logf(1.0f + expf(x - 2.0f * x * (float)(x >= 0)));
 }
 
+/* (sigma x)^2 / 2 for |x| < 1 / sigma^2, else |x| - 1 / (2 sigma^2); and its
+ * derivative. */
 FIRE_EVERYWHERE float fire_smooth_l1(float sigma2, float x)
 {
     return fabsf(x) < 1.0f / sigma2 ? 0.5f * x * x * sigma2 : fabsf(x) - 0.5f / sigma2;
@@ -25,14 +28,14 @@ FIRE_EVERYWHERE float fire_smooth_l1_slope(float sigma2, float x)
     return fabsf(x) < 1.0f / sigma2 ? sigma2 * x : fire_sign(x);
 }
 
-/* ContrastiveLoss: how far a pair of different classes, at this squared distance, is
- * from being apart enough, before max(., 0). */
+/* ContrastiveLoss: margin minus distance (legacy: minus squared distance) of a pair of
+ * different classes; it adds to the loss if it is positive. */
 FIRE_EVERYWHERE float fire_contrast_gap(float margin, bool legacy, float dist_sq)
 {
     return margin - (legacy ? dist_sq : sqrtf(dist_sq));
 }
 
-/* What the difference of a pair is multiplied with to give its gradient. */
+/* The factor of (a - b) in the gradient of a; alpha is the loss weight / N. */
 FIRE_EVERYWHERE float fire_contrast_pull(float margin, bool legacy, float dist_sq,
                                          bool same, float alpha)
 {

@@ -1,5 +1,9 @@
-/* hinge_loss.c - loss = sum over classes of max(0, 1 + x), with -x for the true class;
- * or of the squares of that (norm: L2). Divided by the number of items. */
+/* hinge_loss.c - HingeLoss: loss = sum over classes of max(0, 1 + x) / N, with -x for
+ * the true class; with norm: L2 of its square.
+ *
+ *   bottom 0: (N, C) scores
+ *   bottom 1: (N) labels
+ *   top 0:    () loss */
 #include "device/cpu/blas.h"
 #include "layers/loss/losses.h"
 #include "layers/scalar.h"
@@ -8,7 +12,7 @@ typedef struct hinge {
     fire_loss_t    labels; /* no label is ignored */
     bool           squared;
     int64_t        items, classes;
-    fire_scratch_t margin; /* max(0, 1 +- x) */
+    fire_scratch_t margin; /* (N, C) max(0, 1 +- x), for backward */
 } hinge_t;
 
 static fire_status_t hinge_reshape(fire_layer_t *l)

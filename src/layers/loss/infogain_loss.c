@@ -1,5 +1,11 @@
-/* infogain_loss.c - loss = -sum over k of H[label][k] log softmax(x)[k] / normalizer.
- * The matrix H, classes x classes, comes from a binaryproto file or from bottom 2. */
+/* infogain_loss.c - InfogainLoss: loss = -sum over items and classes k of H[label][k]
+ * log softmax(x)[k] / normalizer. With H = identity it is SoftmaxWithLoss.
+ *
+ *   bottom 0: (N, C, ...) scores, classes on `axis`
+ *   bottom 1: (N, ...) labels: bottom 0 without the axis of classes
+ *   bottom 2: (1, 1, C, C) the matrix H (optional; else from a .binaryproto)
+ *   top 0:    () loss
+ *   top 1:    (N, C, ...) (optional) softmax of bottom 0 */
 #include "layers/common/softmax.h"
 #include "layers/memory_cuda.h"
 #include "layers/loss/losses.h"
@@ -10,9 +16,9 @@
 typedef struct infogain {
     fire_loss_t    loss;
     fire_softmax_t softmax;
-    fire_blob_t   *prob;
-    fire_blob_t   *matrix; /* from the file; NULL: bottom 2 */
-    float         *row_sum;
+    fire_blob_t   *prob;    /* softmax of bottom 0 */
+    fire_blob_t   *matrix;  /* H from the file; NULL: bottom 2 has it */
+    float         *row_sum; /* [classes] sums of H's rows, for backward */
 } infogain_t;
 
 static fire_status_t fill_matrix(const Caffe__BlobProto *proto, const char *path,
@@ -58,6 +64,7 @@ static fire_status_t infogain_setup(fire_layer_t *l)
     return fire_blob_create(&s->prob);
 }
 
+/* The blob that has H. */
 static fire_blob_t *matrix_of(const fire_layer_t *l)
 {
     return l->nbottom < 3 ? FIRE_STATE(l, infogain_t)->matrix : l->bottom[2];

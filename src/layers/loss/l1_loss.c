@@ -1,4 +1,7 @@
-/* l1_loss.c - loss = sum |a - b| / N; both bottoms take a gradient */
+/* l1_loss.c - L1Loss: loss = sum |a - b| / N.
+ *
+ *   bottom 0, 1: (N, ...) a and b, of the same shape; both have a gradient
+ *   top 0:       () loss */
 #include "layers/loss/pair_loss.h"
 #include "layers/scalar.h"
 

@@ -1,3 +1,4 @@
+/* loss.c - normalization of losses and reading of labels. */
 #include "layers/loss/loss.h"
 
 #include "layers/scalar.h"
@@ -59,13 +60,13 @@ float fire_loss_normalizer(const fire_loss_t *s, int64_t outer, int64_t inner,
     default:
         n = (float)valid;
     }
-    return fire_max(1.0f, n); /* a batch without labels has loss 0, not NaN */
+    return fire_max(1.0f, n); /* so a batch without labels has loss 0, not NaN */
 }
 
 fire_status_t fire_loss_label(const fire_loss_t *s, float label, int64_t item,
                               int64_t classes, int64_t *class_p)
 {
-    /* Fractions are cut off, as in Caffe. NaN fails both comparisons. */
+    /* Fractions are truncated, as in Caffe. NaN fails both comparisons. */
     bool is_int = label > -2147483648.0f && label < 2147483648.0f;
 
     if (is_int && s->has_ignore && (int)label == s->ignore) {

@@ -1,10 +1,12 @@
+/* losses.cu - GPU kernels of losses. Sums are reduced in a fixed
+ * order, so results are the same in every run. */
 #include "layers/loss/losses.h"
 
 #include "device/cuda/kernel/each.h"
 #include "layers/loss/labels.h"
 #include "layers/loss/formulas.h"
 
-/* Those of a loss without rules of its own, in silence: for backward. */
+/* The class of a label, without reporting wrong ones: forward has reported them. */
 __device__ static int class_of(float label, int64_t classes)
 {
     fire_labels_t any = {};
@@ -17,7 +19,7 @@ static fire_labels_t labels_of(fire_stream_t *s, const fire_loss_t &rule)
     return fire_labels_t{rule.has_ignore, rule.ignore, fire_cuda_make_reporter(s)};
 }
 
-/* As fire_loss_normalizer(), with a count that only the GPU knows. */
+/* fire_loss_normalizer() with `valid` counted on the GPU. */
 __device__ static float divisor(const fire_loss_t &loss, int64_t outer, int64_t inner,
                                 float valid)
 {
@@ -33,6 +35,7 @@ __device__ static float divisor(const fire_loss_t &loss, int64_t outer, int64_t 
 
 /* ---- pairs ---- */
 
+/* The weighted difference of element i. */
 __device__ static float difference(const fire_gpu_pair_t &p, int64_t i)
 {
     float d = p.a[i] - p.b[i];
@@ -116,7 +119,7 @@ fire_status_t fire_gpu_sigmoid_dx(fire_stream_t *s, const fire_gpu_sigmoid_t *si
 
 /* ---- classes ---- */
 
-/* max(0, 1 + x), with -x for the true class. */
+/* max(0, 1 + x), with -x for the true class */
 __device__ static float hinge(float x, bool is_true)
 {
     return fire_max(0.0f, 1.0f + (is_true ? -x : x));
@@ -185,6 +188,7 @@ fire_status_t fire_gpu_multinomial_dx(fire_stream_t *s, int64_t items, int64_t c
 
 /* ---- information gain ---- */
 
+/* Softmax of n values, `step` elements apart. */
 __device__ static void softmax(int64_t n, int64_t step, const float *x, float *y)
 {
     float max = x[0], sum = 0;
@@ -246,6 +250,7 @@ fire_status_t fire_gpu_infogain_dx(fire_stream_t *s, const fire_gpu_infogain_t *
 
 /* ---- contrast, a block for each pair ---- */
 
+/* Squared distance of a pair, computed by the whole block. */
 __device__ static float distance(const fire_gpu_contrast_t &c, int64_t item)
 {
     float sum = 0;
@@ -258,7 +263,7 @@ __device__ static float distance(const fire_gpu_contrast_t &c, int64_t item)
     return fire_block_sum(sum);
 }
 
-/* One block: pairs come one after the other. */
+/* One block for all pairs, one after the other. */
 __global__ static void contrast_loss(fire_gpu_contrast_t c, float *top)
 {
     float loss = 0;

@@ -1,17 +1,17 @@
-/* losses.h - GPU arithmetic of losses: forward gives one number; backward is weighted with
- * *seed / divisor, where seed is the gradient of the loss itself. All arrays are float32
+/* losses.h - GPU kernels of losses. Forward writes one number. Backward multiplies by
+ * *seed / divisor, where *seed is the gradient of the loss itself. Arrays are float32
  * in device memory. A label that is no class makes the loss NaN. */
 #ifndef FIRE_LAYERS_LOSS_LOSSES_H
 #define FIRE_LAYERS_LOSS_LOSSES_H
 #include "layers/loss/loss.h"
 
 FIRE_BEGIN_C
-/* Losses of pairs a, b of n elements, and their gradient with respect to a; with a
- * negative divisor, to b. */
+/* Losses of pairs: sum over n elements of f(a - b), and the gradient of a; with a
+ * negative divisor, of b. */
 typedef enum fire_gpu_pair_kind {
-    FIRE_PAIR_SQUARE, /* (a - b)^2 */
-    FIRE_PAIR_ABS,    /* |a - b| */
-    FIRE_PAIR_SMOOTH, /* Fast R-CNN's, of in (a - b), times out */
+    FIRE_PAIR_SQUARE, /* EuclideanLoss: (a - b)^2 */
+    FIRE_PAIR_ABS,    /* L1Loss: |a - b| */
+    FIRE_PAIR_SMOOTH, /* SmoothL1Loss: out * f(in * (a - b)) */
 } fire_gpu_pair_kind_t;
 
 typedef struct fire_gpu_pair {
@@ -28,8 +28,8 @@ fire_status_t fire_gpu_pair_loss(fire_stream_t *s, const fire_gpu_pair_t *p,
 fire_status_t fire_gpu_pair_dx(fire_stream_t *s, const fire_gpu_pair_t *p,
                                const float *seed, float divisor, float *dx);
 
-/* SigmoidCrossEntropyLoss over n targets of `items` items. normalizer: what the loss was
- * divided by, for backward. */
+/* SigmoidCrossEntropyLoss of n elements in `items` items. *normalizer: what the loss
+ * was divided by, kept for backward. */
 typedef struct fire_gpu_sigmoid {
     fire_loss_t  rule;
     int64_t      items, n;
@@ -42,7 +42,7 @@ fire_status_t fire_gpu_sigmoid_dx(fire_stream_t *s, const fire_gpu_sigmoid_t *g,
                                   const float *seed, const float *normalizer,
                                   float *dx);
 
-/* HingeLoss and MultinomialLogisticLoss: items x classes. */
+/* HingeLoss and MultinomialLogisticLoss: x, p (items, classes), label (items). */
 fire_status_t fire_gpu_hinge_loss(fire_stream_t *s, bool squared, int64_t items,
                                   int64_t classes, const float *x, const float *label,
                                   float *top);
@@ -56,7 +56,8 @@ fire_status_t fire_gpu_multinomial_dx(fire_stream_t *s, int64_t items, int64_t c
                                       const float *seed, float divisor, const float *p,
                                       const float *label, float *dx);
 
-/* InfogainLoss: outer x classes x inner, matrix h of classes x classes. */
+/* InfogainLoss: x, prob (outer, classes, inner), label (outer, inner), h (classes,
+ * classes). */
 typedef struct fire_gpu_infogain {
     fire_loss_t  rule;
     int64_t      outer, classes, inner;
@@ -70,7 +71,7 @@ fire_status_t fire_gpu_infogain_dx(fire_stream_t *s, const fire_gpu_infogain_t *
                                    const float *seed, const float *prob,
                                    const float *normalizer, float *dx);
 
-/* ContrastiveLoss of `items` pairs of n numbers each. */
+/* ContrastiveLoss: a, b (items, n), same (items). */
 typedef struct fire_gpu_contrast {
     float        margin;
     bool         legacy;
@@ -80,7 +81,7 @@ typedef struct fire_gpu_contrast {
 
 fire_status_t fire_gpu_contrast_loss(fire_stream_t *s, const fire_gpu_contrast_t *c,
                                      float *top);
-/* With respect to a; with a negative divisor, to b. */
+/* Gradient of a; with a negative divisor, of b. */
 fire_status_t fire_gpu_contrast_dx(fire_stream_t *s, const fire_gpu_contrast_t *c,
                                    const float *seed, float divisor, float *dx);
 FIRE_END_C

@@ -1,5 +1,9 @@
-/* multinomial_loss.c - loss = -sum(log p[label]) / N for probabilities p (of a Softmax
- * layer). Training is more stable with SoftmaxWithLoss, which joins the two. */
+/* multinomial_loss.c - MultinomialLogisticLoss: loss = -sum(log p[label]) / N.
+ * SoftmaxWithLoss is numerically more stable and includes the softmax.
+ *
+ *   bottom 0: (N, C) probabilities p, of a Softmax layer
+ *   bottom 1: (N) labels
+ *   top 0:    () loss */
 #include "device/cpu/blas.h"
 #include "layers/loss/losses.h"
 #include "layers/loss/formulas.h"

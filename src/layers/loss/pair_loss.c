@@ -1,3 +1,4 @@
+/* pair_loss.c - forward and backward of losses that compare two bottoms. */
 #include "layers/loss/pair_loss.h"
 
 fire_status_t fire_pair_loss_reshape(fire_layer_t *l)
@@ -12,7 +13,7 @@ void fire_pair_loss_teardown(fire_layer_t *l)
     fire_scratch_free(&FIRE_STATE(l, fire_pair_loss_t)->diff);
 }
 
-/* Bottoms 2 and 3 are weights, if there are any. */
+/* Bottoms 2 and 3 (optional) are weights. */
 static fire_status_t read_bottoms(fire_layer_t *l, fire_gpu_pair_t *p)
 {
     const fire_pair_loss_t *s = l->state;
@@ -41,7 +42,7 @@ static fire_status_t pair_loss_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* The divisor's sign is the bottom's. */
+/* Gradient of one bottom; the divisor is negative for b. */
 static fire_status_t backward_to(fire_layer_t *l, int bottom, float divisor)
 {
     const fire_pair_loss_t *s = l->state;

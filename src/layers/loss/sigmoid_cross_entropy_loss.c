@@ -1,5 +1,9 @@
-/* sigmoid_cross_entropy_loss.c - cross entropy of sigmoid(x) with targets in [0, 1],
- * for each element on its own */
+/* sigmoid_cross_entropy_loss.c - SigmoidCrossEntropyLoss: loss = -sum(t log s + (1 - t)
+ * log(1 - s)) / normalizer, s = sigmoid(x), each element on its own.
+ *
+ *   bottom 0: (N, ...) scores x
+ *   bottom 1: (N, ...) targets t in 0 ... 1
+ *   top 0:    () loss */
 #include <math.h>
 
 #include "device/cpu/blas.h"
@@ -10,7 +14,7 @@
 typedef struct sigmoid_loss {
     fire_loss_t    loss;
     float          normalizer; /* of the last forward */
-    fire_scratch_t sigmoid;
+    fire_scratch_t sigmoid;    /* sigmoid(x), for backward */
 } sigmoid_loss_t;
 
 static fire_status_t sigmoid_loss_setup(fire_layer_t *l)

@@ -1,6 +1,10 @@
-/* smooth_l1_loss.c - Fast R-CNN's loss = sum f(w_in (a - b)) w_out / N, with f(x) =
- * (sigma x)^2 / 2 near zero and |x| - 1 / (2 sigma^2) beyond |x| = 1 / sigma^2. The
- * weights are bottoms 2 and 3, or all 1. */
+/* smooth_l1_loss.c - SmoothL1Loss of Fast R-CNN (Girshick, 2015): loss = sum w_out
+ * f(w_in (a - b)) / N, where f(x) = (sigma x)^2 / 2 if |x| < 1 / sigma^2, else |x| - 1
+ * / (2 sigma^2).
+ *
+ *   bottom 0, 1: (N, ...) a and b, of the same shape; both have a gradient
+ *   bottom 2, 3: (N, ...) w_in and w_out (optional, else 1)
+ *   top 0:       () loss */
 #include "layers/loss/formulas.h"
 #include "layers/loss/pair_loss.h"
 

@@ -1,4 +1,9 @@
-/* softmax_loss.c - loss = -sum(log softmax(x)[label]) / normalizer */
+/* softmax_loss.c - SoftmaxWithLoss: loss = -sum(log softmax(x)[label]) / normalizer.
+ *
+ *   bottom 0: (N, C, ...) scores x, classes on `axis`
+ *   bottom 1: (N, ...) labels: bottom 0 without the axis of classes
+ *   top 0:    () loss
+ *   top 1:    (N, C, ...) (optional) softmax(x) */
 
 #include <float.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* softmax_loss.h - what the kernels of SoftmaxWithLoss share. */
+/* softmax_loss.h - the state of SoftmaxWithLoss, and what its kernels share. */
 #ifndef FIRE_LAYERS_LOSS_SOFTMAX_LOSS_H
 #define FIRE_LAYERS_LOSS_SOFTMAX_LOSS_H
 #include "layers/common/softmax.h"
@@ -10,8 +10,8 @@ typedef struct fire_softmax_loss {
     fire_blob_t   *prob; /* softmax(x), for backward and the second top */
 } fire_softmax_loss_t;
 
-/* Top 0 of what prob says about the labels. */
+/* Compute top 0 from the softmax. */
 fire_status_t fire_softmax_loss_sum(fire_layer_t *l, const float *prob);
-/* What a gradient is multiplied by: the loss's weight over its normalizer. */
+/* *weight_p = gradient of the loss / normalizer, the factor of all gradients. */
 fire_status_t fire_softmax_loss_weight(fire_layer_t *l, float *weight_p);
 #endif

@@ -1,7 +1,7 @@
-/* softmax_loss_simd.c - SoftmaxWithLoss, 16 numbers at a time: classes of one item where
- * they lie side by side, else places. Forward goes through an item while it is in the
- * cache, backward through everything once. exp is a polynomial, right to 1e-7; numbers
- * below 1e-37 are zero. */
+/* softmax_loss_simd.c - SoftmaxWithLoss with vectors of 16 floats: along the classes of
+ * an item if they are contiguous (inner 1), else along places. Forward makes three
+ * passes over an item while it is in the cache. exp is a polynomial with a relative
+ * error of 1e-7; results below 1e-37 are 0. */
 #include <math.h>
 #include <string.h>
 
@@ -18,10 +18,12 @@ static const char *softmax_loss_simd_declines(const fire_layer_t *l)
     return m->outer * m->classes * m->inner == 0 ? "the input is empty" : NULL;
 }
 
-/* e^v for v <= 0: 2^n times a polynomial in what is left, at most log(2) / 2. */
+/* e^v for v <= 0: 2^n times a polynomial of the remainder, which is at most log(2) /
+ * 2. */
 FIRE_SIMD fire_vf_t exponential(fire_vf_t v)
 {
-    const float lowest = -87.0f, round = 12582912.0f; /* leaves integers: 1.5 * 2^23 */
+    /* adding and subtracting it rounds to integers: 1.5 * 2^23 */
+    const float lowest = -87.0f, round = 12582912.0f;
     fire_vi_t   below = v < lowest;
     fire_vf_t   shifted, whole, r, p;
 
@@ -44,7 +46,7 @@ FIRE_SIMD fire_vf_t larger(fire_vf_t a, fire_vf_t b)
     return fire_vf_select(a > b, a, b);
 }
 
-/* n numbers, at most 16, and `rest` behind them */
+/* Load n floats, at most 16; the others are `rest`. */
 FIRE_SIMD fire_vf_t load_some(const float *x, int64_t n, float rest)
 {
     fire_vf_t v = fire_vf_all(rest);
@@ -58,7 +60,7 @@ FIRE_SIMD void store_some(float *y, int64_t n, fire_vf_t v)
     memcpy(y, &v, (size_t)(n < FIRE_LANES ? n : FIRE_LANES) * sizeof(*y));
 }
 
-/* One item of n classes side by side. */
+/* Softmax of n contiguous classes. */
 FIRE_SIMD void softmax_row(int64_t n, const float *x, float *y)
 {
     fire_vf_t best = fire_vf_all(-INFINITY), sums = {0};
@@ -81,7 +83,7 @@ FIRE_SIMD void softmax_row(int64_t n, const float *x, float *y)
         store_some(y + i, n - i, load_some(y + i, n - i, 0) / sum);
 }
 
-/* 16 places of one item, whose classes are `step` numbers apart. */
+/* Softmax at 16 places of an item, whose classes are `step` floats apart. */
 FIRE_SIMD void softmax_places(int64_t classes, int64_t step, const float *x, float *y)
 {
     fire_vf_t best = fire_vf_all(-INFINITY), sum = {0};
@@ -100,7 +102,8 @@ FIRE_SIMD void softmax_places(int64_t classes, int64_t step, const float *x, flo
                       fire_vf_load(y, FIRE_F32, FIRE_LANES, c * step) / sum);
 }
 
-/* The last 16 places may overlap those before: they get the same values again. */
+/* Softmax of one item. The last 16 places may overlap those before and get the same
+ * values again. */
 FIRE_VECTOR static void softmax_item(const fire_softmax_t *m, const float *x, float *y)
 {
     if (m->inner == 1) {
@@ -129,13 +132,15 @@ static fire_status_t softmax_loss_simd_forward(fire_layer_t *l)
     return fire_softmax_loss_sum(l, prob);
 }
 
+/* y = x * by */
 FIRE_VECTOR static void scale_row(int64_t n, float by, const float *x, float *y)
 {
     for (int64_t i = 0; i < n; i++)
         y[i] = x[i] * by;
 }
 
-/* (prob - 1) weight for the label's class, zeros where the label is left out. */
+/* dx = (prob - 1) * weight for the label's class; 0 for all classes where the label is
+ * ignored. */
 static fire_status_t correct_labels(const fire_softmax_loss_t *s, const float *label,
                                     const float *prob, float weight, float *dx)
 {

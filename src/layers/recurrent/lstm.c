@@ -1,8 +1,11 @@
-/* lstm.c - long short-term memory (Hochreiter, Schmidhuber 1997; in the form of Zaremba,
- * Sutskever 2014), unrolled over time. Gates are in the order i, f, o, g. */
+/* lstm.c - LSTM: long short-term memory (Hochreiter and Schmidhuber, 1997; in the form
+ * of Zaremba and Sutskever, 2014), unrolled over T time steps. Bottoms, tops and blobs:
+ * recurrent.h. The 4 D gates of a step are in the order i, f, o, g; lstm_cell.h has the
+ * formulas. */
 #include "layers/recurrent/lstm_cell.h"
 #include "layers/recurrent/recurrent.h"
 
+/* Indices of the states: output and cell. */
 enum { H, C };
 
 static fire_status_t lstm_setup(fire_layer_t *l)

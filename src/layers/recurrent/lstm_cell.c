@@ -1,3 +1,4 @@
+/* lstm_cell.c - the LSTM cell for all cells of a time step, on CPU or GPU. */
 #include "layers/recurrent/lstm_cell.h"
 
 #include "layers/recurrent/recurrent_cuda.h"

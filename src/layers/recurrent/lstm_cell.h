@@ -1,5 +1,6 @@
-/* lstm_cell.h - one time step of an LSTM without its matrix products: from the cell
- * state before and the gates' inputs to the cell state and output after.
+/* lstm_cell.h - one time step of an LSTM without its matrix products: from the previous
+ * cell state and the gates' inputs to the new cell state and output.
+ *
  *   i, f, o = sigmoid(x_i), cont * sigmoid(x_f), sigmoid(x_o);  g = tanh(x_g)
  *   c = f * c_prev + i * g;  h = o * tanh(c) */
 #ifndef FIRE_LAYERS_RECURRENT_LSTM_CELL_H
@@ -9,8 +10,9 @@
 #include "base/everywhere.h"
 #include "layers/layer.h"
 
-/* rows sequences of `units` cells, where l's kernel runs; x and dx are rows x 4 units: i,
- * f, o, g. cont is 0 where a new sequence begins and 1 elsewhere. */
+/* One step of `rows` sequences with `units` cells each, on the place of l's kernel.
+ * c_prev, c, h and their gradients: (rows, units). x, dx: (rows, 4, units) in the order
+ * i, f, o, g. cont: (rows), 0 where a new sequence begins, else 1. */
 fire_status_t fire_lstm_cell(const fire_layer_t *l, int64_t rows, int64_t units,
                              const float *c_prev, const float *x, const float *cont,
                              float *c, float *h);
@@ -25,7 +27,7 @@ typedef struct fire_lstm_gates {
     float i, f, o, g;
 } fire_lstm_gates_t;
 
-/* Constants in double, exp in the argument's precision: what Caffe's C++ comes to. */
+/* Constants are double and exp has the argument's precision, as in Caffe's C++. */
 FIRE_EVERYWHERE float fire_lstm_sigmoid(float x)
 {
     return (float)(1.0 / (1.0 + expf(-x)));

@@ -1,5 +1,11 @@
-/* lstm_unit.c - one time step of an LSTM, given the gates' inputs: (c_prev, x, cont) to
- * (c, h). The part of LSTM that has no weights. */
+/* lstm_unit.c - LSTMUnit: one time step of an LSTM without weights; Caffe's LSTM layer
+ * is built of these.
+ *
+ *   bottom 0: (1, N, D) previous cell state
+ *   bottom 1: (1, N, 4 D) inputs of the gates i, f, o, g
+ *   bottom 2: (1, N) cont: 0 where a new sequence begins, else 1
+ *   top 0:    (1, N, D) cell state
+ *   top 1:    (1, N, D) output */
 #include "layers/layer.h"
 #include "layers/recurrent/lstm_cell.h"
 

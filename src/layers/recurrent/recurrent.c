@@ -1,5 +1,7 @@
+/* recurrent.c - setup and shapes of recurrent layers. */
 #include "layers/recurrent/recurrent.h"
 
+/* Check the numbers of bottoms and tops. */
 static fire_status_t check_bottoms(const fire_layer_t *l, const fire_recurrent_t *s)
 {
     int want = 2 + (s->expose ? s->nstate : 0);
@@ -22,6 +24,7 @@ static fire_status_t check_bottoms(const fire_layer_t *l, const fire_recurrent_t
     return FIRE_OK;
 }
 
+/* Inputs per sequence and step. */
 static int64_t inputs_of(const fire_layer_t *l)
 {
     const fire_blob_t *x = l->bottom[FIRE_RECURRENT_X];
@@ -29,6 +32,7 @@ static int64_t inputs_of(const fire_layer_t *l)
     return fire_blob_count_range(x, 2, x->ndim);
 }
 
+/* Static inputs per sequence. */
 static int64_t statics_of(const fire_layer_t *l)
 {
     const fire_blob_t *x = l->bottom[FIRE_RECURRENT_STATIC];
@@ -64,6 +68,7 @@ fire_status_t fire_recurrent_setup(fire_layer_t *l, int nstate, int gates_per_un
     return fire_layer_add_blob(l, 2, (int64_t[]){s->gates, s->units}, p->weight_filler);
 }
 
+/* Draw as many random numbers as filling a blob of this shape draws. */
 static fire_status_t draw_again(fire_layer_t *l, const fire_blob_t *like)
 {
     const Caffe__RecurrentParameter *p = l->param->recurrent_param;
@@ -90,6 +95,7 @@ fire_status_t fire_recurrent_draw_steps(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Must the blob's shape begin with dim? It may have more axes. */
 static fire_status_t check_shape(const fire_blob_t *b, const char *what, int ndim,
                                  const int64_t *dim)
 {

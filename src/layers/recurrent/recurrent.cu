@@ -1,3 +1,5 @@
+/* recurrent.cu - GPU kernels of recurrent layers. The formulas of a cell are those of
+ * the CPU (lstm_cell.h). */
 #include "layers/recurrent/recurrent_cuda.h"
 
 #include "device/cuda/cublas.h"

@@ -1,4 +1,4 @@
-/* recurrent_cuda.h - GPU arithmetic of recurrent layers. All arrays are float32 in device
+/* recurrent_cuda.h - GPU kernels of recurrent layers. Arrays are float32 in device
  * memory. */
 #ifndef FIRE_LAYERS_RECURRENT_RECURRENT_CUDA_H
 #define FIRE_LAYERS_RECURRENT_RECURRENT_CUDA_H
@@ -11,7 +11,7 @@ fire_status_t fire_gpu_product(const fire_layer_t *l, fire_trans_t ta, fire_tran
                                int64_t m, int64_t n, int64_t k, const float *a,
                                const float *b, float beta, float *c);
 
-/* y[row] = factor[row] * x[row], and y[row] += x for all rows. */
+/* y[row] = factor[row] * x[row]; y[row] += x, for all rows of `width` floats. */
 fire_status_t fire_gpu_scale_rows(fire_stream_t *s, int64_t rows, int64_t width,
                                   const float *factor, const float *x, float *y);
 fire_status_t fire_gpu_add_row(fire_stream_t *s, int64_t rows, int64_t width,

@@ -1,5 +1,5 @@
-/* recurrent_math.c - memory and arithmetic of recurrent layers, on the place where their
- * kernel runs. */
+/* recurrent_math.c - memory and arithmetic of recurrent layers, on the place of their
+ * kernel: each function runs on the CPU or calls the GPU's (recurrent_cuda.h). */
 #include "device/cpu/blas.h"
 #include "layers/recurrent/recurrent_cuda.h"
 #include "layers/common/sums.h"
@@ -10,8 +10,9 @@ static const fire_device_t *device_of(const fire_layer_t *l)
     return fire_device_find(l->kernel->where);
 }
 
-/* What was there stays; the rest is zero. */
-fire_status_t fire_recurrent_fit(const fire_layer_t *l, fire_room_t *r, int64_t n)
+/* Old contents are kept; new memory is zero. */
+fire_status_t fire_recurrent_fit(const fire_layer_t *l, fire_recurrent_buffer_t *r,
+                                 int64_t n)
 {
     const fire_device_t *device = device_of(l);
     void                *fresh;
@@ -24,14 +25,14 @@ fire_status_t fire_recurrent_fit(const fire_layer_t *l, fire_room_t *r, int64_t 
         device->free(st < 0 ? fresh : r->x);
         if (st < 0) return st;
     }
-    *r = (fire_room_t){fresh, n};
+    *r = (fire_recurrent_buffer_t){fresh, n};
     return FIRE_OK;
 }
 
-static void release(const fire_layer_t *l, fire_room_t *r)
+static void release(const fire_layer_t *l, fire_recurrent_buffer_t *r)
 {
     if (r->x != NULL) device_of(l)->free(r->x);
-    *r = (fire_room_t){0};
+    *r = (fire_recurrent_buffer_t){0};
 }
 
 fire_status_t fire_recurrent_prepare(fire_layer_t *l)
@@ -46,7 +47,7 @@ fire_status_t fire_recurrent_prepare(fire_layer_t *l)
     }
     FIRE_TRY(fire_recurrent_fit(l, &s->gate, s->steps * gates));
     FIRE_TRY(fire_recurrent_fit(l, &s->d_gate, s->steps * gates));
-    FIRE_TRY(fire_recurrent_fit(l, &s->conted, s->steps * state));
+    FIRE_TRY(fire_recurrent_fit(l, &s->masked, s->steps * state));
     FIRE_TRY(fire_recurrent_fit(l, &s->d_static, gates));
     FIRE_TRY(fire_recurrent_fit(l, &s->work, gates + state));
     FIRE_TRY(fire_recurrent_fit(l, &s->ones, n));
@@ -68,7 +69,7 @@ void fire_recurrent_release(fire_layer_t *l)
     }
     release(l, &s->gate);
     release(l, &s->d_gate);
-    release(l, &s->conted);
+    release(l, &s->masked);
     release(l, &s->d_static);
     release(l, &s->work);
     release(l, &s->ones);

@@ -1,7 +1,8 @@
-/* recurrent_run.c - forward and backward of what RNN and LSTM share. */
+/* recurrent_run.c - forward and backward of what RNN and LSTM share: state, gates,
+ * recurrent weights. */
 #include "layers/recurrent/recurrent.h"
 
-/* This lane's carried state i, zeros at first. */
+/* The state i that this lane's last pass ended with; zeros at first. */
 static fire_status_t find_carry(fire_layer_t *l, int i, float **carry_p)
 {
     fire_recurrent_t *s  = FIRE_STATE(l, fire_recurrent_t);
@@ -13,6 +14,7 @@ static fire_status_t find_carry(fire_layer_t *l, int i, float **carry_p)
     return FIRE_OK;
 }
 
+/* Copy the state before the first step to state[i]. */
 static fire_status_t load_state(fire_layer_t *l)
 {
     fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);
@@ -43,7 +45,7 @@ fire_status_t fire_recurrent_begin(fire_layer_t *l)
     if (!s->has_static) return FIRE_OK;
     FIRE_IN(l, l->bottom[FIRE_RECURRENT_STATIC], FIRE_DATA, &x);
     return fire_recurrent_product(l, s->w_static, -1, s->rows, x,
-                                  s->d_static.x); /* free until backward */
+                                  s->d_static.x); /* d_static is free until backward */
 }
 
 fire_status_t fire_recurrent_gates(fire_layer_t *l, int64_t t, float **gate_p)
@@ -51,14 +53,14 @@ fire_status_t fire_recurrent_gates(fire_layer_t *l, int64_t t, float **gate_p)
     fire_recurrent_t *s      = FIRE_STATE(l, fire_recurrent_t);
     int64_t           n      = s->rows * s->gates;
     float            *gate   = fire_recurrent_at(s, &s->gate, t, s->gates);
-    float            *conted = fire_recurrent_at(s, &s->conted, t, s->units);
+    float            *masked = fire_recurrent_at(s, &s->masked, t, s->units);
     const float      *cont;
 
     FIRE_IN(l, l->bottom[FIRE_RECURRENT_CONT], FIRE_DATA, &cont);
     FIRE_TRY(fire_recurrent_scale(l, cont + t * s->rows,
                                   fire_recurrent_at(s, &s->state[0], t, s->units),
-                                  conted));
-    FIRE_TRY(fire_recurrent_product(l, s->w_hidden, -1, s->rows, conted, s->work.x));
+                                  masked));
+    FIRE_TRY(fire_recurrent_product(l, s->w_hidden, -1, s->rows, masked, s->work.x));
     FIRE_TRY(fire_device_find(l->kernel->where)->add_left(gate, s->work.x, n));
     if (s->has_static) FIRE_TRY(fire_recurrent_add(l, n, s->d_static.x, gate));
     *gate_p = gate;
@@ -83,7 +85,7 @@ fire_status_t fire_recurrent_end(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* Nothing flows in through the final state, nor out through the first: Caffe cuts
+/* The gradient of the final state is 0, and none is passed to the first: Caffe cuts
  * gradients between passes, and also between layers that expose their state. */
 fire_status_t fire_recurrent_back_begin(fire_layer_t *l)
 {
@@ -108,12 +110,13 @@ fire_status_t fire_recurrent_back_step(fire_layer_t *l, int64_t t)
 
     FIRE_IN(l, l->bottom[FIRE_RECURRENT_CONT], FIRE_DATA, &cont);
     FIRE_TRY(fire_recurrent_product_back(
-        l, s->w_hidden, -1, s->rows, fire_recurrent_at(s, &s->conted, t, s->units),
+        l, s->w_hidden, -1, s->rows, fire_recurrent_at(s, &s->masked, t, s->units),
         fire_recurrent_at(s, &s->d_gate, t, s->gates), s->work.x));
     return fire_recurrent_scale(l, cont + t * s->rows, s->work.x, s->d_state[0].x);
 }
 
-/* The static input met the gates of every step. */
+/* The static input was added to the gates of every step, so its gradient is a sum over
+ * steps. */
 static fire_status_t back_static(fire_layer_t *l)
 {
     fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);

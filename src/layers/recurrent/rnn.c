@@ -1,4 +1,5 @@
-/* rnn.c - h_t = tanh(gates_t), output o_t = tanh(W_o h_t + b_o), unrolled over time. */
+/* rnn.c - RNN: h_t = tanh(gates_t), output o_t = tanh(W_o h_t + b_o), unrolled over T
+ * time steps. Bottoms, tops and blobs: recurrent.h, then W_o (D, D) and b_o (D). */
 #include <math.h>
 
 #include "layers/recurrent/recurrent_cuda.h"
@@ -24,6 +25,7 @@ static double rnn_macs(const fire_layer_t *l)
            (double)(s->steps * s->rows) * (double)s->units * (double)s->units;
 }
 
+/* y = tanh(x) */
 static fire_status_t squash(const fire_layer_t *l, int64_t n, const float *x, float *y)
 {
     FIRE_IF_GPU(l, fire_gpu_tanh(l->ctx->stream, n, x, y));
@@ -64,7 +66,7 @@ static fire_status_t rnn_forward(fire_layer_t *l)
     return fire_recurrent_end(l);
 }
 
-/* Into s->work: dh through the output of step t. */
+/* The gradient of h_t that comes through the output o_t, to s->work. */
 static fire_status_t output_back(fire_layer_t *l, int64_t t, const float *y,
                                  const float *dy)
 {

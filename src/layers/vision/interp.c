@@ -1,6 +1,13 @@
-/* interp.c - bilinear resizing with corners on corners, as DeepLab and PSPNet use it. The
- * size comes from a second bottom, from height and width, or from factors: shrink, then
- * zoom. Negative pads crop the input first. */
+/* interp.c - Interp: bilinear resizing with aligned corners, as DeepLab and PSPNet use
+ * it.
+ *
+ *   bottom 0: (N, C, H, W)
+ *   bottom 1: (N, C, H', W') (optional) only its size is used
+ *   top 0:    (N, C, H', W')
+ *
+ * H' and W' come from bottom 1, from height and width, or from factors: (H - 1) /
+ * shrink_factor * zoom_factor + 1. Negative pads (pad_beg, pad_end) crop the input
+ * first. */
 #include "device/cpu/blas.h"
 #include "layers/vision/resize.h"
 
@@ -50,7 +57,8 @@ static fire_status_t interp_reshape(fire_layer_t *l)
                              (int64_t[]){x->dim[0], x->dim[1], s->out[0], s->out[1]});
 }
 
-/* One plane: y from x, or what dy adds to dx. */
+/* One plane, (in height, width) to (out): y from x, or with dx: add dy's gradient to
+ * dx. */
 static void resize_plane(const interp_t *s, int64_t width, const float *x, float *y,
                          const float *dy, float *dx)
 {
@@ -129,7 +137,7 @@ const fire_layer_ops_t fire_layer_interp = {
     .type        = "Interp",
     .bottoms     = {1, 2},
     .tops        = {1, 1},
-    .no_gradient = 1u << 1, /* only its size counts */
+    .no_gradient = 1u << 1, /* only its size is used */
     .state_size  = sizeof(interp_t),
     .setup       = interp_setup,
     .reshape     = interp_reshape,

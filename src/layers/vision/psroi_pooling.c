@@ -1,6 +1,12 @@
-/* psroi_pooling.c - R-FCN's position-sensitive pooling (Dai et al., 2016): bin (i, j) of
- * output channel c is the mean of a region's bin in input channel (c, i, j), of which
- * there are output_dim x group_size x group_size. */
+/* psroi_pooling.c - PSROIPooling: R-FCN's position-sensitive pooling (Dai and others,
+ * 2016).
+ *
+ *   bottom 0: (N, output_dim * group_size^2, H, W)
+ *   bottom 1: (R, 5) regions: image, x1, y1, x2, y2 in pixels of the input image
+ *   top 0:    (R, output_dim, group_size, group_size)
+ *
+ * Bin (i, j) of output channel c is the mean over that bin of the region in input
+ * channel (c, i, j). A bin without elements gives 0. */
 #include "layers/vision/roi_cuda.h"
 
 static fire_status_t psroi_setup(fire_layer_t *l)
@@ -31,7 +37,7 @@ static fire_status_t psroi_reshape(fire_layer_t *l)
         (int64_t[]){l->bottom[1]->dim[0], p->output_dim, p->group_size, p->group_size});
 }
 
-/* One bin: its mean, or (dx not NULL) its gradient dy spread over it. */
+/* Mean of x over a bin; or, with dx, spread its gradient dy over the bin. */
 static float visit_bin(const fire_roi_box_t *b, int64_t width, const float *x, float dy,
                        float *dx)
 {
@@ -49,7 +55,7 @@ static float visit_bin(const fire_roi_box_t *b, int64_t width, const float *x, f
     return sum / (float)area;
 }
 
-/* All bins of all regions: y from x, or dx from dy. */
+/* All bins of all regions: y from x; or, with dx, dx from dy. */
 static fire_status_t visit(fire_layer_t *l, const float *x, float *y, const float *dy,
                            float *dx)
 {
@@ -123,7 +129,7 @@ const fire_layer_ops_t fire_layer_psroi_pooling = {
     .type        = "PSROIPooling",
     .bottoms     = {2, 2},
     .tops        = {1, 1},
-    .no_gradient = 1u << 1, /* regions */
+    .no_gradient = 1u << 1, /* none for regions */
     .setup       = psroi_setup,
     .reshape     = psroi_reshape,
     .kernels     = psroi_kernels,

@@ -1,3 +1,6 @@
+/* resize.cu - GPU kernels of resize.h. Backward kernels have a thread per input element
+ * that sums over the outputs it contributed to, in a fixed order: no atomic additions,
+ * so results are the same in every run. */
 #include "layers/vision/resize.h"
 
 #include <float.h>
@@ -25,8 +28,8 @@ fire_status_t fire_gpu_interp(fire_stream_t *s, const fire_interp_t *interp,
     });
 }
 
-/* Results along one axis that may have used place `at`: first ... end - 1. Which of them
- * did, their mix tells. */
+/* A range of results along one axis that includes all which used place `at`; their mix
+ * tells which did. */
 struct users {
     int64_t first, end;
 };
@@ -43,7 +46,7 @@ __device__ static users users_of(const fire_interp_t &p, int axis, int64_t at)
     return u;
 }
 
-/* Of what `at` gives to a result. */
+/* The weight of place `at` in a mix. */
 __device__ static float share_of(const fire_mix_t &m, int64_t at)
 {
     return (m.low == at ? m.w_low : 0.0f) + (m.high == at ? m.w_high : 0.0f);
@@ -109,8 +112,8 @@ fire_status_t fire_gpu_repeat_back(fire_stream_t *s, const fire_gpu_zoom_t *zoom
 
 /* ---- unpooling ---- */
 
-/* Which input each output takes is settled first, by its number: the order in which
- * threads come does not matter. */
+/* The input of each output is chosen first, by the largest index, so that the order of
+ * threads does not matter. */
 fire_status_t fire_gpu_unpool(fire_stream_t *s, const fire_gpu_zoom_t *zoom,
                               const float *mask, const float *x, float *y)
 {
@@ -152,7 +155,7 @@ fire_status_t fire_gpu_unpool_back(fire_stream_t *s, const fire_gpu_zoom_t *zoom
 
 /* ---- a pyramid ---- */
 
-/* One of its levels; results of an image begin `step` apart. */
+/* A level; the results of successive images begin `step` elements apart. */
 struct level_t {
     fire_pool_windows_t pool;
     int64_t             images, channels, step;
@@ -186,7 +189,7 @@ static fire_status_t level_forward(fire_stream_t *s, level_t l, const float *x,
     });
 }
 
-/* add: to dx, instead of overwriting it. */
+/* add: add to dx instead of overwriting it. */
 static fire_status_t level_backward(fire_stream_t *s, level_t l, bool add,
                                     const float *dy, const int32_t *index, float *dx)
 {

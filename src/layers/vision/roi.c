@@ -1,3 +1,4 @@
+/* roi.c - checks of regions of interest. */
 #include "layers/vision/roi.h"
 
 fire_status_t fire_roi_check_shapes(const fire_layer_t *l)

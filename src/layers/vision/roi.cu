@@ -1,9 +1,13 @@
+/* roi.cu - GPU kernels of ROIPooling and PSROIPooling. Backward has a thread per
+ * element of the map that sums over all bins in a fixed order, so no atomic additions
+ * are needed. */
 #include "layers/vision/roi_cuda.h"
 
 #include <float.h>
 
 #include "device/cuda/kernel/each.h"
 
+/* The image of region n; -1: there is none. */
 __device__ static int64_t image_of(const fire_gpu_roi_t &r, int64_t n)
 {
     float image = r.roi[n * FIRE_ROI_ROW];
@@ -21,7 +25,7 @@ __device__ static bool holds(const fire_roi_box_t &b, int axis, int64_t at)
     return at >= b.begin[axis] && at < b.end[axis];
 }
 
-/* What bin (row, column) of region n covers. */
+/* The places of a bin of region n, for ROIPooling; mean_box() for PSROIPooling. */
 __device__ static fire_roi_box_t max_box(const fire_gpu_roi_t &r, int64_t n,
                                          int64_t row, int64_t column)
 {
@@ -40,7 +44,7 @@ __device__ static fire_roi_box_t mean_box(const fire_gpu_roi_t &r, int64_t n,
     return fire_roi_box(&region, true, row, column, r.in + 2);
 }
 
-/* An output by its number. */
+/* The indices of an output element. */
 struct bin {
     int64_t region, channel, row, column;
 };
@@ -76,7 +80,7 @@ fire_status_t fire_gpu_roi_max(fire_stream_t *s, const fire_gpu_roi_t *roi,
         });
 }
 
-/* Every place of the map asks all bins that may have taken its value, in order. */
+/* dx of a place is the sum over all bins whose maximum was there, in order. */
 fire_status_t fire_gpu_roi_max_back(fire_stream_t *s, const fire_gpu_roi_t *roi,
                                     const int32_t *index, const float *dy, float *dx)
 {
@@ -120,7 +124,7 @@ fire_status_t fire_gpu_roi_mean(fire_stream_t *s, const fire_gpu_roi_t *roi,
     });
 }
 
-/* A channel of the map belongs to one bin of every region. */
+/* A channel of the map belongs to exactly one bin of every region. */
 fire_status_t fire_gpu_roi_mean_back(fire_stream_t *s, const fire_gpu_roi_t *roi,
                                      const float *dy, float *dx)
 {

@@ -1,5 +1,6 @@
-/* roi.h - regions of interest on feature maps: bottom 0 is N C H W, bottom 1 has rows of
- * image, x1, y1, x2, y2. Index 0 is height, 1 is width. */
+/* roi.h - regions of interest on feature maps, for ROIPooling and PSROIPooling. Bottom
+ * 0 is the map (N, C, H, W); bottom 1 has rows (image, x1, y1, x2, y2). In arrays of
+ * two, [0] is height and [1] width. Inline functions are for CPU and GPU. */
 #ifndef FIRE_LAYERS_VISION_ROI_H
 #define FIRE_LAYERS_VISION_ROI_H
 #include <math.h>
@@ -10,24 +11,25 @@
 
 enum { FIRE_ROI_ROW = 5 };
 
-/* A region in units of places of the map. */
+/* A region on the map: where it starts and how large a bin is, in places. */
 typedef struct fire_roi {
     float start[2], bin[2];
 } fire_roi_t;
 
-/* Places begin ... end - 1 of the map. */
+/* A bin on the map: places begin ... end - 1. */
 typedef struct fire_roi_box {
     int64_t begin[2], end[2];
 } fire_roi_box_t;
 
 FIRE_BEGIN_C
+/* Check the shapes of both bottoms. */
 fire_status_t fire_roi_check_shapes(const fire_layer_t *l);
-/* The image that a row is about; there must be such a one. */
+/* Set *image_p to the image of a region; fails if there is no such image. */
 fire_status_t fire_roi_image(const fire_layer_t *l, const float *roi, int64_t *image_p);
 FIRE_END_C
 
-/* The region of a row as ROIPooling sees it, ends included, in bins[0] x bins[1] bins; as
- * PSROIPooling does, in bins x bins. */
+/* The region of a row for ROIPooling: rounded to places, both ends included, bins[0] x
+ * bins[1] bins. For PSROIPooling: rounded before scaling, bins x bins bins. */
 FIRE_EVERYWHERE fire_roi_t fire_roi_max_region(float scale, const int64_t *bins,
                                                const float *roi)
 {
@@ -57,13 +59,14 @@ FIRE_EVERYWHERE fire_roi_t fire_roi_mean_region(float scale, int64_t bins,
     return r;
 }
 
+/* x limited to 0 ... high. */
 FIRE_EVERYWHERE int64_t fire_roi_clamp(float x, int64_t high)
 {
     return x < 0.0f ? 0 : x > (float)high ? high : (int64_t)x;
 }
 
-/* What bin (row, column) covers of a map of this size. `together`: start is added before
- * rounding outwards, not after. */
+/* The places of bin (row, column) on a map of this size. together: add the region's
+ * start before rounding outwards (PSROIPooling), not after. */
 FIRE_EVERYWHERE fire_roi_box_t fire_roi_box(const fire_roi_t *r, bool together,
                                             int64_t row, int64_t column,
                                             const int64_t *size)

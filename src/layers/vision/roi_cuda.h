@@ -1,14 +1,14 @@
-/* roi_cuda.h - GPU arithmetic of ROIPooling and PSROIPooling. All arrays are float32 in device
- * memory; a region of an image that is not there gives NaN. */
+/* roi_cuda.h - GPU kernels of ROIPooling (max) and PSROIPooling (mean). Arrays are
+ * float32 in device memory; a region of an image that does not exist gives NaN. */
 #ifndef FIRE_LAYERS_VISION_ROI_CUDA_H
 #define FIRE_LAYERS_VISION_ROI_CUDA_H
 #include "layers/vision/roi.h"
 
 FIRE_BEGIN_C
 typedef struct fire_gpu_rois {
-    int64_t      in[4], out[4]; /* shapes of the map and of the result */
+    int64_t      in[4], out[4]; /* (N, C, H, W) of the map and of the result */
     float        scale;
-    const float *roi; /* rows of FIRE_ROI_ROW */
+    const float *roi; /* (regions, FIRE_ROI_ROW) */
 } fire_gpu_roi_t;
 
 static inline fire_gpu_roi_t fire_gpu_roi_view(const fire_layer_t *l, float scale,
@@ -25,7 +25,7 @@ static inline fire_gpu_roi_t fire_gpu_roi_view(const fire_layer_t *l, float scal
     return r;
 }
 
-/* index: where each maximum lay in its plane, -1: nowhere. */
+/* index: place of each maximum in its plane; -1: empty bin. */
 fire_status_t fire_gpu_roi_max(fire_stream_t *s, const fire_gpu_roi_t *r,
                                const float *x, float *y, int32_t *index);
 fire_status_t fire_gpu_roi_max_back(fire_stream_t *s, const fire_gpu_roi_t *r,

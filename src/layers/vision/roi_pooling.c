@@ -1,13 +1,18 @@
-/* roi_pooling.c - Fast R-CNN's pooling (Girshick, 2015): each region of the second bottom
- * (image, x1, y1, x2, y2 in pixels of the input image) is cut into pooled_h x pooled_w
- * bins, and the maximum of each bin taken. A bin without elements gives 0. */
+/* roi_pooling.c - ROIPooling: Fast R-CNN's pooling (Girshick, 2015).
+ *
+ *   bottom 0: (N, C, H, W)
+ *   bottom 1: (R, 5) regions: image, x1, y1, x2, y2 in pixels of the input image
+ *   top 0:    (R, C, pooled_h, pooled_w)
+ *
+ * Each region is cut into pooled_h x pooled_w bins; the output is the maximum of each
+ * bin. A bin without elements gives 0. */
 #include <float.h>
 
 #include "layers/memory_cuda.h"
 #include "layers/vision/roi_cuda.h"
 
 typedef struct roi_pooling {
-    int32_t *index; /* where each maximum lay in its plane, -1: nowhere */
+    int32_t *index; /* [count of top] place of each maximum in its plane; -1: none */
     int64_t  cap;
 } roi_pooling_t;
 
@@ -39,7 +44,7 @@ static void roi_pooling_teardown(fire_layer_t *l)
     fire_free(FIRE_STATE(l, roi_pooling_t)->index);
 }
 
-/* A GPU keeps the index. */
+/* On a GPU, keep the index in device memory until backward. */
 static fire_status_t roi_pooling_prepare(fire_layer_t *l)
 {
     FIRE_IF_GPU(l,
@@ -47,6 +52,7 @@ static fire_status_t roi_pooling_prepare(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Maximum of a bin; *index is its place. */
 static float pool_bin(const fire_roi_box_t *b, int64_t width, const float *x,
                       int32_t *index)
 {
@@ -145,7 +151,7 @@ const fire_layer_ops_t fire_layer_roi_pooling = {
     .type        = "ROIPooling",
     .bottoms     = {2, 2},
     .tops        = {1, 1},
-    .no_gradient = 1u << 1, /* regions */
+    .no_gradient = 1u << 1, /* none for regions */
     .state_size  = sizeof(roi_pooling_t),
     .setup       = roi_pooling_setup,
     .reshape     = roi_pooling_reshape,

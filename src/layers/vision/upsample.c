@@ -1,6 +1,11 @@
-/* upsample.c - larger images, in one of two ways: with a second bottom (the mask of a MAX
- * Pooling) as SegNet does, every value goes where its maximum came from and the rest is 0;
- * without, every value is repeated scale x scale times. */
+/* upsample.c - Upsample: enlarges images in one of two ways.
+ *
+ *   bottom 0: (N, C, H, W)
+ *   bottom 1: (N, C, H, W) (optional) mask: the second top of a MAX Pooling
+ *   top 0:    (N, C, H', W')
+ *
+ * With a mask, as in SegNet, every value is put where its maximum came from, the rest
+ * is 0. Without, every value is repeated scale x scale times. */
 #include "device/cpu/blas.h"
 #include "layers/vision/resize.h"
 
@@ -46,7 +51,7 @@ static fire_status_t upsample_reshape(fire_layer_t *l)
                              (int64_t[]){x->dim[0], x->dim[1], s->out[0], s->out[1]});
 }
 
-/* Where in its plane element i of the mask points. */
+/* The place in its output plane that an element of the mask points to. */
 static fire_status_t target(const upsample_t *s, float index, int64_t *at_p)
 {
     if (!(index >= 0.0f && index < (float)(s->out[0] * s->out[1])))
@@ -69,6 +74,7 @@ static fire_gpu_zoom_t gpu_view(const fire_layer_t *l)
                              {s->scale[0], s->scale[1]}};
 }
 
+/* With a mask: forward, or backward if `back`. */
 static fire_status_t unpool(fire_layer_t *l, bool back)
 {
     const upsample_t  *s  = FIRE_STATE(l, upsample_t);

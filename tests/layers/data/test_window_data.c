@@ -136,6 +136,6 @@ TEST(windows_far_outside_or_turned_over_are_refused_with_context_too)
     CHECK_OK(rig_open(
         &r, layer("batch_size: 1 fg_fraction: 0 context_pad: 9", "crop_size: 20"),
         CAFFE__PHASE__TEST));
-    CHECK_FAILS(rig_forward(&r), FIRE_ERR_INVALID, "does not lie in the image");
+    CHECK_FAILS(rig_forward(&r), FIRE_ERR_INVALID, "is not inside of the image");
     rig_close(&r);
 }
