@@ -1,3 +1,4 @@
+/* device.c - the CPU as a place for memory, and the table of places. */
 #include "device/device.h"
 
 #include <stdatomic.h>
@@ -60,7 +61,7 @@ static const fire_device_t cpu = {
     .add_scaled = cpu_add_scaled,
 };
 
-/* Set once, when a back end is loaded; never changed while workers run. */
+/* Set when the first GPU is opened, always to the same table. */
 static const fire_device_t *_Atomic gpu;
 
 void fire_device_add(const fire_device_t *device)

@@ -1,4 +1,4 @@
-/* gpu.c - stands in for the GPU back end in builds without it. */
+/* gpu.c - gpu.h in builds without CUDA: there are 0 GPUs, and all else fails. */
 #include "device/gpu.h"
 
 #ifndef FIRE_HAVE_CUDA

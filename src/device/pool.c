@@ -1,8 +1,12 @@
-/* pool.c - one range of addresses per pool, whose memory the system provides where it is
- * first touched, or the GPU's driver when more of it is in use than ever. Requests get
- * the lowest gap that holds them and neighbouring gaps become one, so that the part in
- * use stays dense: a net allocates forward and frees backward, much like a stack. What
- * lasts comes from the other end of the range. */
+/* pool.c - a first-fit allocator in one range of virtual addresses per pool.
+ *
+ *     | taken | gap | taken | gap ...                   ... gap | lasting | lasting |
+ *       fire_pool_take() ->                           <- fire_pool_take_lasting()
+ *
+ * On the CPU the system backs a page with memory when it is first touched; on a GPU we
+ * commit memory when the part in use grows beyond what it has ever been. Requests get
+ * the lowest gap that holds them, and neighbouring gaps are merged, so the part in use
+ * stays dense: a net allocates in forward and frees in backward, much like a stack. */
 #include "device/pool.h"
 
 #include <stdatomic.h>
@@ -11,22 +15,22 @@
 #include "base/alloc.h"
 #include "device/device.h"
 
-enum { ALIGN = 256 }; /* what CUDA gives */
+enum { ALIGN = 256 }; /* as cudaMalloc aligns */
 
-/* Spans follow each other without holes; the last is the rest of the range. */
+/* Spans cover the range without holes, in order of address. */
 typedef struct span {
-    size_t first, bytes;
-    bool   taken;
+    size_t first, bytes; /* offset in the range; length */
+    bool   taken;        /* else a gap */
 } span_t;
 
 struct fire_pool {
     _Atomic int          refs;
-    const fire_device_t *gpu;    /* whose memory it is; NULL: the CPU's */
-    fire_pool_t         *on_gpu; /* the pool beside it, or NULL */
-    char                *memory;
-    size_t               bytes;
-    size_t               peak, lasting; /* in use at most, from each end */
-    size_t               committed;     /* on a GPU: so many have memory behind them */
+    const fire_device_t *gpu;    /* NULL: memory of the CPU */
+    fire_pool_t         *on_gpu; /* a CPU pool's companion on the GPU, owned; or NULL */
+    char                *memory; /* the range */
+    size_t               bytes;  /* its length */
+    size_t               peak, lasting; /* most bytes in use, counted from each end */
+    size_t               committed; /* GPU: so many bytes of the range have memory */
     span_t              *span;
     int64_t              n, cap;
 };
@@ -89,7 +93,7 @@ void fire_pool_release(fire_pool_t *p)
     fire_free(p);
 }
 
-/* Make room for one more span at i. */
+/* Insert a span at i; its contents are left to the caller. */
 static fire_status_t insert(fire_pool_t *p, int64_t i)
 {
     FIRE_TRY(fire_grow(&p->span, &p->cap, p->n + 1, sizeof(*p->span)));
@@ -162,7 +166,7 @@ fire_status_t fire_pool_take_lasting(fire_pool_t *p, size_t bytes, void **ptr_p)
     return FIRE_OK;
 }
 
-/* The span that begins at this offset. */
+/* Index of the span that begins at this offset, by bisection. */
 static int64_t find(const fire_pool_t *p, size_t first)
 {
     int64_t low = 0, high = p->n - 1;

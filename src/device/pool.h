@@ -1,9 +1,9 @@
-/* pool.h - memory that goes round: what one blob gives back, the next takes. Kept by a
- * net for its activations, gradients and scratch. One thread at a time may take and
- * give; whoever holds memory of it keeps the pool alive.
+/* pool.h - a memory pool: what one blob gives back, the next takes. A net has one for
+ * its activations, gradients and scratch memory. Reference counted: whoever keeps
+ * memory of a pool retains it. One thread at a time may take and give.
  *
- * On a GPU memory may be given back while work that uses it is still queued: whatever
- * takes it next must use the same queue. */
+ * On a GPU, memory may be given back while queued work still uses it. So whoever takes
+ * it next must use it on the same queue. */
 #ifndef FIRE_DEVICE_POOL_H
 #define FIRE_DEVICE_POOL_H
 #include <fire/blob.h>
@@ -12,21 +12,23 @@
 typedef struct fire_pool fire_pool_t;
 
 fire_status_t fire_pool_create(fire_pool_t **pool_p);
-/* Let it have a pool on the GPU beside it, where the GPU's driver can do that. */
+/* Add a pool on the current GPU to it; does nothing where the driver cannot reserve
+ * virtual memory. */
 void fire_pool_add_gpu(fire_pool_t *pool);
-/* The pool for this place, or NULL. */
+/* The pool for this place, or NULL where there is none. */
 fire_pool_t *fire_pool_on(fire_pool_t *pool, fire_place_t place);
 fire_pool_t *fire_pool_retain(fire_pool_t *pool); /* NULL is allowed */
 void         fire_pool_release(fire_pool_t *pool);
 
-/* What taking so many bytes takes. */
+/* Bytes that a request for `bytes` occupies. */
 size_t fire_pool_round(size_t bytes);
-/* At least `bytes`, aligned for vectors, with any contents. */
+/* Take at least `bytes`, aligned to 256 bytes, not cleared. */
 fire_status_t fire_pool_take(fire_pool_t *pool, size_t bytes, void **ptr_p);
-/* The same for what stays: it lies apart, so as not to part what others leave. A GPU has
- * no such place. */
+/* The same for memory that is kept as long as the net (parameters): from the other end
+ * of the range, so that it does not fragment what activations use. On a GPU there is no
+ * such end, and it equals fire_pool_take(). */
 fire_status_t fire_pool_take_lasting(fire_pool_t *pool, size_t bytes, void **ptr_p);
 void          fire_pool_give(fire_pool_t *pool, void *ptr); /* NULL is allowed */
 
-size_t fire_pool_peak(const fire_pool_t *pool); /* bytes in use, at most; NULL: 0 */
+size_t fire_pool_peak(const fire_pool_t *pool); /* most bytes ever in use; NULL: 0 */
 #endif

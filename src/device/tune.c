@@ -1,3 +1,4 @@
+/* tune.c - the file of measured choices, see tune.h. */
 #include "device/tune.h"
 
 #include <stdio.h>
@@ -15,8 +16,8 @@
 enum { KEY_TEXT = 256 };
 
 typedef struct entry {
-    char   key[KEY_TEXT];
-    int    choice;
+    char   key[KEY_TEXT]; /* one word */
+    int    choice;        /* a number that only the caller understands */
     double ms;
 } entry_t;
 
@@ -26,7 +27,7 @@ struct fire_tune {
     int64_t  n, cap;
 };
 
-/* Letters and digits stay, the rest becomes '_'. */
+/* Append a word to a path; characters other than letters, digits and '-' become '_'. */
 static void append_word(char *path, size_t size, const char *word)
 {
     size_t at = strlen(path);
@@ -60,7 +61,7 @@ static entry_t *find(const fire_tune_t *t, const char *key)
     return NULL;
 }
 
-/* The first word about a problem stands. */
+/* The first choice for a problem wins: all processes then use the same one. */
 static fire_status_t add(fire_tune_t *t, const entry_t *e)
 {
     if (find(t, e->key) != NULL) return FIRE_OK;
@@ -87,7 +88,7 @@ static fire_status_t parse(fire_tune_t *t, const char *text, size_t size)
     return FIRE_OK;
 }
 
-/* Add what the file holds. */
+/* Add the file's entries to those in memory. */
 static void read_file(fire_tune_t *t)
 {
     int64_t before = t->n;

@@ -1,3 +1,4 @@
+/* blas.c - row-major products through cblas, cut over the worker's threads. */
 #include "device/cpu/blas.h"
 
 #include <cblas.h>
@@ -7,11 +8,11 @@
 #include "base/alloc.h"
 #include "device/cpu/parallel.h"
 
-/* Only OpenBLAS has this; elsewhere it stays undefined. */
+/* Only OpenBLAS has this function; with another BLAS the symbol is NULL. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
-/* Our threads call the library, each for a part. Threads of its own would spin beside
- * them for a tenth of a second after every product, on the same cores. */
+/* Our threads call the library, each for a part of the product. OpenBLAS's own threads
+ * would compete with them: they spin for a tenth of a second after every product. */
 static void take_threads(void)
 {
 #ifdef FIRE_HAVE_OPENMP
@@ -19,6 +20,7 @@ static void take_threads(void)
 #endif
 }
 
+/* Called before any product. */
 static void settle(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -31,7 +33,7 @@ static CBLAS_TRANSPOSE trans(fire_trans_t t)
     return t == FIRE_TRANS ? CblasTrans : CblasNoTrans;
 }
 
-/* Rows and columns [from, to) of C that one thread makes. */
+/* The arguments of fire_gemm(). */
 typedef struct product {
     fire_trans_t ta, tb;
     int64_t      m, n, k;
@@ -40,6 +42,7 @@ typedef struct product {
     float       *c;
 } product_t;
 
+/* Rows [i0, i1) and columns [j0, j1) of C. */
 static void multiply(const product_t *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1)
 {
     int64_t lda = p->ta == FIRE_NO_TRANS ? p->k : p->m;
@@ -52,7 +55,7 @@ static void multiply(const product_t *p, int64_t i0, int64_t i1, int64_t j0, int
                 p->c + i0 * p->n + j0, (int)p->n);
 }
 
-/* The first of part i of `parts`; parts begin at whole vectors. */
+/* Where part i of `parts` of n elements begins: at a multiple of VECTOR. */
 static int64_t part_begin(int64_t n, int64_t parts, int64_t i)
 {
     enum { VECTOR = 16 };
@@ -64,7 +67,7 @@ static int64_t part_begin(int64_t n, int64_t parts, int64_t i)
 void fire_gemm(fire_trans_t ta, fire_trans_t tb, int64_t m, int64_t n, int64_t k,
                float alpha, const float *a, const float *b, float beta, float *c)
 {
-    enum { FEW = 1 << 18 }; /* products are not worth a second thread */
+    enum { FEW = 1 << 18 }; /* multiply-adds that are not worth a second thread */
     const product_t p     = {ta, tb, m, n, k, alpha, beta, a, b, c};
     int64_t         parts = m * n * k < FEW ? 1 : fire_threads();
 
@@ -94,7 +97,7 @@ void fire_gemv(fire_trans_t ta, int64_t m, int64_t n, float alpha, const float *
                     beta, y, 1);
 }
 
-/* cblas counts in int: longer vectors go in pieces. */
+/* cblas counts in int: longer vectors are cut into pieces. */
 enum { PIECE = 1 << 30 };
 
 static int piece(int64_t left)

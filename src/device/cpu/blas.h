@@ -1,7 +1,8 @@
 /* blas.h - row-major float32 linear algebra on the CPU through cblas, and scratch
  * memory for the kernels that use it. Operands are dense: leading dimensions follow
- * from the sizes. Empty operands are allowed. Large products are cut over the threads of
- * the worker that calls. */
+ * from the sizes. Empty operands are allowed. Large products are cut over the calling
+ * worker's threads, along the rows or columns of C, so that each element of C is made
+ * by one. */
 #ifndef FIRE_DEVICE_CPU_BLAS_H
 #define FIRE_DEVICE_CPU_BLAS_H
 #include "base/error.h"
@@ -27,11 +28,11 @@ void fire_axpby(int64_t n, float alpha, const float *x, float beta, float *y);
 void fire_fill(int64_t n, float value, float *x);
 void fire_copy(int64_t n, const float *x, float *y); /* nothing if x is y */
 
-/* Memory that a kernel keeps between passes. Zero-initialise; fit() keeps what is
- * there and makes room for n elements. */
+/* A float array that a kernel keeps between passes. Start from {0}; fit() makes room
+ * for n elements and keeps the contents; free() ends it. */
 typedef struct fire_scratch {
     float  *x;
-    int64_t cap;
+    int64_t cap; /* elements */
 } fire_scratch_t;
 
 fire_status_t fire_scratch_fit(fire_scratch_t *s, int64_t n);

@@ -1,3 +1,4 @@
+/* blocked.c - conversions of blocked arrays, and the list of their formats. */
 #include "device/cpu/blocked.h"
 
 #include <pthread.h>
@@ -19,8 +20,8 @@ static void store(void *dst, fire_dtype_t t, int64_t i, float x)
         ((float *)dst)[i] = x;
 }
 
-/* One block of one image. Places go in groups, so that what is read and what is
- * written stays in the cache. */
+/* The functions below convert block k = image * blocks + block. Places are taken in
+ * groups, so that the lines read and the lines written stay in the L1 cache. */
 enum { GROUP = 16 };
 
 static void block_to_plain(const fire_blocked_t *b, int64_t k, const void *src,
@@ -71,8 +72,8 @@ static fire_status_t from_plain(const fire_opaque_t *self, const float *src, voi
     return FIRE_OK;
 }
 
-/* All formats there ever were in this process: few, and equal ones must be equal
- * pointers in all nets. */
+/* All formats ever asked for in this process; never freed. There are few, and equal
+ * formats must be equal pointers in all nets. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static fire_blocked_t *known;
 
@@ -82,6 +83,8 @@ static bool same(const fire_blocked_t *a, const fire_blocked_t *b)
            a->channels == b->channels && a->plane == b->plane;
 }
 
+/* The known format that equals *want, or a new copy of it. Called with the lock
+ * held. */
 static fire_status_t intern(const fire_blocked_t *want, const fire_blocked_t **b_p)
 {
     fire_blocked_t *b;

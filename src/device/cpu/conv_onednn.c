@@ -1,11 +1,12 @@
-/* conv_onednn.c - oneDNN's convolutions as operations. Formats are left to oneDNN,
- * which takes blocks of channels wherever there are enough of them. It is always asked
- * for training: for inference it would take channels last, which is no faster, and
- * Winograd weights of four times the size. */
+/* conv_onednn.c - oneDNN's convolutions as operations. oneDNN chooses the formats:
+ * channels in blocks wherever there are enough of them. We ask for the training variant
+ * in inference, too: for inference it would choose channels last, which is no faster,
+ * and Winograd weights of four times the size. */
 #include "base/alloc.h"
 #include "device/cpu/onednn_api.h"
 
-/* Everything oneDNN wants to know, in its own terms. */
+/* A convolution in oneDNN's terms: dilation 0 means none; pad is before, pad_end
+ * behind. */
 typedef struct arrays {
     fire_onednn_array_t x, weights, bias, y;
     dnnl_memory_desc_t  x_md, weights_md, bias_md, y_md;
@@ -71,7 +72,8 @@ static void free_arrays(arrays_t *a)
     fire_onednn_md_free(&a->y_md);
 }
 
-/* The two interfaces differ here: 3.x describes and creates in one call. */
+/* Describe the primitive of one pass. The interfaces differ here: 3.x has one call, 2.x
+ * fills in a struct first. hint: the descriptor of the forward pass, or NULL. */
 #if DNNL_VERSION_MAJOR >= 3
 static dnnl_status_t describe(const arrays_t *a, fire_onednn_pass_t pass,
                               dnnl_alg_kind_t algorithm, dnnl_primitive_attr_t attr,
@@ -127,8 +129,8 @@ static dnnl_status_t describe(const arrays_t *a, fire_onednn_pass_t pass,
 }
 #endif
 
-/* Winograd wins wherever oneDNN has it, more often than its `auto` takes it. Its
- * tiles want at least one full block of channels on both sides. */
+/* oneDNN's Winograd wins wherever it exists, also where its own `auto` does not choose
+ * it. It needs at least 32 channels on both sides. */
 static bool wants_winograd(const fire_onednn_conv_t *c)
 {
     bool fits = !c->exact && c->window->axes == 2 && c->group == 1 &&
@@ -171,7 +173,8 @@ static fire_status_t append_relu(dnnl_primitive_attr_t attr, float slope)
     return st;
 }
 
-/* Scratch memory is ours, so that it can be shared with the rest of the net. */
+/* Attributes: scratch memory comes from us, so that the whole net shares it; in
+ * forward, a ReLU behind the convolution. */
 static fire_status_t make_attributes(const fire_onednn_conv_t *c,
                                      fire_onednn_pass_t        pass,
                                      dnnl_primitive_attr_t    *attr_p)
@@ -219,7 +222,7 @@ static fire_status_t make_op(const arrays_t *a, fire_onednn_pass_t pass, int64_t
     }
 }
 
-/* The forward pass is described first: oneDNN wants it as a hint for the others. */
+/* For a backward pass, describe the forward pass first: oneDNN needs it as a hint. */
 static fire_status_t find_pass(const fire_onednn_conv_t *c, fire_onednn_pass_t pass,
                                arrays_t *a, dnnl_primitive_attr_t attr,
                                dnnl_primitive_desc_t *pd_p)
@@ -259,9 +262,9 @@ out:
     return st;
 }
 
-/* Winograd's scratch grows with the batch, its speed does not: where a batch needs much,
- * its parts go one after another through less. */
-enum { MUCH_SCRATCH = 32 << 20 };
+/* Winograd's scratch memory grows with the batch, its speed does not: a batch that
+ * needs more than this is cut into equal parts, one after another. */
+enum { MUCH_SCRATCH = 32 << 20 }; /* bytes */
 
 fire_status_t fire_onednn_conv_op(const fire_onednn_conv_t *c, fire_onednn_pass_t pass,
                                   fire_onednn_op_t *op_p)

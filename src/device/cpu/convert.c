@@ -1,3 +1,4 @@
+/* convert.c - see convert.h; simple loops, as conversions are rare on the CPU. */
 #include "device/cpu/convert.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ uint16_t fire_to_f16(float x)
 
     if (mag > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);  /* NaN */
     if (mag >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); /* rounds to infinity */
-    if (mag < 0x38800000u) { /* subnormal: let the FPU round at 2^-24 */
+    if (mag < 0x38800000u) { /* subnormal: lrintf rounds to a multiple of 2^-24 */
         v.u = mag;
         return (uint16_t)(sign | (uint32_t)lrintf(v.f * 0x1p24f));
     }
@@ -76,7 +77,7 @@ static int64_t count_of(int ndim, const int64_t *dim)
     return n;
 }
 
-/* Same layout: element by element. */
+/* Between number formats of the same layout. */
 static void convert_dtype(const fire_format_t *from, const void *src,
                           const fire_format_t *to, void *dst, int64_t n)
 {
@@ -88,7 +89,7 @@ static void convert_dtype(const fire_format_t *from, const void *src,
         store(dst, to->dtype, i, load(src, from->dtype, i));
 }
 
-/* Plain <-> channels last. */
+/* NCHW <-> NHWC, and between number formats on the way. */
 static void transpose(const fire_format_t *from, const void *src,
                       const fire_format_t *to, void *dst, const int64_t *dim)
 {

@@ -1,16 +1,17 @@
 /* formats_onednn.c - oneDNN's memory descriptors as blob formats. Plain and blocked
- * arrays become ours; the others (weights, mostly) are kept as they are, with oneDNN
- * to convert them. */
+ * arrays become our formats of that name; others, mostly of weights, become opaque
+ * formats that oneDNN converts. */
 #include <pthread.h>
 
 #include "base/alloc.h"
 #include "device/cpu/blocked.h"
 #include "device/cpu/onednn_api.h"
 
-/* `add` is into_plain that adds to what is there. Both are NULL for formats that oneDNN
- * only converts into (Winograd's weights). */
+/* An opaque format, with oneDNN's reorder primitives to and from plain float32. add:
+ * the same as into_plain, but adds to the destination. Both are NULL for formats that
+ * oneDNN converts only into (Winograd's weights). */
 typedef struct foreign {
-    fire_opaque_t       opaque; /* first: a format points here */
+    fire_opaque_t       opaque; /* first: fire_format_t.opaque points here */
     fire_onednn_array_t array;
     dnnl_memory_desc_t  md, plain;
     dnnl_primitive_t    into_plain, from_plain, add;
@@ -25,7 +26,7 @@ static dnnl_format_tag_t plain_tag(int ndim)
     return tag[ndim - 1];
 }
 
-/* undef where oneDNN has no blocked activations of so many axes. */
+/* The tag of blocked.h's layout; undef where oneDNN has none for so many axes. */
 static dnnl_format_tag_t blocked_tag(int ndim, int64_t block)
 {
     switch (ndim) {
@@ -216,11 +217,12 @@ err:
     return st;
 }
 
-/* All formats there ever were in this process: few, and equal ones must be equal
- * pointers in all nets. */
+/* All formats ever asked for in this process; never freed. There are few, and equal
+ * formats must be equal pointers in all nets. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static foreign_t      *known;
 
+/* The known format of md, or a new one. Called with the lock held. */
 static fire_status_t intern(const fire_onednn_array_t *a, fire_onednn_md_ref_t md,
                             foreign_t **f_p)
 {

@@ -1,3 +1,4 @@
+/* onednn.c - oneDNN primitives as operations that run on blobs' memory. */
 #include "device/cpu/onednn_api.h"
 
 #include <pthread.h>
@@ -17,7 +18,7 @@ fire_status_t fire_onednn_status(dnnl_status_t result, const char *call,
                           (int)result);
 }
 
-/* One engine for the process: it is the CPU, and has no state. */
+/* One engine for the process: a CPU engine has no state. */
 static dnnl_engine_t  engine;
 static dnnl_status_t  engine_status;
 static pthread_once_t engine_once = PTHREAD_ONCE_INIT;
@@ -61,7 +62,7 @@ void fire_onednn_md_free(dnnl_memory_desc_t *md)
 #endif
 }
 
-/* The format of the whole batch, from that of a part. */
+/* From the format of a part of the batch to that of the whole batch. */
 static fire_status_t batch_format(const fire_onednn_array_t *part, int64_t parts,
                                   fire_format_t *format)
 {
@@ -77,6 +78,7 @@ static fire_status_t batch_format(const fire_onednn_array_t *part, int64_t parts
     return fire_blocked_format(b->dtype, b->block, part->ndim, dim, format);
 }
 
+/* Ask the primitive which format it takes argument `want` in, and note it in op. */
 static fire_status_t add_argument(fire_onednn_op_t *op, const_dnnl_primitive_desc_t pd,
                                   const fire_onednn_arg_t *want)
 {
@@ -134,6 +136,7 @@ err_op:
     return st;
 }
 
+/* Run the primitive on one part of the batch. */
 static fire_status_t execute(fire_onednn_op_t *op, int64_t part, void *const *arg,
                              void *scratch)
 {

@@ -1,5 +1,5 @@
-/* onednn.h - glue to oneDNN, whose 2.x and 3.x interfaces both build. What differs
- * between the two stays inside onednn*.c; kernels see formats and operations. */
+/* onednn.h - oneDNN as kernels see it: formats and operations. Builds with oneDNN 2.x
+ * and 3.x; what differs between them is in onednn_api.h and *_onednn.c. */
 #ifndef FIRE_DEVICE_CPU_ONEDNN_H
 #define FIRE_DEVICE_CPU_ONEDNN_H
 #include "device/device.h"
@@ -14,21 +14,22 @@ typedef struct fire_onednn_array {
     fire_dtype_t dtype;
 } fire_onednn_array_t;
 
-/* An operation ready to run. It knows the format it wants each argument in; the
- * arguments' order is fixed by who made it. One thread at a time. */
+/* An operation ready to run: a primitive, with the format it takes each argument in.
+ * The order of arguments is documented where it is made. One thread at a time. */
 typedef struct fire_onednn_op {
     struct dnnl_primitive *primitive; /* NULL: not made yet */
     struct dnnl_stream    *stream;
-    int                    narg, name[FIRE_ONEDNN_ARGS];
+    int                    narg, name[FIRE_ONEDNN_ARGS]; /* DNNL_ARG_... */
     struct dnnl_memory    *memory[FIRE_ONEDNN_ARGS];
-    fire_format_t          format[FIRE_ONEDNN_ARGS];
+    fire_format_t          format[FIRE_ONEDNN_ARGS]; /* of the whole batch */
     struct dnnl_memory    *scratch;
     size_t                 scratch_bytes;
-    int64_t                parts;                  /* of the batch, one after another */
-    size_t                 step[FIRE_ONEDNN_ARGS]; /* bytes of a part; 0: for all */
+    int64_t parts; /* the primitive runs once for each part of the batch */
+    size_t  step[FIRE_ONEDNN_ARGS]; /* bytes from part to part; 0: the same for all */
 } fire_onednn_op_t;
 
-/* Scratch memory comes from the pool while it runs. */
+/* arg: the arrays, in op->format. Scratch memory is taken from the pool while it
+ * runs. */
 fire_status_t fire_onednn_op_run(fire_onednn_op_t *op, void *const *arg,
                                  fire_pool_t *pool);
 void          fire_onednn_op_fini(fire_onednn_op_t *op);
@@ -42,7 +43,7 @@ typedef enum fire_onednn_pass {
 } fire_onednn_pass_t;
 
 typedef struct fire_onednn_conv {
-    const fire_window_t *window; /* of 1 ... FIRE_ONEDNN_SPATIAL axes */
+    const fire_window_t *window; /* 1 ... FIRE_ONEDNN_SPATIAL axes */
     int64_t              num, group, in_channels, out_channels;
     const int64_t       *in, *out; /* sizes along the axes */
     fire_dtype_t         dtype;    /* of all but the bias and the gradient of weights */
@@ -52,6 +53,7 @@ typedef struct fire_onednn_conv {
     float                relu_slope;
 } fire_onednn_conv_t;
 
+/* Make the operation for one pass; end it with fire_onednn_op_fini(). */
 fire_status_t fire_onednn_conv_op(const fire_onednn_conv_t *conv,
                                   fire_onednn_pass_t pass, fire_onednn_op_t *op_p);
 

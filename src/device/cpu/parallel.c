@@ -1,3 +1,4 @@
+/* parallel.c - the number of threads, which is OpenMP's. */
 #include "device/cpu/parallel.h"
 
 #ifdef FIRE_HAVE_OPENMP

@@ -1,6 +1,6 @@
-/* parallel.h - loops that the threads of a worker share. Pieces are cut the same way
- * whatever the number of threads, and each writes results of its own, so that numbers do
- * not depend on it either. */
+/* parallel.h - loops shared by the threads of a worker (OpenMP). Write each iteration
+ * so that it stores only results of its own and sums in an order of its own: then bits
+ * do not depend on the number of threads. */
 #ifndef FIRE_DEVICE_CPU_PARALLEL_H
 #define FIRE_DEVICE_CPU_PARALLEL_H
 #include <stdint.h>
@@ -22,16 +22,17 @@
     FIRE_PRAGMA(omp parallel for schedule(dynamic, 1)) \
     for (int64_t i = 0; i < (n); i++)
 
-/* Elements that are worth a thread's start. */
+/* Elements of simple work that are worth a thread. */
 enum { FIRE_GRAIN = 1 << 14 };
 
+/* Length of the piece that begins at i. */
 static inline int64_t fire_piece(int64_t n, int64_t i, int64_t grain)
 {
     return n - i < grain ? n - i : grain;
 }
 
-/* Threads of this worker from now on: kernels called by the calling thread share so
- * many. 0: as many as the process may use. */
+/* Set how many threads share the loops of the calling thread from now on; 0: as many as
+ * the process may use. */
 void fire_threads_set(int threads);
 int  fire_threads(void);
 #endif

@@ -1,3 +1,5 @@
+/* raw.c - element-wise loops over arrays of float32 or bfloat16, a vector at a time.
+ * Each thread takes pieces of FIRE_GRAIN elements. */
 #include "device/cpu/raw.h"
 
 #include <string.h>
@@ -5,7 +7,8 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/simd.h"
 
-/* Elements behind the last full vector go through one that is filled up. */
+/* Load and store a vector at element i of n; behind the end, zeros are loaded and
+ * nothing is stored. */
 FIRE_SIMD fire_vf_t get(fire_dtype_t t, const void *x, int64_t i, int64_t n)
 {
     float  some[FIRE_LANES] = {0};
@@ -29,7 +32,8 @@ FIRE_SIMD void put(fire_dtype_t t, void *y, int64_t i, int64_t n, fire_vf_t v)
     memcpy((char *)y + (size_t)i * size, some, (size_t)(n - i) * size);
 }
 
-/* Results that no cache holds until they are read again. */
+/* Are results so large that they leave the cache before they are read again? Then
+ * storing past the cache saves reading the lines first. */
 static bool is_far(fire_dtype_t t, int64_t n, const void *y)
 {
     enum { FAR = 8 << 20 };
@@ -51,12 +55,12 @@ FIRE_SIMD fire_vf_t relu_of(fire_vf_t v, float slope)
     return fire_vf_select(v <= 0.0f, slope == 0.0f ? (fire_vf_t){0} : slope * v, v);
 }
 
-/* ---- ReLU, one piece ---- */
+/* ---- one piece of ReLU and of its gradient ---- */
 
 #define PIECE_PARAMS \
     (fire_dtype_t of, int64_t n, float slope, const void *a, const void *b, void *y)
 
-/* y = relu(a). Not "a > 0 ? a : 0": NaN must go through. */
+/* y = relu(a). Not "a > 0 ? a : 0", which would turn NaN into 0. */
 FIRE_SIMD void relu_loop(fire_dtype_t t, int lanes, fire_dtype_t of, int64_t n,
                          float slope, const void *a, const void *b, void *y)
 {
@@ -91,7 +95,7 @@ FIRE_SIMD void relu_back_loop(fire_dtype_t t, int lanes, fire_dtype_t of, int64_
 FIRE_SIMD_KERNEL(relu_back, relu_back_any, relu_back_bf16, relu_back_loop, of,
                  FIRE_LANES, PIECE_PARAMS, of, n, slope, a, b, y)
 
-/* Piece `at` of the sum of k arrays. */
+/* Arguments of fire_raw_sum(); far: store past the cache. */
 typedef struct sum {
     fire_dtype_t       dtype;
     int                k;
@@ -119,7 +123,7 @@ FIRE_SIMD void sum_loop(fire_dtype_t t, int lanes, const sum_t *s, int64_t at,
 FIRE_SIMD_KERNEL(sum, sum_any, sum_bf16, sum_loop, s->dtype, FIRE_LANES,
                  (const sum_t *s, int64_t at, int64_t n), s, at, n)
 
-/* Piece `at` of the gradients of k summands. */
+/* Arguments of fire_raw_spread(). */
 typedef struct spread {
     fire_dtype_t dtype;
     float        slope;
@@ -151,6 +155,7 @@ FIRE_SIMD_KERNEL(spread, spread_any, spread_bf16, spread_loop, s->dtype, FIRE_LA
 typedef void piece_t(fire_dtype_t t, int64_t n, float slope, const void *a,
                      const void *b, void *y);
 
+/* Call `piece` for all pieces of n elements. */
 static void share(piece_t *piece, fire_dtype_t t, int64_t n, float slope, const void *a,
                   const void *b, void *y)
 {

@@ -1,9 +1,10 @@
-/* simd.h - 16 floats at once, written so that the compiler makes the best of any
- * machine of it: one AVX-512 register, two of AVX2, four of SSE. For functions marked
- * FIRE_VECTOR; arrays are float32 or bfloat16.
+/* simd.h - vectors of 16 floats in GCC's vector extension: the compiler makes of them
+ * one AVX-512 register, two of AVX2 or four of SSE. For functions marked FIRE_VECTOR
+ * (base/vector.h), which are compiled once for each of these. Arrays are float32 or
+ * bfloat16; arithmetic is float32.
  *
- * `lanes` is 16, or 8 for arrays in blocks of 8 channels: then the upper half is zero
- * and not stored. */
+ * `lanes` is 16, or 8 for arrays with channels in blocks of 8: then the upper half of a
+ * vector is zero and is not stored. */
 #ifndef FIRE_DEVICE_CPU_SIMD_H
 #define FIRE_DEVICE_CPU_SIMD_H
 #include <string.h>
@@ -14,15 +15,16 @@
 #include "base/vector.h"
 #include "device/device.h"
 
-/* Vectors never leave a function that the compiler does not inline. */
+/* GCC warns that passing vectors has no fixed ABI; ours only reach inlined
+ * functions. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 enum { FIRE_LANES = 16 };
 
 typedef float    fire_vf_t __attribute__((vector_size(64)));
-typedef int32_t  fire_vi_t __attribute__((vector_size(64)));
+typedef int32_t  fire_vi_t __attribute__((vector_size(64))); /* masks, indices */
 typedef uint32_t fire_vu_t __attribute__((vector_size(64)));
-typedef uint16_t fire_vh_t __attribute__((vector_size(32)));
+typedef uint16_t fire_vh_t __attribute__((vector_size(32))); /* bfloat16 bits */
 
 #define FIRE_SIMD __attribute__((always_inline)) static inline
 
@@ -33,10 +35,11 @@ typedef uint16_t fire_vh_t __attribute__((vector_size(32)));
 #    define FIRE_AVX512
 #endif
 
-/* Where the CPU itself converts to bfloat16, functions so marked may ask for that by
- * FIRE_BF16_CPU in the place of FIRE_BF16. Only optimised code knows that nobody else
- * does, and clang hands no vectors to functions that are not so marked. Numbers too small
- * for a normal float32 become zero. */
+/* For functions that only machines with AVX512-BF16 call. They may use FIRE_BF16_CPU in
+ * place of FIRE_BF16: then the CPU's own instructions convert, which flush subnormal
+ * numbers to zero. Needs optimised code, in which all calls below are inlined into
+ * these functions, and GCC: clang does not pass vectors between functions of different
+ * targets. */
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__) && \
     !defined(__clang__)
 #    define FIRE_CPU_ROUNDS 1
@@ -57,7 +60,7 @@ static inline bool fire_cpu_rounds(void)
 #endif
 }
 
-/* All lanes alike. By way of memory, so that the compiler sees one broadcast: an
+/* All lanes x. Filled in memory, which the compiler turns into one broadcast; a vector
  * initialiser it would build lane by lane. */
 FIRE_SIMD fire_vf_t fire_vf_all(float x)
 {
@@ -86,7 +89,7 @@ FIRE_SIMD fire_vf_t fire_vf_bf16(fire_vh_t h)
     return (fire_vf_t)(__builtin_convertvector(h, fire_vu_t) << 16);
 }
 
-/* Nearest even; NaN stays NaN. */
+/* Float32 to bfloat16, rounded to nearest even; NaN stays NaN. */
 FIRE_SIMD fire_vh_t fire_vh_bf16(fire_vf_t v)
 {
     fire_vu_t u   = (fire_vu_t)v;
@@ -97,7 +100,7 @@ FIRE_SIMD fire_vh_t fire_vh_bf16(fire_vf_t v)
                                    fire_vh_t);
 }
 
-/* 16 numbers by the CPU's own conversions. */
+/* 16 bfloat16 numbers, converted by the CPU's own instructions. */
 FIRE_SIMD fire_vf_t fire_vf_read_cpu(const void *x)
 {
     fire_vu_t u = {0};
@@ -129,7 +132,7 @@ FIRE_SIMD void fire_vf_write_cpu(void *y, fire_vf_t v)
     memcpy(y, &h, sizeof(h));
 }
 
-/* 1 / sqrt(v) to 14 bits, for what FIRE_BF16_CPU will round to 8. */
+/* 1 / sqrt(v) to 14 bits: enough for results that are rounded to bfloat16's 8. */
 FIRE_SIMD fire_vf_t fire_vf_rsqrt_cpu(fire_vf_t v)
 {
     fire_vf_t r = v;
@@ -140,6 +143,8 @@ FIRE_SIMD fire_vf_t fire_vf_rsqrt_cpu(fire_vf_t v)
     return r;
 }
 
+/* `lanes` elements from element i of an array. t must be a constant where it is
+ * called. */
 FIRE_SIMD fire_vf_t fire_vf_load(const void *base, fire_dtype_t t, int lanes, int64_t i)
 {
     fire_vf_t v = {0};
@@ -168,9 +173,9 @@ FIRE_SIMD void fire_vf_store(void *base, fire_dtype_t t, int lanes, int64_t i,
     }
 }
 
-/* The same past the cache, for arrays that are larger than it: a store would first read
- * what it overwrites. 16 lanes, whole vectors from the array's beginning on; fence behind
- * the last one. */
+/* Store past the cache, for arrays larger than it: an ordinary store first reads the
+ * line that it overwrites. For 16 lanes and arrays aligned to 64 bytes, i a multiple of
+ * 16; call fire_vf_fence() after the last store. */
 FIRE_SIMD void fire_vf_stream(void *base, fire_dtype_t t, int64_t i, fire_vf_t v)
 {
     size_t size = t == FIRE_F32 ? sizeof(float) : sizeof(uint16_t);
@@ -193,19 +198,20 @@ FIRE_SIMD void fire_vf_fence(void)
 #endif
 }
 
-/* mask is all ones or all zeros per lane, as comparisons give it. */
+/* mask ? yes : no in each lane; mask: all ones or all zeros, as comparisons give it. */
 FIRE_SIMD fire_vf_t fire_vf_select(fire_vi_t mask, fire_vf_t yes, fire_vf_t no)
 {
     return (fire_vf_t)((mask & (fire_vi_t)yes) | (~mask & (fire_vi_t)no));
 }
 
+/* mask ? v : 0 */
 FIRE_SIMD fire_vf_t fire_vf_where(fire_vi_t mask, fire_vf_t v)
 {
     return (fire_vf_t)(mask & (fire_vi_t)v);
 }
 
-/* 16 lanes from lane n on, a constant, of the 32 in low and high. One instruction of
- * AVX-512, many elsewhere. */
+/* Lanes n ... n + 15 of the 32 lanes of low and high; n a constant. One instruction
+ * with AVX-512, many without. */
 #define FIRE_LANES_FROM(n)                                                            \
     n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11, \
         n + 12, n + 13, n + 14, n + 15
@@ -217,8 +223,8 @@ FIRE_SIMD fire_vf_t fire_vf_where(fire_vi_t mask, fire_vf_t v)
         __builtin_shuffle(low, high, (fire_vi_t){FIRE_LANES_FROM(n)})
 #endif
 
-/* Call `function` with number format and lanes as constants, so that a copy of it is
- * made for each of the four. */
+/* Call `function` with number format and lanes as constants, so that the compiler
+ * specialises it for each of the four pairs. */
 #define FIRE_SIMD_DISPATCH(function, dtype, lanes, ...) \
     do {                                                \
         if ((dtype) == FIRE_BF16 && (lanes) == 16)      \
@@ -232,9 +238,9 @@ FIRE_SIMD fire_vf_t fire_vf_where(fire_vi_t mask, fire_vf_t v)
     } while (0)
 
 /* Define the function `name` of `params`, whose names are the rest of the arguments. It
- * runs `function`, which takes the number format and the vector's width before them, in one
- * of two builds, whose names are given too, so that a search finds them: `bf16`, for
- * processors that round to bfloat16 themselves, or `any`, for all others. */
+ * runs `function`, which takes the number format and the vector's width before them, in
+ * one of two builds, whose names are given too, so that a search finds them: `bf16`,
+ * for processors that round to bfloat16 themselves, or `any`, for all others. */
 #define FIRE_SIMD_KERNEL(name, any, bf16, function, dtype, lanes, params, ...)  \
     FIRE_AVX512_BF16 static void bf16 params                                    \
     {                                                                           \

@@ -1,5 +1,5 @@
-/* account.c - device memory that this process holds. CUDA knows of the whole machine
- * only; a user wants to know what is his. */
+/* account.c - counts the device memory that this process holds. CUDA only tells what is
+ * free on the GPU, which other processes change too. */
 #include <pthread.h>
 
 #include "base/alloc.h"
@@ -7,18 +7,20 @@
 
 enum { MOST_GPUS = 64 };
 
+/* One allocation. */
 typedef struct piece {
     void  *ptr;
     size_t bytes;
-    int    gpu;
+    int    gpu; /* index of the GPU */
 } piece_t;
 
-/* As the memory itself, this belongs to the process. */
+/* Global, as device memory belongs to the process; all of it is guarded by the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static piece_t        *piece;
 static int64_t         npiece, cap;
 static size_t          now[MOST_GPUS], peak[MOST_GPUS];
 
+/* Called with the lock held. */
 static fire_status_t note(void *ptr, size_t bytes)
 {
     int gpu = 0;
@@ -48,7 +50,7 @@ fire_status_t fire_cuda_alloc(size_t bytes, void **ptr_p)
     return st;
 }
 
-/* The latest go first, mostly. */
+/* Searches from the newest: that is mostly the one to be freed. */
 void fire_cuda_free(void *ptr)
 {
     if (ptr == NULL) return;

@@ -1,8 +1,10 @@
-/* convert.cu - between float32, bfloat16 and float16, plain and channels last,
- * and from even rows and columns to all. */
+/* convert.cu - copies between formats of the GPU: number formats, NCHW <-> NHWC (a
+ * transpose of channels and places, for each image), and even rows and columns ->
+ * all. */
 #include "device/cuda/launch.h"
 
-/* Transposing through a tile lets both sides be read and written in rows. */
+/* Transposing tile by tile in shared memory, so that both arrays are accessed in
+ * rows. */
 enum { TILE = 32, TILE_ROWS = 8 };
 
 template <typename To, typename From>
@@ -12,7 +14,8 @@ __global__ static void cast(int64_t n, const From *src, To *dst)
         dst[i] = (To)(float)src[i];
 }
 
-/* (z, a, b) -> (z, b, a) */
+/* (z, a, b) -> (z, b, a). A block of TILE x TILE_ROWS threads moves a tile of TILE x
+ * TILE per turn; one column of padding keeps its columns in different banks. */
 template <typename To, typename From>
 __global__ static void transpose(int64_t a, int64_t b, int64_t tiles_a, int64_t tiles_b,
                                  int64_t tiles, const From *src, To *dst)
@@ -36,8 +39,8 @@ __global__ static void transpose(int64_t a, int64_t b, int64_t tiles_a, int64_t 
     }
 }
 
-/* The same where b or a is small, as taps of a filter are: tiles would be empty. Threads
- * follow dst. */
+/* The same where a or b is small, as the taps of a filter are: most of a tile would be
+ * empty. A thread makes one element of dst. */
 template <typename To, typename From>
 __global__ static void transpose_small(int64_t n, unsigned a, unsigned b,
                                        const From *src, To *dst)
@@ -49,8 +52,8 @@ __global__ static void transpose_small(int64_t n, unsigned a, unsigned b,
     }
 }
 
-/* Even rows and columns of (n, h, w, c) to all of them, channels last or not. Threads
- * follow dst. */
+/* FIRE_EVEN to all rows and columns, zeros between. dst has n elements: (num, h, w, c)
+ * if `last`, else (num, c, h, w). A thread makes one element of dst. */
 typedef struct spread_job {
     int64_t n;
     bool    last;
@@ -86,7 +89,7 @@ static fire_status_t spread_to(fire_dtype_t to, const spread_job_t *j, const voi
     return FIRE_OK;
 }
 
-/* What is to be done: n elements, or z matrices a x b that are transposed. */
+/* Copy n elements in order or, with `swap`, transpose z matrices of a x b. */
 typedef struct job {
     bool    swap;
     int64_t n, z, a, b;

@@ -1,3 +1,4 @@
+/* cublas.c - matrix products by cuBLAS, opened when the first is asked for. */
 #include "device/cuda/cublas.h"
 
 #include <cublas_v2.h>
@@ -35,8 +36,9 @@ static fire_status_t cublas_status(cublasStatus_t rc, const char *what,
     return FIRE_ERR_DEVICE;
 }
 
-/* The library's scratch memory is ours, so that it allocates none while a step is
- * recorded, and sums come out the same on every run. */
+/* We give cuBLAS its scratch memory: then it allocates none while a graph is recorded,
+ * and always chooses the same algorithms, so that sums have the same bits on every
+ * run. */
 enum { SCRATCH = 32 << 20 };
 
 static fire_status_t set_up(fire_cuda_work_queue_t *queue)
@@ -49,7 +51,8 @@ static fire_status_t set_up(fire_cuda_work_queue_t *queue)
         cublas.SetWorkspace_v2(queue->cublas, queue->cublas_scratch.memory, SCRATCH));
 }
 
-/* Whole or not at all: one without its queue would run beside all others. */
+/* All or nothing: a handle that is not tied to the queue would run concurrently to
+ * it. */
 static fire_status_t open_handle(fire_cuda_work_queue_t *queue)
 {
     fire_status_t st;
@@ -74,7 +77,8 @@ static cudaDataType type_of(fire_dtype_t t)
     return t == FIRE_F32 ? CUDA_R_32F : t == FIRE_BF16 ? CUDA_R_16BF : CUDA_R_16F;
 }
 
-/* cuBLAS thinks in columns: it computes C' = op(B)' op(A)'. */
+/* cuBLAS stores matrices by columns, so our C is its C': it computes C' = op(B)'
+ * op(A)'. */
 fire_status_t fire_cuda_gemm_run(fire_stream_t *s, const fire_cuda_gemm_t *g,
                                  const void *a, const void *b, void *c)
 {

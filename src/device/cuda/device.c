@@ -1,6 +1,6 @@
-/* device.c - one NVIDIA GPU as a place for memory and work. The runtime is linked in
- * statically and looks for the driver when it is first asked, so a machine without one
- * gets an answer instead of a missing library. */
+/* device.c - one NVIDIA GPU as a place for memory and work: the device's table and the
+ * worker's stream. The CUDA runtime is linked statically and looks for the driver on
+ * its first call, so that the same program starts on a machine without one. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@ fire_status_t fire_cuda_status(cudaError_t rc, const char *what, const char *fil
     size_t left = 0, all = 0;
 
     if (rc == cudaSuccess) return FIRE_OK;
-    cudaGetLastError(); /* told here, it is not to be the next launch's as well */
+    cudaGetLastError(); /* clear it, or the next launch would report it again */
     if (rc == cudaErrorMemoryAllocation) {
         cudaMemGetInfo(&left, &all);
         fire_error_set(FIRE_ERR_NOMEM, file, line,
@@ -59,7 +59,7 @@ fire_status_t fire_gpu_describe(int index, char *text, size_t size)
 
 /* ---- memory ---- */
 
-/* Whose queue this thread works on, as CUDA keeps its current device per thread. */
+/* The stream this thread uses; per thread, as CUDA's current device is. */
 static _Thread_local fire_stream_t *current;
 
 cudaStream_t fire_cuda_queue(void)
@@ -87,7 +87,7 @@ static fire_status_t gpu_alloc(size_t bytes, void **ptr_p)
     return FIRE_OK;
 }
 
-/* Memory of the host that is not pinned has been read when the call returns. */
+/* For pageable host memory, CUDA returns when it has read src. */
 static fire_status_t gpu_from_host(void *dst, const void *src, size_t bytes)
 {
     return FIRE_CUDA(
@@ -239,10 +239,10 @@ static fire_status_t fit(fire_stream_t *s, fire_cuda_scratch_t *m, size_t bytes,
                          void **memory_p)
 {
     if (bytes > m->bytes) {
-        FIRE_TRY(fire_gpu_sync(s)); /* the old one may be in use */
+        FIRE_TRY(fire_gpu_sync(s)); /* queued kernels may still use the old memory */
         fire_cuda_free(m->memory);
         *m = (fire_cuda_scratch_t){0};
-        s->generation++; /* what was recorded with it must not run, come what may */
+        s->generation++; /* first: graphs recorded with the old memory must not run */
         FIRE_TRY(fire_cuda_alloc(bytes, &m->memory));
         m->bytes = bytes;
     }

@@ -1,4 +1,5 @@
-/* fault.c - what kernels find wrong with their inputs becomes an error of the host. */
+/* fault.c - bad inputs that kernels find (a label out of range) become errors of the
+ * host, when it next waits for the GPU. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,7 +11,8 @@ void fire_gpu_set_current_layer(fire_stream_t *s, const char *layer)
     s->current_layer = layer;
 }
 
-/* Kernels run later, when the layer may be gone: its name is kept here. */
+/* The number, from 1, of a copy of this name: when the kernel runs, the layer may be
+ * gone. 0 if memory is out. */
 static int number_of(fire_stream_t *s, const char *name)
 {
     for (int64_t i = 0; i < s->nname; i++)

@@ -1,4 +1,6 @@
-/* launch.h - how .cu files start kernels. */
+/* launch.h - how .cu files start kernels: grid-stride loops, launches as statuses, and
+ * a switch from a dtype to its C++ type. Kernels are launched with at least one
+ * block. */
 #ifndef FIRE_DEVICE_CUDA_LAUNCH_H
 #define FIRE_DEVICE_CUDA_LAUNCH_H
 #include <cuda_bf16.h>
@@ -6,12 +8,14 @@
 
 #include "device/cuda/cuda.h"
 
-/* for (int64_t i: all elements below n, shared by the threads of the grid) */
+/* for (int64_t i = 0; i < n; i++), shared by all threads of the grid: neighbouring
+ * threads get neighbouring elements, and any grid covers any n. */
 #define FIRE_GRID_STRIDE(i, n)                                                \
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n); \
          i += (int64_t)gridDim.x * blockDim.x)
 
-/* Status of starting kernel(...) on queue; put template arguments into parentheses. */
+/* Start kernel(...) on a CUDA stream; the value is a status. A kernel with several
+ * template arguments needs parentheses around it. */
 #ifndef FIRE_LAUNCH_ON /* an emulator has its own */
 /* clang-format off */
 #    define FIRE_LAUNCH_ON(queue, grid, block, kernel, ...)      \
@@ -21,13 +25,14 @@
 #endif
 #define FIRE_LAUNCH_GRID(s, grid, block, kernel, ...) \
     FIRE_LAUNCH_ON((s)->main.stream, grid, block, kernel, __VA_ARGS__)
-/* For n elements and FIRE_GRID_STRIDE. */
+/* For kernels that loop over n elements by FIRE_GRID_STRIDE; nothing is started for
+ * 0. */
 #define FIRE_LAUNCH(s, n, kernel, ...)                                                \
     ((n) > 0 ? FIRE_LAUNCH_GRID(s, fire_cuda_grid((s), (n)), FIRE_CUDA_BLOCK, kernel, \
                                 __VA_ARGS__)                                          \
              : FIRE_OK)
 
-/* Run a statement with T standing for the C++ type of a dtype. */
+/* Compile a statement for each dtype, with T as its C++ type, and run the right one. */
 #define FIRE_WITH_TYPE(dtype, T, ...) \
     switch (dtype) {                  \
     case FIRE_BF16: {                 \

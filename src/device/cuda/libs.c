@@ -1,3 +1,4 @@
+/* libs.c - NVIDIA's libraries opened by dlopen, see libs.h. */
 #include "device/cuda/libs.h"
 
 #include <dlfcn.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* folders: separated by colons, or NULL. NULL where none of them has the library. */
 static void *open_in(const char *folders, const char *name)
 {
     char path[1024];
@@ -23,7 +25,7 @@ static void *open_in(const char *folders, const char *name)
     return NULL;
 }
 
-/* pip's packages put them there. */
+/* Where pip installs NVIDIA's packages. */
 static void *open_beside_python(const char *name)
 {
     static const char *const patterns[] = {

@@ -1,4 +1,5 @@
-/* memory.cu - float32 arithmetic that needs no layer. */
+/* memory.cu - float32 arithmetic of the device's table, the sum of losses, and the
+ * kernels that set the step state. A thread makes one element per turn. */
 #include "device/cuda/launch.h"
 
 __global__ static void fill(int64_t n, float value, float *dst)
@@ -40,13 +41,14 @@ fire_status_t fire_cuda_add_scaled(float *dst, float a, const float *src, int64_
                           add_scaled, n, a, src, dst);
 }
 
+/* Passed by value, which saves a copy to the GPU. */
 typedef struct terms {
     int             n;
     fire_gpu_term_t term[FIRE_GPU_TERMS];
 } terms_t;
 
-/* One block. What is folded is mostly one number; its loop is for those who give weights
- * to whole blobs. */
+/* One block, so that terms are added in order. With `sum`, thread 0 alone adds the n
+ * elements one by one: n is 1 but for losses that are whole blobs. */
 __global__ static void add_terms(const terms_t t, int clear, float *dst)
 {
     for (int i = threadIdx.x; i < clear; i += blockDim.x)

@@ -1,4 +1,5 @@
-/* readback.c - scalars copied from the GPU to the host while the GPU works on. */
+/* readback.c - scalars copied from the GPU to the host while the GPU works on: a ring
+ * of pinned buffers, each with an event that tells when its copy is complete. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,7 +9,7 @@ struct fire_gpu_readback {
     fire_stream_t *stream;
     int64_t        n;             /* floats of one readback */
     float         *host;          /* pinned, FIRE_GPU_READBACKS * n floats */
-    int            oldest, count; /* those under way */
+    int            oldest, count; /* slot of the oldest; how many are outstanding */
     cudaEvent_t    arrived[FIRE_GPU_READBACKS];
 };
 

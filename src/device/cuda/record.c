@@ -1,4 +1,5 @@
-/* record.c - work of a queue recorded as a CUDA graph. */
+/* record.c - work of a queue recorded as a CUDA graph, which starts with one call
+ * instead of one for each kernel. */
 #include "base/alloc.h"
 #include "device/cuda/cuda.h"
 
@@ -18,7 +19,7 @@ fire_status_t fire_gpu_record_end(fire_stream_t *s, fire_gpu_graph_t **graph_p)
     fire_gpu_graph_t *g;
     fire_status_t     st = FIRE_CUDA(cudaStreamEndCapture(s->main.stream, &graph));
 
-    FIRE_TRY(st); /* the queue itself is as it was */
+    FIRE_TRY(st); /* the queue has left capture mode even so */
     st = FIRE_NEW(&g, 1);
     if (st >= 0) {
         st = FIRE_CUDA(cudaGraphInstantiate(&g->exec, graph, 0));

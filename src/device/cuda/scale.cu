@@ -1,7 +1,8 @@
-/* scale.cu - the scale of fp16's gradients, see gpu.h. */
+/* scale.cu - loss scaling for fp16, see gpu.h. The scale is in GPU memory, and kernels
+ * decide whether to update: the host need not wait. */
 #include "device/cuda/launch.h"
 
-enum { GOOD_STEPS = 2000 }; /* before a larger scale is tried */
+enum { GOOD_STEPS = 2000 }; /* finite steps before a larger scale is tried */
 
 #define LEAST_SCALE 1.0f
 #define MOST_SCALE  16777216.0f
@@ -26,7 +27,7 @@ __global__ static void clear_skip(fire_cuda_step_state_t state)
     *state.skip = 0;
 }
 
-/* All who write, write the same. */
+/* Threads race, but all that write write the same value. */
 __global__ static void find_overflow(int64_t n, const float *x,
                                      fire_cuda_step_state_t state)
 {
@@ -34,6 +35,7 @@ __global__ static void find_overflow(int64_t n, const float *x,
         if (!isfinite(x[i])) *state.skip = 1;
 }
 
+/* One thread. Halve after an overflow, double after GOOD_STEPS steps without. */
 __global__ static void adjust_scale(fire_cuda_step_state_t state)
 {
     if (*state.skip) {

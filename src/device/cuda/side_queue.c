@@ -1,5 +1,12 @@
-/* side_queue.c - a second queue beside the main one, for work whose result the next
- * kernels do not read. */
+/* side_queue.c - a second CUDA stream of a worker, for small kernels whose result the
+ * next kernels do not read:
+ *
+ *     main  ---forked-------- what comes after end ------ join -->
+ *                 \                                    /
+ *     side         `-- between begin and end -- joined
+ *
+ * Between begin and end the two queues are swapped, with their handles and scratch
+ * memory, so that callers queue work as usual. */
 #include "device/cuda/cuda.h"
 
 static void swap_queues(fire_stream_t *s)

@@ -1,16 +1,18 @@
-/* upload.c - host memory copied to the GPU while the GPU works on something else. */
+/* upload.c - host memory copied to the GPU while the GPU works on something else.
+ * Waiting is by events: the host waits only for host memory, queues wait for each other
+ * on the GPU. */
 #include "base/alloc.h"
 #include "device/cuda/cuda.h"
 
 struct fire_gpu_upload {
     fire_stream_t *stream;
-    void          *host, *device; /* pinned, and on the GPU */
-    size_t         bytes;
+    void          *host, *device; /* pinned host memory; GPU memory; both owned */
+    size_t         bytes;         /* of each */
     bool           sent_once, opened_once;
-    bool           waited;         /* the queue had to, when it was last opened */
-    cudaEvent_t    sent;           /* the copy over there is whole */
-    cudaEvent_t    asked, arrived; /* when the queue came to it; when it went on */
-    cudaEvent_t    read;           /* the copy is no longer needed */
+    bool           waited;         /* the last open() made the queue wait */
+    cudaEvent_t    sent;           /* the copy is complete */
+    cudaEvent_t    asked, arrived; /* the queue began to wait; it went on */
+    cudaEvent_t    read;           /* the GPU buffer may be overwritten */
 };
 
 fire_status_t fire_gpu_upload_create(fire_stream_t      *stream,
@@ -94,7 +96,7 @@ static bool is_over(cudaEvent_t event)
     return false;
 }
 
-/* Mostly it has arrived long ago: then there is nothing to wait for, or to measure. */
+/* Mostly the copy is complete by now: then there is no wait to queue or to measure. */
 fire_status_t fire_gpu_upload_open(fire_gpu_upload_t *p, const void **memory_p)
 {
     cudaStream_t q = p->stream->main.stream;

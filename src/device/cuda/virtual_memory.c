@@ -1,5 +1,6 @@
-/* range.c - addresses of a GPU reserved at once, with memory behind them as it is needed,
- * so that what is in use never moves. Needs the driver's own calls. */
+/* virtual_memory.c - a large range of GPU addresses, reserved once and backed with
+ * memory as a pool grows, so that memory in use never moves. By CUDA's driver calls for
+ * virtual memory management; the runtime has none. */
 #include <cuda.h>
 
 #include "device/cuda/libs.h"
@@ -21,10 +22,10 @@ static const fire_cuda_call_t calls[] = {CALLS(X){0}};
 #undef X
 static fire_cuda_lib_t driver = {.file = "libcuda.so.1", .call = calls};
 
-/* Codes of the driver mean the same in the runtime. */
+/* The runtime has the same error codes as the driver. */
 #define DRIVER(call) fire_cuda_status((cudaError_t)(call), #call, __FILE__, __LINE__)
 
-enum { STEP = 2 << 20 }; /* a page of the GPU */
+enum { STEP = 2 << 20 }; /* bytes: the granularity of physical memory */
 
 static size_t round_up(size_t bytes)
 {
@@ -44,6 +45,7 @@ fire_status_t fire_cuda_reserve(void **ptr_p, size_t *bytes_p)
     return FIRE_OK;
 }
 
+/* Back [at, at + bytes) with new memory of GPU `where`. */
 static fire_status_t map(CUdeviceptr at, size_t bytes, const CUmemLocation *where)
 {
     CUmemAllocationProp          prop   = {.type     = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -58,7 +60,7 @@ static fire_status_t map(CUdeviceptr at, size_t bytes, const CUmemLocation *wher
         st = DRIVER(cu.MemSetAccess(at, bytes, &access, 1));
         if (st < 0) cu.MemUnmap(at, bytes);
     }
-    cu.MemRelease(memory); /* it lives as long as it is mapped */
+    cu.MemRelease(memory); /* freed when it is unmapped */
     return st;
 }
 

@@ -1,3 +1,6 @@
+/* configs_cudnn.c - lists cuDNN's engine configurations for a graph. An engine is one
+ * of cuDNN's implementations; a configuration is an engine with its settings; numerical
+ * notes tell what an engine does to the numbers. */
 #include "device/cuda/cudnn/configs_cudnn.h"
 
 /* ---- what the rules allow ---- */
@@ -23,11 +26,11 @@ static bool is_forbidden(const fire_cudnn_rules_t *r, cudnnBackendNumericalNote_
     }
 }
 
-/* What cuDNN says of the engine of a configuration. */
+/* What cuDNN tells about the engine of a configuration. */
 typedef struct notes {
-    int64_t                     n; /* -1: nothing */
+    int64_t                     n; /* notes; -1: cuDNN does not tell */
     cudnnBackendNumericalNote_t note[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
-    int64_t                     engine;
+    int64_t                     engine; /* its global index */
 } notes_t;
 
 static notes_t notes_of(const fire_cudnn_t *c, cudnnBackendDescriptor_t config)
@@ -63,16 +66,16 @@ bool fire_cudnn_is_allowed(const fire_cudnn_t *c, const fire_cudnn_rules_t *r,
     return ok;
 }
 
-/* ---- what there is ---- */
+/* ---- which configurations there are ---- */
 
-/* What is made of a graph and one more attribute. */
+/* A kind of descriptor that is made from a graph and one more attribute. */
 typedef struct kind {
     cudnnBackendDescriptorType_t type;
     cudnnBackendAttributeName_t  graph, name;
     cudnnBackendAttributeType_t  value;
 } kind_t;
 
-/* *ok_p: there is such a thing for this graph. */
+/* *ok_p: cuDNN has such a thing for this graph. */
 static fire_status_t add_for_graph(fire_cudnn_graph_t      *g,
                                    cudnnBackendDescriptor_t graph, const kind_t *k,
                                    const void *value, cudnnBackendDescriptor_t *d_p,
@@ -85,7 +88,7 @@ static fire_status_t add_for_graph(fire_cudnn_graph_t      *g,
     return FIRE_OK;
 }
 
-/* The configurations that cuDNN advises, best first. */
+/* The configurations that one of cuDNN's heuristics advises, best first. */
 static fire_status_t advise(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t graph,
                             cudnnBackendHeurMode_t mode, int64_t *n_p,
                             cudnnBackendDescriptor_t *config)
@@ -109,7 +112,7 @@ static fire_status_t advise(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t grap
     return FIRE_OK;
 }
 
-/* The engine of a number, as it comes; *ok_p: it has tensor cores do the work. */
+/* Engine `number` with its default settings; *ok_p: it exists and uses tensor cores. */
 static fire_status_t add_engine(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t graph,
                                 int64_t number, cudnnBackendDescriptor_t *config_p,
                                 bool *ok_p)
@@ -135,7 +138,8 @@ static fire_status_t add_engine(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t 
     return FIRE_OK;
 }
 
-/* Engines that cuDNN does not advise, though one of them may be the fastest. */
+/* Engines on tensor cores that cuDNN does not advise: one of them may be the
+ * fastest. */
 static fire_status_t list_others(fire_cudnn_graph_t *g, cudnnBackendDescriptor_t graph,
                                  int64_t *n_p, cudnnBackendDescriptor_t *config)
 {

@@ -1,3 +1,5 @@
+/* conv_cudnn.c - describes convolutions to cuDNN as graphs of operations: the
+ * convolution and, in forward, bias and ReLU behind it. */
 #include "device/cuda/cudnn/conv_cudnn.h"
 
 #include <stdio.h>
@@ -6,7 +8,7 @@
 #include "base/alloc.h"
 #include "device/cuda/cudnn/plan_cudnn.h"
 
-enum { X = 1, W, Y, BIAS }; /* names of tensors */
+enum { X = 1, W, Y, BIAS }; /* unique ids of tensors, which plans refer to */
 
 static cudnnDataType_t type_of(fire_dtype_t t)
 {
@@ -15,7 +17,8 @@ static cudnnDataType_t type_of(fire_dtype_t t)
                             : CUDNN_DATA_HALF;
 }
 
-/* A tensor (a, b, spatial...). Channels last, pixels are `pitch` elements apart. */
+/* A tensor of logical shape (a, b, spatial...). With channels last, pixels are `pitch`
+ * elements apart. */
 static fire_cudnn_tensor_t tensor(const fire_cudnn_conv_t *c, int64_t uid,
                                   cudnnDataType_t type, int64_t a, int64_t b,
                                   int64_t pitch, const int64_t *spatial)
@@ -36,7 +39,7 @@ static fire_cudnn_tensor_t tensor(const fire_cudnn_conv_t *c, int64_t uid,
     return t;
 }
 
-/* Tensors of one convolution, and how it slides. */
+/* Descriptors of a convolution: its tensors, and its strides and paddings. */
 typedef struct parts {
     cudnnBackendDescriptor_t x, w, y, conv;
 } parts_t;
@@ -77,7 +80,7 @@ static fire_status_t add_tensors(fire_cudnn_graph_t *g, const fire_cudnn_conv_t 
     fire_cudnn_tensor_t y =
         tensor(c, Y, type, c->num, c->out_channels, c->out_pitch, c->out);
 
-    if (y_inside) { /* not rounded before bias and ReLU */
+    if (y_inside) { /* inside the graph: not rounded before bias and ReLU */
         y.uid  = 0;
         y.type = CUDNN_DATA_FLOAT;
     }
@@ -86,7 +89,7 @@ static fire_status_t add_tensors(fire_cudnn_graph_t *g, const fire_cudnn_conv_t 
     return fire_cudnn_graph_tensor(g, &y, &p->y);
 }
 
-/* The three passes differ in names only. */
+/* Add the operation; the three passes differ only in the names of attributes. */
 static fire_status_t add_conv(fire_cudnn_graph_t *g, fire_cudnn_pass_t pass,
                               const parts_t *p)
 {
@@ -124,7 +127,7 @@ static fire_status_t add_conv(fire_cudnn_graph_t *g, fire_cudnn_pass_t pass,
     return FIRE_OK;
 }
 
-/* to = mode(from, other); other may be NULL */
+/* Add the operation to = mode(from, other); other may be NULL. */
 static fire_status_t add_pointwise(fire_cudnn_graph_t *g, cudnnPointwiseMode_t mode,
                                    cudnnBackendDescriptor_t from,
                                    cudnnBackendDescriptor_t other,
@@ -154,7 +157,7 @@ static fire_status_t add_pointwise(fire_cudnn_graph_t *g, cudnnPointwiseMode_t m
     return FIRE_OK;
 }
 
-/* y = relu(conv + bias), either of them or both */
+/* y = relu(raw + bias), or only one of the two; raw: what the convolution gives. */
 static fire_status_t add_epilogue(fire_cudnn_graph_t *g, const fire_cudnn_conv_t *c,
                                   cudnnBackendDescriptor_t raw)
 {
@@ -202,7 +205,7 @@ static int add_sizes(char *text, size_t size, char name, int64_t axes, const int
 
 enum { KEY_TEXT = 640 }; /* for numbers of any size */
 
-/* A word for all that a choice of plan depends on. */
+/* One word with all that the choice of a plan depends on: shapes, formats, rules. */
 static void write_key(const fire_cudnn_op_t *op, char text[KEY_TEXT])
 {
     static const char *const passes[] = {"forward", "data", "weights"};
@@ -229,7 +232,7 @@ static void write_key(const fire_cudnn_op_t *op, char text[KEY_TEXT])
              c->exact, c->tf32);
 }
 
-/* op->fused and op->weights say how. */
+/* Make the plan of an operation, as op->fused and op->weights ask. */
 static fire_status_t make(fire_stream_t *s, fire_cudnn_op_t *op,
                           const fire_cudnn_conv_args_t *args)
 {
@@ -259,8 +262,9 @@ static fire_status_t make(fire_stream_t *s, fire_cudnn_op_t *op,
     return st;
 }
 
-/* The best way first: bias and ReLU in the same kernel. Gradients of weights come in
- * the net's precision: kernels that leave float32 are several times slower. */
+/* First with bias and ReLU in the same kernel, else without. Gradients of weights are
+ * stored in the net's precision: kernels that store float32 are several times
+ * slower. */
 static fire_status_t make_best(fire_stream_t *s, fire_cudnn_op_t *op,
                                const fire_cudnn_conv_args_t *args)
 {

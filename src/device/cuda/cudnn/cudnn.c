@@ -1,3 +1,4 @@
+/* cudnn.c - opens libcudnn and a worker's handle on first use. */
 #include "device/cuda/cudnn/cudnn.h"
 
 #include "device/cuda/libs.h"
@@ -10,7 +11,8 @@ static const fire_cuda_call_t calls[] = {FIRE_CUDNN_CALLS(X){0}};
 static fire_cuda_lib_t library = {.file = "libcudnn.so." FIRE_CUDA_WORD(CUDNN_MAJOR),
                                   .call = calls};
 
-/* Whole or not at all: one without its queue would run beside all others. */
+/* All or nothing: a handle that is not tied to the queue would run concurrently to
+ * it. */
 static fire_status_t open_handle(fire_stream_t *s)
 {
     cudnnHandle_t handle;

@@ -1,5 +1,5 @@
-/* cudnn.h - cuDNN's graph interface, opened at run time: fire_cudnn_get(...)->
- * BackendExecute(...) calls cudnnBackendExecute. */
+/* cudnn.h - cuDNN's graph interface, opened at run time: a table of pointers to its
+ * functions, named as they are without "cudnn". */
 #ifndef FIRE_DEVICE_CUDA_CUDNN_CUDNN_H
 #define FIRE_DEVICE_CUDA_CUDNN_CUDNN_H
 #include "device/cuda/cuda.h"
@@ -21,10 +21,12 @@ typedef struct fire_cudnn {
 } fire_cudnn_t;
 #undef X
 
-/* The calls, and the worker's handle, tied to its queue; opened on first use. */
+/* The table, and the handle of this worker, tied to its queue. Fails where libcudnn is
+ * not installed. */
 fire_status_t fire_cudnn_get(fire_stream_t *s, const fire_cudnn_t **calls_p,
                              cudnnHandle_t *handle_p);
 
+/* A cuDNN call as a status, with its text and place in the message. */
 fire_status_t fire_cudnn_status(cudnnStatus_t rc, const char *what, const char *file,
                                 int line);
 #define FIRE_CUDNN(call) fire_cudnn_status((call), #call, __FILE__, __LINE__)

@@ -1,3 +1,4 @@
+/* graph_cudnn.c - calls of cuDNN's backend interface that build a graph. */
 #include "device/cuda/cudnn/graph_cudnn.h"
 
 #include "base/alloc.h"

@@ -1,10 +1,12 @@
+/* plan_cudnn.c - chooses and runs execution plans: by cuDNN's advice, by measuring, or
+ * as an earlier run has measured. */
 #include "device/cuda/cudnn/plan_cudnn.h"
 
 #include <stdio.h>
 
 #include "device/tune.h"
 
-/* ---- running one ---- */
+/* ---- running a plan ---- */
 
 void fire_cudnn_plan_free(const fire_cudnn_t *calls, fire_cudnn_plan_t *p)
 {
@@ -12,6 +14,7 @@ void fire_cudnn_plan_free(const fire_cudnn_t *calls, fire_cudnn_plan_t *p)
     *p = (fire_cudnn_plan_t){0};
 }
 
+/* Tell the plan where its tensors and its workspace are. */
 static fire_status_t point_to(const fire_cudnn_t *c, cudnnBackendDescriptor_t pack,
                               const fire_cudnn_args_t *args, void *workspace)
 {
@@ -25,7 +28,7 @@ static fire_status_t point_to(const fire_cudnn_t *c, cudnnBackendDescriptor_t pa
     return FIRE_CUDNN(c->BackendFinalize(pack));
 }
 
-/* A pack of pointers serves once: it cannot be changed when it is final. */
+/* A pack of pointers is made for each run: cuDNN does not let a finished one change. */
 fire_status_t fire_cudnn_plan_run(fire_stream_t *s, const fire_cudnn_plan_t *p,
                                   const fire_cudnn_args_t *args)
 {
@@ -45,12 +48,12 @@ fire_status_t fire_cudnn_plan_run(fire_stream_t *s, const fire_cudnn_plan_t *p,
     return st;
 }
 
-/* ---- choosing one ---- */
+/* ---- choosing a plan ---- */
 
 enum { MOST_MEASURED = 6, REPEATS = 3 };
-#define MOST_WORKSPACE ((int64_t)2 << 30)
+#define MOST_WORKSPACE ((int64_t)2 << 30) /* bytes; plans that need more are skipped */
 
-/* A plan for a configuration; false where this GPU or size has none. */
+/* Build the plan of a configuration; false if it does not work on this GPU or shape. */
 static bool build(const fire_cudnn_graph_t *g, cudnnBackendDescriptor_t config,
                   fire_cudnn_plan_t *p)
 {
@@ -78,6 +81,7 @@ static bool build(const fire_cudnn_graph_t *g, cudnnBackendDescriptor_t config,
     return false;
 }
 
+/* p->ms: the fastest of REPEATS runs. */
 static fire_status_t measure(fire_stream_t *s, fire_cudnn_plan_t *p,
                              const fire_cudnn_args_t *args, cudaEvent_t event[2])
 {
@@ -95,7 +99,8 @@ static fire_status_t measure(fire_stream_t *s, fire_cudnn_plan_t *p,
     return FIRE_OK;
 }
 
-/* Plans of the configurations in order: the first, or the fastest of the first few. */
+/* The first allowed configuration that works or, if measuring, the fastest of the first
+ * few. *best is replaced if a faster one is found. */
 static fire_status_t pick(const fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
                           const fire_cudnn_args_t    *args,
                           const fire_cudnn_configs_t *from, fire_cudnn_plan_t *best)
@@ -144,7 +149,8 @@ static fire_status_t find_tune(const fire_cudnn_graph_t *g)
     return fire_tune_open(p.name, library, &g->stream->tune);
 }
 
-/* The plan that was found the fastest on an earlier day, if there is one. */
+/* The plan that an earlier run measured as the fastest; plan->plan is NULL if there is
+ * none, or if it no longer works. */
 static fire_status_t recall(fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
                             cudnnBackendDescriptor_t graph, fire_cudnn_plan_t *plan)
 {
@@ -164,8 +170,8 @@ static fire_status_t recall(fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
     return FIRE_OK;
 }
 
-/* Measured ones compete with those that are not advised; what is left is for where there
- * is nothing else. */
+/* Shall this source be tried? Unadvised engines compete in measurements; the fallback
+ * is for problems for which nothing else was found. */
 static bool asks(const fire_cudnn_rules_t *r, fire_cudnn_source_t source,
                  const fire_cudnn_plan_t *best)
 {
@@ -173,7 +179,7 @@ static bool asks(const fire_cudnn_rules_t *r, fire_cudnn_source_t source,
     return source == FIRE_CUDNN_ADVISED || best->plan == NULL;
 }
 
-/* What is found before an error is in *best as well. */
+/* *best is set even if a later source fails; the caller frees it. */
 static fire_status_t find_best(fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
                                cudnnBackendDescriptor_t graph,
                                const fire_cudnn_args_t *args, fire_cudnn_plan_t *best)

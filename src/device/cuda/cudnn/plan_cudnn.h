@@ -1,11 +1,11 @@
-/* plan_cudnn.h - plans of cuDNN that run a graph: chosen by its advice or by the clock. */
+/* plan_cudnn.h - execution plans of cuDNN: chosen by its advice or by measuring. */
 #ifndef FIRE_DEVICE_CUDA_CUDNN_PLAN_CUDNN_H
 #define FIRE_DEVICE_CUDA_CUDNN_PLAN_CUDNN_H
 #include "device/cuda/cudnn/configs_cudnn.h"
 
 enum { FIRE_CUDNN_TENSORS = 8 };
 
-/* Where the tensors of a graph are. */
+/* Addresses of a graph's tensors, by unique id. */
 typedef struct fire_cudnn_args {
     int     n;
     int64_t uid[FIRE_CUDNN_TENSORS];
@@ -14,13 +14,13 @@ typedef struct fire_cudnn_args {
 
 typedef struct fire_cudnn_plan {
     cudnnBackendDescriptor_t plan;
-    size_t                   workspace;
-    float                    ms;     /* if it was measured */
-    int                      choice; /* which of those that were advised */
+    size_t                   workspace; /* bytes */
+    float                    ms;        /* milliseconds of a run; 0: not measured */
+    int choice; /* source * FIRE_CUDNN_CONFIGS + its index there: kept by tune.h */
 } fire_cudnn_plan_t;
 
-/* FIRE_ERR_UNSUPPORTED where cuDNN has no plan that the rules allow. Outputs among the
- * args are written if plans are measured. */
+/* Finish the graph and choose a plan for it. FIRE_ERR_UNSUPPORTED where cuDNN has none
+ * that the rules allow. Measuring writes the outputs among args. */
 fire_status_t fire_cudnn_plan_make(fire_cudnn_graph_t *g, const fire_cudnn_rules_t *r,
                                    const fire_cudnn_args_t *args,
                                    fire_cudnn_plan_t       *plan_p);

@@ -1,4 +1,5 @@
-/* block.h - sums and maxima over the threads of a block, in a fixed order. */
+/* block.h - sums and maxima over the threads of a block, in an order that is the same
+ * on every run and GPU. */
 #ifndef FIRE_DEVICE_CUDA_KERNEL_BLOCK_H
 #define FIRE_DEVICE_CUDA_KERNEL_BLOCK_H
 #include "device/cuda/launch.h"
@@ -17,8 +18,9 @@ struct fire_greatest {
     }
 };
 
-/* Over groups of THREADS neighbours (a power of two up to 32, or the whole block of
- * FIRE_CUDA_BLOCK); all of them get the result. */
+/* Reduce x over groups of THREADS neighbouring threads: a power of two up to 32, or the
+ * whole block of FIRE_CUDA_BLOCK. All threads of the block must call, and all of a
+ * group get the result. */
 template <int THREADS, typename OP, typename T>
 __device__ static inline T fire_reduce(T x)
 {
@@ -27,7 +29,7 @@ __device__ static inline T fire_reduce(T x)
     for (int lane = (THREADS < 32 ? THREADS : 32) / 2; lane > 0; lane /= 2)
         x = OP::of(x, __shfl_xor_sync(0xffffffffu, x, lane));
     if (THREADS <= 32) return x;
-    __syncthreads(); /* a reduction before may still be read */
+    __syncthreads(); /* threads may still read `part` of the call before */
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;
     __syncthreads();
     x = part[0];

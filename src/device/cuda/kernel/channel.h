@@ -1,19 +1,21 @@
-/* channel.h - sums per channel over arrays seen as outer x channels x inner, the same on
- * every run: blocks leave partial sums, which are added in a fixed order.
+/* channel.h - templates for sums per channel, and for element-wise work that needs its
+ * channel's constants, over arrays (outer, channels, inner). Blocks leave partial sums,
+ * which are added in a fixed order: the same bits on every run.
  *
- * Channels last (inner 1), a block is TX vectors of channels wide and TY rows high; each
- * thread keeps its channels and all blocks together walk over the rows:
+ * With channels last (inner 1) a block has TX x TY threads: TX vectors of channels
+ * wide, TY rows high. A thread keeps its channels; all blocks together step over the
+ * rows:
  *
  *       channels ->   |0|1|2|3|0|1|2|3|        threadIdx.x
  *   rows  threadIdx.y |.......|.......|        blockIdx.x: which channels
  *    |                                         blockIdx.y: which rows
  *
- * Sums walk from the last row to the first, what is done to each element from the first
- * to the last: each begins with what the kernel before it has left in the cache. A
- * thread loads a batch of rows before it works on the first, which keeps enough memory
- * on its way to be as fast as a copy.
+ * Sums step from the last row to the first, element-wise work from the first to the
+ * last: as they alternate, each begins with what the kernel before it has left in the
+ * L2 cache. A thread loads BATCH rows before it works on the first of them, which keeps
+ * enough loads in flight to run at the speed of a copy.
  *
- * Channels first, a block has one channel and some planes. */
+ * With channels first a block has one channel, of `step` images. */
 #ifndef FIRE_DEVICE_CUDA_KERNEL_CHANNEL_H
 #define FIRE_DEVICE_CUDA_KERNEL_CHANNEL_H
 #include "device/cuda/kernel/block.h"
@@ -23,23 +25,24 @@
 
 enum { FIRE_CHANNEL_THREADS = 256, FIRE_CHANNEL_PARTS = 1024 };
 
-enum { FIRE_CHANNEL_BLOCKS = 2 }; /* that a multiprocessor runs at once */
+enum { FIRE_CHANNEL_BLOCKS = 2 }; /* resident on a multiprocessor */
 
-/* How blocks share the work; made by fire_channel_plan(). */
+/* How blocks share the work; made by fire_channel_plan(), passed by value. */
 typedef struct fire_channel_plan {
     fire_gpu_view_t view;
-    int             vector; /* elements a thread takes at once */
-    int             tx, ty;
-    int             parts; /* partial sums per channel */
-    int64_t         step;  /* planes of one part */
-    unsigned        columns;
+    int             vector;  /* elements per load; 1 unless channels are last */
+    int             tx, ty;  /* threads of a block */
+    int             parts;   /* partial sums per channel: blocks along the rows */
+    int64_t         step;    /* channels first: images of one part */
+    unsigned        columns; /* blocks along the channels */
     fire_divisor_t  by_inner;
-    /* With one part, the only sum (K 1) goes straight there, added or not; or NULL. */
+    /* Where to store the sum if there is one part and one sum (K = 1), which saves a
+     * second launch; NULL: always leave partial sums. add: += instead of =. */
     float *sum;
     bool   add;
 } fire_channel_plan_t;
 
-/* `vector`: elements of 16 bytes; 1 is taken where channels do not divide. */
+/* vector: elements in 16 bytes; becomes 1 where the channels are no multiple of it. */
 static inline fire_channel_plan_t fire_channel_plan(fire_gpu_view_t view, int vector,
                                                     int multiprocessors)
 {
@@ -54,13 +57,14 @@ static inline fire_channel_plan_t fire_channel_plan(fire_gpu_view_t view, int ve
         p.ty = FIRE_CHANNEL_THREADS / p.tx;
         p.columns =
             (unsigned)((view.channels + p.tx * p.vector - 1) / (p.tx * p.vector));
-        rows = 4 * p.ty; /* few blocks with some rows per thread rather than many */
+        rows =
+            4 * p.ty; /* at least 4 rows per thread: fewer blocks, fewer partial sums */
     } else {
         p.columns = (unsigned)view.channels;
-        most *= 2; /* they are small */
+        most *= 2; /* these blocks use few registers */
     }
     most /= p.columns;
-    /* With few elements, one launch instead of two. */
+    /* Few elements: one part, so that one launch does it all. */
     if (view.outer * view.inner <= 16 * (view.inner == 1 ? p.ty : FIRE_CHANNEL_THREADS))
         most = 1;
     if (most > view.outer / rows) most = view.outer / rows;
@@ -71,7 +75,8 @@ static inline fire_channel_plan_t fire_channel_plan(fire_gpu_view_t view, int ve
     return p;
 }
 
-/* Add over threadIdx.y; the result is valid where threadIdx.y is 0. */
+/* Add V values over threadIdx.y, as a tree; the result is valid where threadIdx.y is
+ * 0. */
 template <int V> __device__ static inline fire_lanes<V> fire_add_rows(fire_lanes<V> x)
 {
     __shared__ float sum[V][FIRE_CHANNEL_THREADS];
@@ -95,8 +100,8 @@ template <int V> __device__ static inline fire_lanes<V> fire_add_rows(fire_lanes
     return x;
 }
 
-/* A block's sums: among the partial ones or, if there are no others, where they are
- * wanted. */
+/* Store a block's sum k of channels c ... c + V - 1: to p.sum if it is the only part,
+ * else to partial (K, parts, channels). */
 template <int V>
 __device__ static inline void
 fire_channel_store_sums(const fire_channel_plan_t &p, int k, int64_t c,
@@ -111,11 +116,12 @@ fire_channel_store_sums(const fire_channel_plan_t &p, int k, int64_t c,
                 total.v[i];
 }
 
-/* partial[(k * parts + part) * channels + c] = sum of what F gives for k = 0 ... K-1.
- * F: template <int V> struct constants, made of (F, channel) once for many elements;
- * template <int V> struct inputs, what load(int64_t at) brings; BATCH, how many of these
- * are loaded at once; template <int V> void add(constants<V>, inputs<V>, int64_t at,
- * fire_lanes<V> sum[K]). */
+/* Channels last: partial[(k * parts + part) * channels + c] = sum k over the part's
+ * rows. F says what is summed:
+ *     struct constants<V>(F, channel)       what V channels need; made once per thread
+ *     struct inputs<V> load<V>(at)          the values at V elements from offset `at`
+ *     void add<V>(constants, inputs, at, fire_lanes<V> sum[K])
+ *     enum { BATCH }                        loads in flight per thread */
 template <int V, int K, typename F>
 __global__ static void __launch_bounds__(FIRE_CHANNEL_THREADS, FIRE_CHANNEL_BLOCKS)
     fire_channel_rows(fire_channel_plan_t p, F f, float *partial)
@@ -151,7 +157,8 @@ __global__ static void __launch_bounds__(FIRE_CHANNEL_THREADS, FIRE_CHANNEL_BLOC
     }
 }
 
-/* A block's planes as one row of elements: many small planes as well as a few large. */
+/* Channels first: a block takes the planes of its channel in `step` images as one row
+ * of elements, which suits many small planes as well as a few large ones. */
 template <int K, typename F>
 __global__ static void fire_channel_planes(fire_channel_plan_t p, F f, float *partial)
 {
@@ -191,7 +198,8 @@ __global__ static void fire_channel_planes(fire_channel_plan_t p, F f, float *pa
     }
 }
 
-/* Partial sums of all channels, in scratch memory that is valid until the next use. */
+/* Launch the sums of all channels; partial (K, parts, channels) is in the workspace,
+ * valid until its next use. V: elements in 16 bytes. */
 template <int V, int K, typename F>
 static fire_status_t fire_channel_sums(fire_stream_t *s, const fire_channel_plan_t &p,
                                        F f, float **partial_p)
@@ -213,8 +221,9 @@ static fire_status_t fire_channel_sums(fire_stream_t *s, const fire_channel_plan
                             *partial_p);
 }
 
-/* The sums of all parts, by blocks of a few channels whose rows of threads share the
- * parts: total[k] of channel *c_p is valid where true comes back. */
+/* Add the partial sums of all parts. A block has 8 channels x 32 threads, which share
+ * the parts. Where it returns true, total[k] of channel *c_p is valid. Launch the
+ * kernel that calls it by FIRE_LAUNCH_TOTALS. */
 enum { FIRE_TOTAL_CHANNELS = 8 };
 
 template <int K>
@@ -246,7 +255,7 @@ __device__ static inline bool fire_channel_totals(const float *partial, int part
 /* ---- element-wise work that knows its channel ---- */
 
 /* F: constants, inputs, load and BATCH as above; BLOCKS, how many a multiprocessor has
- * registers for; template <int V> void apply(constants<V>, inputs<V>, int64_t at). */
+ * registers for; void apply<V>(constants, inputs, at) instead of add. Channels last. */
 template <int V, typename F>
 __global__ static void __launch_bounds__(FIRE_CHANNEL_THREADS, F::BLOCKS)
     fire_channel_each_row(fire_channel_plan_t p, F f)
@@ -271,6 +280,7 @@ __global__ static void __launch_bounds__(FIRE_CHANNEL_THREADS, F::BLOCKS)
     }
 }
 
+/* Channels first: a block takes whole planes, one after another. */
 template <typename F>
 __global__ static void fire_channel_each_plane(fire_channel_plan_t p, F f)
 {
@@ -286,6 +296,7 @@ __global__ static void fire_channel_each_plane(fire_channel_plan_t p, F f)
     }
 }
 
+/* Call F::apply for all elements. */
 template <int V, typename F>
 static fire_status_t fire_channel_each(fire_stream_t *s, const fire_channel_plan_t &p,
                                        F f)

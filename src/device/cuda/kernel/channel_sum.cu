@@ -1,12 +1,15 @@
+/* channel_sum.cu - the kernels of channel_sum.h, as functors for the templates of
+ * channel.h, which say how threads share the work. */
 #include "device/cuda/kernel/channel_sum.h"
 
 #include "device/cuda/kernel/channel.h"
 
-/* What one array brings. */
+/* What is loaded from one array. */
 template <int V, typename T> struct one_input {
     fire_raw<V, T> x;
 };
 
+/* Sums x. */
 template <typename T> struct values {
     enum { BATCH = 8 };
     const T *x;
@@ -33,6 +36,8 @@ template <typename T> struct values {
     }
 };
 
+/* sum[c] = (add ? sum[c] : 0) + the channel's partial sums; see
+ * fire_channel_totals(). */
 __global__ static void finish(int64_t channels, int parts, const float *partial,
                               bool add, float *sum)
 {
@@ -43,7 +48,7 @@ __global__ static void finish(int64_t channels, int parts, const float *partial,
         sum[c] = add ? sum[c] + total : total;
 }
 
-/* Sums of what f gives, into or onto sum[channels]; NULL: f is for what else it does. */
+/* Sum what f adds to sum (channels); NULL: only run f, for what it stores. */
 template <typename T, typename F>
 static fire_status_t sum_up(fire_stream_t *s, fire_gpu_view_t view, F f, bool add,
                             float *sum)
@@ -69,6 +74,7 @@ fire_status_t fire_gpu_channel_sum(fire_stream_t *s, fire_gpu_view_t view,
     return FIRE_OK;
 }
 
+/* y = x + b[channel], with a ReLU or not. */
 template <typename T, bool RELU> struct add_value {
     enum { BATCH = 4, BLOCKS = 4 };
     const T     *x;
@@ -129,7 +135,7 @@ fire_status_t fire_gpu_channel_relu(fire_stream_t *s, fire_gpu_view_t view,
     return FIRE_OK;
 }
 
-/* Masks dy on the way. */
+/* dy = y > 0 ? dy : 0, and sums it. */
 template <typename T> struct masked_values {
     enum { BATCH = 4 };
     const T *y;

@@ -1,10 +1,9 @@
-/* each.h - what most GPU kernels come to: something for every index, and sums over the
- * rows of a matrix. Both take functions of the device, written where they are used:
+/* each.h - kernels from lambdas: a function called for every index, and sums over the
+ * rows of a matrix.
  *
  *     fire_each(s, n, [=] __device__(int64_t i) { y[i] = 2 * x[i]; });
  *
- * Sums are added in an order that depends on the sizes alone: the same on every run and
- * every GPU. */
+ * The order of a sum depends on the sizes alone: the same bits on every run and GPU. */
 #ifndef FIRE_DEVICE_CUDA_KERNEL_EACH_H
 #define FIRE_DEVICE_CUDA_KERNEL_EACH_H
 #include "device/cuda/kernel/block.h"
@@ -23,9 +22,13 @@ template <typename F> static fire_status_t fire_each(fire_stream_t *s, int64_t n
 
 /* ---- sums over rows ---- */
 
-enum { FIRE_SUM_PART = 8192, FIRE_SUM_BLOCKS = 1024 }; /* elements worth a block */
+enum {
+    FIRE_SUM_PART   = 8192,
+    FIRE_SUM_BLOCKS = 1024
+}; /* elements worth a block of their own; most blocks */
 
-/* One block for each row (x) and part of a row (y). */
+/* A block sums part blockIdx.y (of `step` elements) of row blockIdx.x. With one part it
+ * calls done(); else it leaves K sums in partial (row, part, K). */
 template <int K, typename Add, typename Done>
 __global__ static void fire_sum_parts(int64_t n, int64_t step, Add add, Done done,
                                       float *partial)
@@ -44,6 +47,7 @@ __global__ static void fire_sum_parts(int64_t n, int64_t step, Add add, Done don
         partial[(row * gridDim.y + blockIdx.y) * K + k] = sum[k];
 }
 
+/* A thread adds the partial sums of one row, in order. */
 template <int K, typename Done>
 __global__ static void fire_sum_finish(int64_t rows, int64_t parts,
                                        const float *partial, Done done)
@@ -57,8 +61,10 @@ __global__ static void fire_sum_finish(int64_t rows, int64_t parts,
     }
 }
 
-/* For each row: add(row, j, sum) for all j < n, which adds to the K sums, and then
- * done(row, sum). Neighbouring j should be neighbours in memory. */
+/* For each row: call add(row, j, sum) for all j < n, which adds to the K sums, then
+ * done(row, sum) once. Neighbouring threads have neighbouring j, which should be
+ * neighbours in memory. Long rows are cut into parts where rows alone would not fill
+ * the GPU. */
 template <int K, typename Add, typename Done>
 static fire_status_t fire_sum_rows(fire_stream_t *s, int64_t rows, int64_t n, Add add,
                                    Done done)
@@ -81,8 +87,8 @@ static fire_status_t fire_sum_rows(fire_stream_t *s, int64_t rows, int64_t n, Ad
                        (const float *)partial, done);
 }
 
-/* The same with one thread for each row: for short rows, and for such that lie beside
- * each other, element by element. */
+/* The same with one thread for each row: for short rows, and for rows whose elements j
+ * are interleaved in memory. */
 template <int K, typename Add, typename Done>
 static fire_status_t fire_sum_columns(fire_stream_t *s, int64_t rows, int64_t n,
                                       Add add, Done done)

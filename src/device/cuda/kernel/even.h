@@ -1,11 +1,11 @@
-/* even.h - where the pixels of even rows and columns lie among all of them, and back:
- * offsets of elements of arrays with channels last. */
+/* even.h - offsets in FIRE_EVEN arrays (num, ceil(h / 2), ceil(w / 2), c), which store
+ * only the even rows and columns of an NHWC array (num, h, w, c), and back. */
 #ifndef FIRE_DEVICE_CUDA_KERNEL_EVEN_H
 #define FIRE_DEVICE_CUDA_KERNEL_EVEN_H
 #include "device/cuda/kernel/divide.h"
 #include "device/cuda/kernel/lanes.h"
 
-/* An array of all pixels, and one of the even ones. */
+/* The sizes of both arrays, as divisors; half_: rounded up. */
 typedef struct fire_even {
     fire_divisor_t channels, width, height, half_width, half_height;
 } fire_even_t;
@@ -17,7 +17,7 @@ static inline fire_even_t fire_even(int64_t channels, int64_t height, int64_t wi
                          fire_divisor((height + 1) / 2)};
 }
 
-/* Of all, from that of the even ones. */
+/* Offset in the full array of element `at` of the even one. */
 __device__ static inline int64_t fire_even_up(const fire_even_t &e, int64_t at)
 {
     uint64_t image = (uint64_t)at;
@@ -30,7 +30,8 @@ __device__ static inline int64_t fire_even_up(const fire_even_t &e, int64_t at)
                      c);
 }
 
-/* Elements at a place among all, from an array of the even ones: zero for others. */
+/* V elements at offset `at` of the full array, read from the even one `p`: zeros where
+ * row or column is odd. */
 template <int V, typename T>
 __device__ static inline fire_raw<V, T> fire_even_load(const fire_even_t &e, const T *p,
                                                        int64_t at)

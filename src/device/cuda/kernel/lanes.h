@@ -1,9 +1,11 @@
-/* lanes.h - a few elements in a row, which a thread loads and stores at once. */
+/* lanes.h - V neighbouring elements that a thread loads and stores by one instruction
+ * of up to 16 bytes. `at` counts elements and is a multiple of V. */
 #ifndef FIRE_DEVICE_CUDA_KERNEL_LANES_H
 #define FIRE_DEVICE_CUDA_KERNEL_LANES_H
 #include "device/cuda/kernel/map.h"
 
-/* As they lie in memory: loaded early and made float32 late, many fit into registers. */
+/* In their own number format: a thread that loads many early and converts them late
+ * needs fewer registers than if they were float32 from the start. */
 template <int V, typename T> struct __align__(V * sizeof(T)) fire_raw
 {
     T v[V];
@@ -15,7 +17,7 @@ __device__ static inline fire_raw<V, T> fire_raw_load(const T *p, int64_t at)
     return *reinterpret_cast<const fire_raw<V, T> *>(p + at);
 }
 
-/* V elements in a row, in float32. */
+/* V elements as float32. */
 template <int V> struct fire_lanes {
     float v[V];
 };
@@ -44,7 +46,7 @@ __device__ static inline void fire_lanes_store(T *p, int64_t at,
     *reinterpret_cast<fire_raw<V, T> *>(p + at) = raw;
 }
 
-/* The same from float32, of any alignment. */
+/* Loads from float32 one by one, at any alignment. */
 template <int V>
 __device__ static inline fire_lanes<V> fire_lanes_load_plain(const float *p, int64_t at)
 {
