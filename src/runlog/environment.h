@@ -5,13 +5,14 @@
 
 /* What only other rooms can find out: src/train/log.c asks them. */
 typedef struct fire_environment {
-    const char        *mpi;      /* name and version of the library; NULL: built without */
+    const char        *mpi;      /* the library and its version; NULL: none */
     bool               launched; /* by mpirun: this is one process of a job */
     int                ngpu;
     const char *const *gpu; /* [ngpu] a line each: name, memory, driver */
 } fire_environment_t;
 
 /* Add members to the open object: program, built_with, host, os, pid, cpu, cores,
- * memory, directory, threads (environment variables that set their number), mpi, gpus. */
+ * memory, directory, threads (environment variables that set their number), mpi,
+ * gpus. */
 void fire_environment_write(fire_json_writer_t *w, const fire_environment_t *e);
 #endif

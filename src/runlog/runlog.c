@@ -1,4 +1,5 @@
-/* runlog.c - what happens in a run, as lines of run.jsonl and scalars of TensorBoard. */
+/* runlog.c - what happens in a run, as lines of run.jsonl and scalars of
+ * TensorBoard. */
 #include "runlog/runlog.h"
 
 #include <stdio.h>
@@ -88,8 +89,9 @@ static void flush(fire_runlog_t *log)
     fire_runlog_write_times(log);
     if (log->seconds > 0)
         add_scalar(log, "speed/images_per_second", log->iter - 1,
-                  (double)(log->nloss * log->batch) / log->seconds);
-    if (log->tensorboard != NULL) check_tensorboard(log, fire_tensorboard_flush(log->tensorboard));
+                   (double)(log->nloss * log->batch) / log->seconds);
+    if (log->tensorboard != NULL)
+        check_tensorboard(log, fire_tensorboard_flush(log->tensorboard));
     log->nloss   = 0;
     log->seconds = 0;
     log->flushed = now(log);

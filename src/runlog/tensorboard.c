@@ -15,8 +15,8 @@ struct fire_tensorboard {
     fire_append_t *file;
 };
 
-/* ---- protobuf's wire format, as much of it as an Event needs. Fields beyond the buffer
- * are cut off, which no tag of ours reaches:
+/* ---- protobuf's wire format, as much of it as an Event needs; what does not fit into
+ * the buffer is cut off:
  *   Event   { double wall_time = 1; int64 step = 2; string file_version = 3;
  *             Summary summary = 5; }
  *   Summary { repeated Value value = 1; }
@@ -84,7 +84,7 @@ static void put_value(message_t *event, const char *tag, float value)
     put_bytes(event, 5, summary.byte, summary.n);
 }
 
-/* ---- records: length (8 bytes), its CRC (4), message, its CRC (4), all little-endian ---- */
+/* ---- records: length (8 bytes), CRC of it (4), message, CRC of it (4) ---- */
 
 /* TFRecord's CRC32C is masked: the CRC of a string that contains CRCs is a poor one. */
 static uint32_t masked_crc(const void *bytes, size_t n)

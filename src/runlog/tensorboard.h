@@ -11,7 +11,8 @@ typedef struct fire_tensorboard fire_tensorboard_t;
 fire_status_t fire_tensorboard_open(const char *dir, fire_tensorboard_t **board_p);
 fire_status_t fire_tensorboard_close(fire_tensorboard_t *t); /* NULL is allowed */
 
-/* One value of curve `tag` at an iteration and a Unix time; written at the next flush. */
+/* One value of curve `tag` at an iteration and a Unix time; written at the next
+ * flush. */
 fire_status_t fire_tensorboard_add(fire_tensorboard_t *t, const char *tag, int64_t iter,
                                    double time, double value);
 fire_status_t fire_tensorboard_flush(fire_tensorboard_t *t);

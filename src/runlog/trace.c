@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/text/append.h"
 
-/* Rows of a worker, top to bottom. Buckets that are exchanged at the same time are drawn
- * in rows of their own, from ROW_EXCHANGE on. */
+/* Rows of a worker, top to bottom. Buckets that are exchanged at the same time are
+ * drawn in rows of their own, from ROW_EXCHANGE on. */
 typedef enum row {
     ROW_ITERATION,
     ROW_DATA,
@@ -111,9 +111,8 @@ static fire_status_t add_activity(fire_trace_t *t, int worker, int row, double o
                                   const fire_activity_t    *a)
 {
     char                name[256];
-    fire_json_writer_t *w =
-        begin_event(t, "X", worker, row,
-                    fire_activity_name(layers, a, name, sizeof(name)));
+    fire_json_writer_t *w = begin_event(
+        t, "X", worker, row, fire_activity_name(layers, a, name, sizeof(name)));
 
     fire_json_add_string(w, "cat", fire_activity_names[a->kind]);
     fire_json_add_rounded(w, "ts", 1e6 * (a->begin + offset), 15);

@@ -1,8 +1,9 @@
-/* trace.h - a timeline for chrome://tracing or ui.perfetto.dev: a process per worker, and
- * in it a row each for data, computation, waiting, update and exchanged buckets.
+/* trace.h - a timeline for chrome://tracing or ui.perfetto.dev: a process per worker,
+ * and in it a row each for data, computation, waiting, update and exchanged buckets.
  *
  * The file is an array of "trace events", one per line (Google's Trace Event Format).
- * It may end without its closing bracket, so the trace of a killed run can be opened. */
+ * It may end without its closing bracket, so the trace of a killed run can be
+ * opened. */
 #ifndef FIRE_RUNLOG_TRACE_H
 #define FIRE_RUNLOG_TRACE_H
 #include "base/error.h"

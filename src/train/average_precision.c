@@ -1,5 +1,6 @@
-/* average_precision.c - how well a detector finds objects: mean average precision over the rows
- * of DetectionEvaluate, as SSD's solver reports it with eval_type: "detection".
+/* average_precision.c - how well a detector finds objects: mean average precision over
+ * the rows of DetectionEvaluate, as SSD's solver reports it with eval_type:
+ * "detection".
  *
  * A row is image, label, score, right, wrong; or -1, label, number of objects, ... */
 #include "train/average_precision.h"
@@ -12,14 +13,15 @@
 
 enum { ROW = 5 };
 
+/* A box that the detector found: it covers an object of its class (right), or none or
+ * one that another box covers already (wrong). */
 typedef struct find {
     float score;
     bool  right, wrong;
 } find_t;
 
-/* Of one class. */
 typedef struct label {
-    int64_t nobject;
+    int64_t nobject; /* of this class, in all images */
     find_t *find;
     int64_t nfind, cap;
 } label_t;
@@ -81,7 +83,8 @@ static fire_status_t add_row(fire_average_precision_t *d, const float *row)
         l->nobject += (int64_t)row[2];
         return FIRE_OK;
     }
-    if (row[3] == 0 && row[4] == 0) return FIRE_OK; /* found a difficult object */
+    /* Neither right nor wrong: it covers an object marked "difficult". */
+    if (row[3] == 0 && row[4] == 0) return FIRE_OK;
     FIRE_TRY(fire_grow(&l->find, &l->cap, l->nfind + 1, sizeof(*l->find)));
     l->find[l->nfind++] = (find_t){row[2], row[3] != 0, row[4] != 0};
     return FIRE_OK;

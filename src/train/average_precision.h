@@ -1,5 +1,5 @@
-/* average_precision.h - mean average precision of a detector, from the tops of a
- * DetectionEvaluate layer. */
+/* average_precision.h - mean average precision of a detector, from the tops of
+ * DetectionEvaluate layers. */
 #ifndef FIRE_TRAIN_AVERAGE_PRECISION_H
 #define FIRE_TRAIN_AVERAGE_PRECISION_H
 #include "base/error.h"
@@ -20,9 +20,9 @@ fire_status_t fire_average_precision_create(fire_precision_t           how,
                                             fire_average_precision_t **d_p);
 void fire_average_precision_destroy(fire_average_precision_t *d); /* NULL is allowed */
 
-/* One more batch: n numbers, rows of 5. */
+/* Add the rows of one batch: n floats, 5 per row. */
 fire_status_t fire_average_precision_add(fire_average_precision_t *d, int64_t n,
                                          const float *x);
-/* Over all classes that have objects; 0 if none has. */
+/* Mean over all classes that have objects; 0 if none has. */
 fire_status_t fire_average_precision_mean(fire_average_precision_t *d, double *mean_p);
 #endif

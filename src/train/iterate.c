@@ -1,25 +1,26 @@
-/* iterate.c - one iteration: each lane of this worker forward and backward, then the sum
- * of all lanes' gradients to the reducer, which sums over workers and updates weights.
+/* iterate.c - one iteration: each lane of this worker forward and backward, then the
+ * sum of all lanes' gradients to the reducer, which sums over workers and updates
+ * weights.
  *
- *   for each lane                       (run_lane)
+ *   for each lane           (run_lane)
  *       for each of iter_size passes
- *           forward                     before_forward() of a layer: wait for its weights
- *           backward                    after_backward() of a layer: its gradients are
- *                                       complete for this lane, after the last pass
+ *           forward         before_forward() of a layer: wait for its weights
+ *           backward        after_backward() of a layer, in the last pass: its gradients
+ *                           are complete for this lane
  *   reducer finish
  *   scalars (loss, outputs, requests) to the host
  *
- * After the last lane's last forward, nothing reads the old weights any more except that
- * lane's backward: gradients are handed over layer by layer, from the last layer to the
- * first, and summed and applied while backward goes on with the layers below. The next
- * iteration waits for the weights of a layer just before that layer runs. */
+ * After the last lane's last forward, nothing reads the old weights any more except
+ * that lane's backward: gradients are handed over layer by layer, from the last layer
+ * to the first, and summed and applied while backward goes on with the layers below.
+ * The next iteration waits for the weights of a layer just before that layer runs. */
 #include <string.h>
 
 #include "base/clock.h"
 #include "train/trainer_state.h"
 
-/* The weight of a lane's loss in the mean over the global batch: its share of the images
- * (lanes may differ by one image). */
+/* The weight of a lane's loss in the mean over the global batch: its share of the
+ * images (lanes may differ by one image). */
 static float lane_share(const fire_trainer_t *t, int lane)
 {
     int64_t n;
@@ -58,8 +59,8 @@ static fire_status_t before_forward(void *arg, int layer)
     return fire_grads_clear(t->grads, (int64_t)s.off, (int64_t)s.len);
 }
 
-/* After the lane's last pass its gradients are added to those of the lanes before. After
- * the last lane the sum is complete on this worker. */
+/* After the lane's last pass its gradients are added to those of the lanes before.
+ * After the last lane the sum is complete on this worker. */
 static fire_status_t after_backward(void *arg, int layer)
 {
     fire_trainer_t *t = arg;

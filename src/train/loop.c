@@ -1,12 +1,12 @@
-/* loop.c - iterations with display, tests and snapshots in between. Log lines are
- * Caffe's, to the word: log parsers read them. */
+/* loop.c - iterations, with display, tests and snapshots when they are due. Log lines
+ * repeat Caffe's word by word, since log parsers read them. */
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "train/trainer_state.h"
 
-/* Mean over the last average_loss iterations. */
+/* Mean over the last average_loss iterations, computed as Caffe does. */
 static void smooth(fire_trainer_t *t, double loss)
 {
     int64_t size = t->param->average_loss > 0 ? t->param->average_loss : 1;
@@ -20,11 +20,11 @@ static void smooth(fire_trainer_t *t, double loss)
     t->window[t->nwindow++ % size] = loss;
 }
 
-/* Outputs that events carry; nets that print more are nobody's idea of a loss. */
+/* Most outputs in one event; the log shows all of them. */
 enum { MAX_OUTPUTS = 64 };
 
 static int display_outputs(const fire_trainer_t *t,
-                           fire_named_value_t   output[MAX_OUTPUTS])
+                           fire_named_value_t    output[MAX_OUTPUTS])
 {
     const fire_net_t *net   = t->net;
     const float      *value = t->grads->sum + FIRE_SCALAR_OUTPUTS;
@@ -51,7 +51,7 @@ static int display_outputs(const fire_trainer_t *t,
     return k < MAX_OUTPUTS ? k : MAX_OUTPUTS;
 }
 
-/* fp16's, by now. */
+/* The present loss scale of fp16, 0 for other precisions. */
 static fire_status_t read_scale(const fire_trainer_t *t, int64_t iter, double *scale_p)
 {
     float scale = 0;
@@ -71,8 +71,8 @@ static fire_status_t display(fire_trainer_t *t, int64_t iter)
     double lapse = now - t->display_time;
     double rate  = (double)(iter - t->display_iter) / (lapse > 0 ? lapse : 1);
     fire_named_value_t output[MAX_OUTPUTS];
-    int                 noutput;
-    double              scale;
+    int                noutput;
+    double             scale;
 
     FIRE_LOG(INFO, "Iteration %lld (%g iter/s, %gs/%d iters), loss = %g",
              (long long)iter, rate, lapse, t->param->display, t->smoothed_loss);
@@ -102,7 +102,7 @@ static fire_status_t test_all(fire_trainer_t *t)
     return FIRE_OK;
 }
 
-/* Hear of iterations until only so many are under way. */
+/* Wait for the oldest iterations until only `ahead` are in flight. */
 static fire_status_t land(fire_trainer_t *t, int ahead)
 {
     fire_flight_t f;
@@ -122,6 +122,8 @@ static fire_status_t land(fire_trainer_t *t, int ahead)
     return FIRE_OK;
 }
 
+/* One iteration, and what is due before and after it. A GPU may lag behind by a few
+ * iterations, unless the host has to look at the results of this one. */
 static fire_status_t one(fire_trainer_t *t)
 {
     const Caffe__SolverParameter *p     = t->param;
@@ -142,7 +144,8 @@ static fire_status_t one(fire_trainer_t *t)
                          ? 0
                          : FIRE_AHEAD));
     if (shown) FIRE_TRY(display(t, iter));
-    /* What any worker's user asked for went along with the gradients: all see it. */
+    /* Requests of users were summed with the gradients: all workers see the same
+     * sums. */
     if (saved || t->grads->sum[FIRE_SCALAR_SNAPSHOT] > 0)
         FIRE_TRY(fire_trainer_snapshot(t));
     t->stopped = t->grads->sum[FIRE_SCALAR_STOP] > 0;
@@ -165,8 +168,9 @@ fire_status_t fire_trainer_step(fire_trainer_t *t, int64_t iterations)
     return fire_trainer_measure_end(t);
 }
 
-/* The loss of the final weights, which no iteration has shown yet. Statistics stay as
- * they are in the snapshot. */
+/* The loss with the final weights, which no iteration has computed. The pass must not
+ * change the running statistics, which are in the snapshot already: they are deferred,
+ * and not applied. */
 static fire_status_t final_loss(fire_trainer_t *t)
 {
     bool  defer = t->net->moment.defer_stats;
@@ -209,7 +213,8 @@ static fire_status_t solve(fire_trainer_t *t)
     return FIRE_OK;
 }
 
-/* Caffe takes both without a word, and so do we; but they are rarely meant. */
+/* Caffe accepts both silently. We accept them too, with a warning, since they are
+ * rarely intended. */
 static void warn_of_nothing(const fire_trainer_t *t)
 {
     if (t->param->max_iter <= t->solver->iter)
@@ -221,7 +226,8 @@ static void warn_of_nothing(const fire_trainer_t *t)
         FIRE_LOG(WARNING, "base_lr is 0 or not set: the weights will not change");
 }
 
-/* A worker that fails tells the others, who would wait for it otherwise. */
+/* A worker that fails informs the others; otherwise they would wait for it until their
+ * deadline. */
 fire_status_t fire_trainer_solve(fire_trainer_t *t)
 {
     fire_status_t st;

@@ -1,6 +1,6 @@
 /* measure.c - gathers what all workers measured, every tenth iteration, on all of them.
- * It happens after forward and before the first gradients are sent, when nothing else is
- * in flight between workers. Rank 0's caller gets it as FIRE_TRAIN_MEASURED. */
+ * It happens after forward and before the first gradients are sent, when nothing else
+ * is in flight between workers. Rank 0's caller gets it as FIRE_TRAIN_MEASURED. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,9 +10,9 @@ enum { ITERATIONS_BETWEEN = 10 };
 
 /* ---- when ---- */
 
-/* The run log shows the activities of few iterations: of the second, the 20th, the 200th,
- * the 2000th ... of them, with the one before each, since exchanges of that one may
- * still be under way. n: iterations done; true where such a pair has just ended. */
+/* The run log shows the activities of few iterations: of the second, the 20th, the
+ * 200th, the 2000th ... of them, with the one before each, since exchanges of that one
+ * may still be under way. n: iterations done; true where such a pair has just ended. */
 static bool ends_pair(int64_t n)
 {
     int64_t at = 19;

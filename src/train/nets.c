@@ -13,8 +13,9 @@ typedef struct net_source {
     const char                *path;
 } net_source_t;
 
-/* State of a net: phase, then the net's own `state`, then the solver's, then the
- * command line's (training net only). */
+/* The state that selects a net's layers: phase, overridden by the net's own `state`,
+ * then by the solver's. make_net() adds level and stages of the command line, for the
+ * training net only. */
 static fire_status_t merge_state(Caffe__Phase phase, const Caffe__NetParameter *param,
                                  const Caffe__NetState *solver_state,
                                  Caffe__NetState      **state_p)
@@ -70,7 +71,7 @@ out:
     return st;
 }
 
-/* Exactly one of four fields names the training net. */
+/* Exactly one of four fields must name the training net. */
 static fire_status_t train_source(const Caffe__SolverParameter *p,
                                   net_source_t                 *source_p)
 {
@@ -94,8 +95,8 @@ static fire_status_t train_source(const Caffe__SolverParameter *p,
     return FIRE_OK;
 }
 
-/* Caffe's order: test_net_param, test_net, then the common net as often as test_iter
- * has entries left. */
+/* The i-th test net, in Caffe's order: test_net_param, test_net, then net_param or net
+ * for the remaining entries of test_iter. */
 static net_source_t test_source(const Caffe__SolverParameter *p, size_t i)
 {
     if (i < p->n_test_net_param) return (net_source_t){p->test_net_param[i], NULL};
@@ -150,7 +151,8 @@ fire_status_t fire_trainer_check_nets(const Caffe__SolverParameter *p)
     return FIRE_OK;
 }
 
-/* What batch_size means. */
+/* Is batch_size of all workers together, or of each one (BVLC Caffe's multi-GPU
+ * rule)? */
 static fire_batch_rule_t batch_rule(const Caffe__FireParameter *f)
 {
     return f != NULL && strcmp(f->batch, "per-worker") == 0 ? FIRE_BATCH_PER_WORKER

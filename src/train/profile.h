@@ -1,6 +1,6 @@
-/* profile.h - where the time of one worker goes: sums per phase and per layer and, while
- * they are wanted, single activities with begin and end. Only the trainer's thread uses
- * a profile. */
+/* profile.h - where the time of one worker goes: sums per phase and per layer and,
+ * while they are wanted, single activities with begin and end. Only the trainer's
+ * thread uses a profile. */
 #ifndef FIRE_TRAIN_PROFILE_H
 #define FIRE_TRAIN_PROFILE_H
 #include "net/net.h"
@@ -8,9 +8,9 @@
 
 typedef struct fire_profile {
     const fire_net_t   *net;
-    fire_layer_label_t *label; /* [nlayer] */
-    double *forward, *backward; /* [nlayer] seconds since create() */
-    int64_t passes;             /* that these sum up */
+    fire_layer_label_t *label;              /* [nlayer] */
+    double             *forward, *backward; /* [nlayer] seconds since create() */
+    int64_t             passes;             /* that these sum up */
 
     fire_times_t times;      /* since create() */
     fire_times_t done;       /* times when the last iteration ended */
@@ -26,8 +26,8 @@ typedef struct fire_profile {
     int32_t          nrecorded; /* iterations with activities */
 
     /* The same moment by two clocks: activities count from clock_zero. */
-    double zero;       /* fire_clock_unix() */
-    double clock_zero; /* fire_clock_now() */
+    double zero;            /* fire_clock_unix() */
+    double clock_zero;      /* fire_clock_now() */
     double began;           /* the present layer or update */
     double iteration_began; /* the present iteration */
 } fire_profile_t;

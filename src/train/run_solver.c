@@ -1,5 +1,5 @@
-/* run_solver.c - the solver file of a run directory: complete in itself, since the files
- * that it named may change. */
+/* run_solver.c - the solver file of a run directory: complete in itself, since the
+ * files that it named may change. */
 #include "train/run_solver.h"
 
 #include <stdio.h>

@@ -1,12 +1,12 @@
-/* run_solver.h - the solver file as a run directory keeps it: its nets are part of it, and
- * its snapshots go to the directory. */
+/* run_solver.h - the solver file as a run directory keeps it: its nets are part of it,
+ * and its snapshots go to the directory. */
 #ifndef FIRE_TRAIN_RUN_SOLVER_H
 #define FIRE_TRAIN_RUN_SOLVER_H
 #include "caffe.pb-c.h"
 #include "base/error.h"
 
-/* Change the solver: snapshots go to the directory, under their old names, and nets that
- * it names by file are loaded into it. Every worker does this. */
+/* Change the solver: snapshots go to the directory, under their old names, and nets
+ * that it names by file are loaded into it. Every worker does this. */
 fire_status_t fire_run_dir_adopt(const char *dir, Caffe__SolverParameter *param);
 
 /* Make the directory and write solver.prototxt and net.prototxt into it; unless the run

@@ -1,6 +1,8 @@
-/* scalars.c - the loss and the net's outputs, added up over passes and lanes. */
+/* scalars.c - adds loss and outputs of the net up over passes and lanes, in the first
+ * floats of the gradient array (grads.h). */
 #include "train/trainer_state.h"
 
+/* The weight of one pass of this lane in the mean over the batch. */
 static float share_of(const fire_trainer_t *t)
 {
     return t->net->loss_scale / (float)t->param->iter_size;
@@ -30,9 +32,10 @@ fire_status_t fire_trainer_add_scalars(fire_trainer_t *t, float loss)
 
 /* ---- on a GPU, without waiting for it ---- */
 
+/* Additions that one kernel launch does. */
 typedef struct terms {
     fire_trainer_t *t;
-    int64_t         clear;
+    int64_t         clear; /* scalars to zero before the first addition */
     int             n;
     fire_gpu_term_t term[FIRE_GPU_TERMS];
 } terms_t;
@@ -86,9 +89,9 @@ static fire_status_t add_outputs(terms_t *s)
     return FIRE_OK;
 }
 
-fire_status_t fire_trainer_add_scalars_gpu(fire_trainer_t *t, bool afresh)
+fire_status_t fire_trainer_add_scalars_gpu(fire_trainer_t *t, bool clear)
 {
-    terms_t s = {.t = t, .clear = afresh ? t->grads->nscalar : 0};
+    terms_t s = {.t = t, .clear = clear ? t->grads->nscalar : 0};
 
     for (int i = 0; i < t->net->nlayer; i++)
         FIRE_TRY(add_losses(&s, &t->net->layer[i].base));

@@ -1,5 +1,5 @@
-/* settings.c - our own settings, looked at before anything is opened: a wrong word or
- * number is told at once, also where one worker alone would never use it. */
+/* settings.c - checks our own settings before anything is opened: a misspelt word or a
+ * number out of range fails even where this run would not use it. */
 #include "train/settings.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static fire_status_t check_comm(const Caffe__FireParameter *f)
     return fire_codec_find(f->compress, &codec, &arg);
 }
 
-/* No number at all is out of every range. */
+/* NaN fails too: it compares false with everything. */
 static fire_status_t check_range(const char *setting, double value, double least,
                                  double most)
 {

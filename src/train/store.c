@@ -1,5 +1,5 @@
-/* store.c - data_store: "memory": the training net's data sets in the workers' memory,
- * exchanged between epochs. */
+/* store.c - data_store: "memory": each worker keeps a part of the training data in its
+ * memory, and workers exchange records between epochs. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 #include "layers/data/data.h"
 #include "train/trainer_state.h"
 
-/* Spans count floats; parts are whole cache lines. */
+/* From bytes to floats; a part is a number of whole cache lines. */
 static void to_spans(const fire_store_part_t *part, int n, fire_span_t *span)
 {
     for (int i = 0; i < n; i++)
@@ -15,8 +15,8 @@ static void to_spans(const fire_store_part_t *part, int n, fire_span_t *span)
                                 (size_t)part[i].n / sizeof(float)};
 }
 
-/* Called in the midst of a pass, by all workers at the same step. Gradients that are
- * still under way use the same communicator: they come first. */
+/* Called by data layers during forward, on all workers in the same iteration. Gradients
+ * that are still under way use the same communicator, so they are completed first. */
 static fire_status_t exchange(void *arg, uint8_t *bytes, const fire_store_part_t *send,
                               const fire_store_part_t *recv)
 {
@@ -34,6 +34,7 @@ static fire_status_t exchange(void *arg, uint8_t *bytes, const fire_store_part_t
     return st;
 }
 
+/* Workers on this host, this one included: they share its memory. */
 static int workers_here(const fire_trainer_t *t)
 {
     fire_comm_t *c = t->options.comm;

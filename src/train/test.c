@@ -1,4 +1,9 @@
-/* test.c - the test phase: outputs of a test net, averaged over test_iter batches. */
+/* test.c - the test phase: outputs of a test net, averaged over test_iter batches.
+ *
+ * Workers share the batches: worker r computes batches r, r + size, r + 2 size ... Each
+ * batch has a row [outputs ..., loss], zero on all workers but the one that computed
+ * it. An allreduce of all rows is therefore exact, and every worker adds the rows in
+ * the order of the batches: the means do not depend on the number of workers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,9 +33,9 @@ static fire_status_t read_outputs(const fire_net_t *net, float *out)
     return FIRE_OK;
 }
 
-/* The mean of output `name`, which is output number `k` of all. */
-static void tell(fire_trainer_t *t, int which, int k, const char *name, double weight,
-                 double mean)
+/* One output's mean, in Caffe's words; k counts outputs. */
+static void log_mean(fire_trainer_t *t, int which, int k, const char *name,
+                     double weight, double mean)
 {
     char loss[64] = "";
 
@@ -59,13 +64,14 @@ static void report(fire_trainer_t *t, int which, const float *sum)
             continue;
         }
         for (int64_t j = 0; j < net->output_size[i]; j++, sum++)
-            tell(t, which, k++, b->name, (double)weight,
-                 (double)(*sum / (float)t->test[which].iterations));
+            log_mean(t, which, k++, b->name, (double)weight,
+                     (double)(*sum / (float)t->test[which].iterations));
     }
 }
 
-/* Data go on where the last test ended, as in Caffe; a function of the iteration, so
- * that a resumed run sees what an undisturbed one would. */
+/* The first batch of this test. Each test continues with the data after the last one,
+ * as in Caffe. It is a function of the iteration, so a resumed run tests with the same
+ * images as an uninterrupted one. */
 static int64_t first_step(const fire_trainer_t *t, int which)
 {
     int64_t nth =
@@ -81,9 +87,7 @@ static fire_status_t beat(void *trainer, int layer)
     return fire_trainer_beat(trainer);
 }
 
-/* Workers take turns at the batches. Each batch has a row of its own (outputs, then
- * loss), zero with all but one of them, so that sums are exact and rows can be added
- * in the order of the batches whoever made them. */
+/* row: [iterations][width], zeroed. */
 static fire_status_t run(fire_trainer_t *t, int which, float *row, int64_t width)
 {
     fire_net_t *net  = t->test[which].net;
@@ -146,7 +150,8 @@ static fire_status_t add_detections(fire_trainer_t *t, int which,
     return FIRE_OK;
 }
 
-/* Precision is no mean over batches, so every worker looks at all of them. */
+/* Average precision is not a mean over batches, so every worker computes all of
+ * them. */
 static fire_status_t test_detection(fire_trainer_t *t, int which)
 {
     fire_net_t                *net = t->test[which].net;
@@ -163,7 +168,7 @@ static fire_status_t test_detection(fire_trainer_t *t, int which)
         double mean = 0;
 
         if (st >= 0) st = fire_average_precision_mean(d[k], &mean);
-        if (st >= 0) tell(t, which, k, net->blob[net->output[k]].name, 0, mean);
+        if (st >= 0) log_mean(t, which, k, net->blob[net->output[k]].name, 0, mean);
         fire_average_precision_destroy(d[k]);
     }
     fire_free(d);
@@ -178,7 +183,7 @@ fire_status_t fire_trainer_test(fire_trainer_t *t, int which)
 
     FIRE_LOG(INFO, "Iteration %lld, Testing net (#%d)", (long long)t->solver->iter,
              which);
-    if (t->test[which].iterations == 0) return FIRE_OK; /* Caffe tells no means then */
+    if (t->test[which].iterations == 0) return FIRE_OK; /* Caffe logs no means then */
     FIRE_TRY(fire_trainer_sync(t));
     if (strcmp(t->param->eval_type, "detection") == 0) return test_detection(t, which);
     FIRE_TRY(FIRE_NEW(&row, (t->test[which].iterations + 1) * width));

@@ -1,3 +1,5 @@
+/* trainer.c - creates a trainer, in the order in which its parts need each other, and
+ * destroys it. */
 #include "train/settings.h"
 #include "train/trainer_state.h"
 
@@ -6,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 
-/* batch_size of a data layer, 0 for one that has none. */
+/* batch_size of a data layer; 0 if it has none. */
 static int64_t batch_size_of(const Caffe__LayerParameter *p)
 {
     if (p->data_param != NULL) return p->data_param->batch_size;
@@ -20,7 +22,8 @@ static int64_t batch_size_of(const Caffe__LayerParameter *p)
     return 0;
 }
 
-/* The global batch: what the first data layer makes per step. */
+/* Images per pass of all workers together: batch_size of the first data layer; with the
+ * rule of BVLC Caffe that is the batch of each worker. */
 static int64_t global_batch(const fire_trainer_t *t)
 {
     for (int i = 0; i < t->net->nlayer; i++) {
@@ -33,6 +36,8 @@ static int64_t global_batch(const fire_trainer_t *t)
     return 0;
 }
 
+/* With several lanes, running statistics of BatchNorm are updated from all of them at
+ * the end of the iteration (defer_stats). */
 static fire_status_t settle_batch(fire_trainer_t *t)
 {
     t->batch             = global_batch(t);
@@ -48,7 +53,8 @@ static fire_status_t settle_batch(fire_trainer_t *t)
     return FIRE_OK;
 }
 
-/* A stream can be Caffe's only where everything is drawn in one place. */
+/* rng: "caffe" draws from one stream, as Caffe does. Its numbers depend on who draws
+ * first, so there can be only one lane. */
 static fire_status_t choose_rng(fire_trainer_t *t)
 {
     const Caffe__FireParameter *f = t->param->fire;
@@ -64,7 +70,8 @@ static fire_status_t choose_rng(fire_trainer_t *t)
     return FIRE_OK;
 }
 
-/* fp16 has few exponents: gradients are scaled to where they fit. */
+/* Loss scaling: fp16 cannot express small gradients, so the loss is multiplied by a
+ * scale that grows until gradients overflow. */
 static fire_status_t choose_scale(fire_trainer_t *t)
 {
     fire_ctx_t *ctx = &t->options.ctx;
@@ -115,7 +122,7 @@ fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
     FIRE_TRY(FIRE_NEW(&t, 1));
     t->param   = param;
     t->options = *options;
-    /* Workers agree before they do anything together. */
+    /* If one worker fails, all return here instead of waiting for it later. */
     FIRE_TRY_GOTO(st, fire_trainer_agree(t, set_up(t)), err_trainer);
     FIRE_TRY_GOTO(st, fire_trainer_agree(t, make_reducer(t)), err_trainer);
     FIRE_TRY_GOTO(st, fire_trainer_make_recording(t), err_trainer);
@@ -141,7 +148,7 @@ void fire_trainer_destroy(fire_trainer_t *t)
         fire_net_destroy(t->test[i].net);
     fire_solver_destroy(t->solver);
     fire_net_destroy(t->net);
-    fire_grads_destroy(t->grads); /* after the net, whose parameters lie in it */
+    fire_grads_destroy(t->grads); /* after the net, whose parameters use its memory */
     fire_mt_destroy(t->mt);
     fire_free(t->test);
     fire_free(t->window);
@@ -159,7 +166,8 @@ fire_status_t fire_trainer_load_weights(fire_trainer_t *t, const char *paths)
     while (st >= 0 && (path = strsep(&rest, ",")) != NULL) {
         FIRE_LOG(INFO, "Finetuning from %s", path);
         st = fire_net_load_file(t->net, path);
-        /* Test nets share the weights, but may have layers of their own. */
+        /* Test nets share the weights, but may have layers that the training net
+         * lacks. */
         for (int i = 0; i < t->ntest && st >= 0; i++)
             st = fire_net_load_file(t->test[i].net, path);
     }

@@ -41,7 +41,7 @@ const fire_option_t fire_flag_options[] = {
     ROW(warmup_iter, "N", "iterations of a slow start"),
     ROW(warmup_ratio, "X", "share of base_lr at its begin (default: 0.1)"),
     ROW(adapt, "HOW", "rate per layer: none (default), lars, larc"),
-    ROW(adapt_eta, "X", "its trust (default: 0.001)"),
+    ROW(adapt_eta, "X", "LARS/LARC trust coefficient (default: 0.001)"),
     ROW(shuffle, "BOOL", "shuffle the records of Data layers in each epoch"),
     ROW(data_store, "WHERE", "where records are kept: file (default), memory"),
     ROW(precision, "TYPE", "numbers of activations: fp32 (default), tf32, bf16, fp16"),

@@ -1,3 +1,5 @@
+/* exchange.c - the engine: cuts the gradients into buckets and takes each bucket
+ * through its states (exchange_state.h). */
 #include "train/exchange/exchange.h"
 
 #include <string.h>
@@ -6,8 +8,8 @@
 #include "base/clock.h"
 #include "train/exchange/exchange_state.h"
 
-/* Cut what follows the head into buckets of about bucket_bytes that end at parameter
- * borders; a parameter larger than that has one of its own. */
+/* Cut what follows the head into buckets of at most bucket_bytes that end where a
+ * layer's gradients end; a layer that is larger has a bucket of its own. */
 static fire_status_t cut_buckets(fire_exchange_t *x, const int64_t *cut, int ncut)
 {
     int64_t most = (int64_t)(x->o.bucket_bytes / sizeof(float)), first = cut[0];
@@ -34,7 +36,9 @@ static bool is_sharded(const fire_exchange_t *x, const bucket_t *b)
     return x->o.sharded && !b->head;
 }
 
-/* Not every algorithm comes in halves; rhd does, with the same sums as a tree. */
+/* A sharded update needs the two halves of an allreduce, reduce-scatter and allgather.
+ * For an algorithm that has none, rhd takes over: it has both, and adds in the order of
+ * a tree. */
 static const char *algo_for(const fire_exchange_t *x, fire_coll_op_t op)
 {
     const fire_algo_t *algo = NULL;
@@ -45,7 +49,8 @@ static const char *algo_for(const fire_exchange_t *x, fire_coll_op_t op)
     return "rhd";
 }
 
-/* What one bucket's collectives have in common: all of them must cut it alike. */
+/* Options of all collectives of one bucket. They must cut it into the same parts, since
+ * the part that a worker sums is the part that it updates and gathers. */
 static fire_collective_options_t options_of(const fire_exchange_t *x, const bucket_t *b)
 {
     fire_coll_op_t op = is_sharded(x, b) ? FIRE_REDUCE_SCATTER : FIRE_ALLREDUCE;
@@ -140,8 +145,8 @@ void fire_exchange_destroy(fire_exchange_t *x)
     fire_free(x);
 }
 
-/* Error feedback: send what the codec can express of gradient + what was left over,
- * and keep the rest for the next time. */
+/* Error feedback: round gradient + what was left over to what the codec can express,
+ * and keep the difference for the next iteration. */
 static void quantize(fire_exchange_t *x, const bucket_t *b)
 {
     float *g = x->grads + b->first, *rest = x->residual + b->first;
@@ -179,10 +184,10 @@ static void set_done(fire_exchange_t *x, bucket_t *b)
 {
     b->ended = fire_clock_now();
     if (++x->ndone == x->nstarted) x->account.busy += b->ended - x->busy_since;
-    b->state = DONE; /* last: who waits for it goes on at once */
+    b->state = DONE; /* last: the waiting thread continues as soon as it sees this */
 }
 
-/* The sum is there: update, all of the bucket or this worker's share. */
+/* The sum is complete: update all of the bucket, or this worker's share. */
 static fire_status_t update(fire_exchange_t *x, bucket_t *b)
 {
     double      start = fire_clock_now();
@@ -228,8 +233,8 @@ static fire_status_t update_held(fire_exchange_t *x)
     return FIRE_OK;
 }
 
-/* Later buckets hold lower layers, which the next forward needs first: they are
- * looked at first. */
+/* Later buckets hold lower layers, which the next forward needs first: they are tested
+ * and updated first. */
 fire_status_t fire_exchange_step(fire_exchange_t *x, bool *moved_p)
 {
     *moved_p = false;
@@ -327,11 +332,12 @@ fire_status_t fire_exchange_finish(fire_exchange_t *x)
     return fire_exchange_wait(x, 0, x->n);
 }
 
-/* What others own is zeroed here, so that a sum is exact and brings it. */
+/* Elements that other workers own are zeroed here, so the sum over workers is exact:
+ * all of its terms but one are zero. */
 fire_status_t fire_exchange_gather(fire_exchange_t *x, int64_t first, int64_t n,
                                    float *values)
 {
-    if (first < x->bucket[0].n) return FIRE_OK; /* all have it */
+    if (first < x->bucket[0].n) return FIRE_OK; /* the head is whole everywhere */
     for (int i = 1; i < x->nbucket; i++) {
         const bucket_t *b   = &x->bucket[i];
         fire_span_t     own = fire_collective_own(b->sum);

@@ -76,9 +76,9 @@ void fire_exchange_options_read(const fire_reducer_options_t *r,
         FIRE_LOG(INFO, "a GPU updates all weights at once: update is replicated");
 }
 
-/* Unless the user chose a size, a small net gets smaller buckets: a single one could not
- * be sent before backward ends. Workers that poll in shared memory hide little of the
- * exchange, and each bucket costs them messages: two buckets do. */
+/* Unless the user chose a size, a small net gets smaller buckets: a single one could
+ * not be sent before backward ends. Workers that poll in shared memory hide little of
+ * the exchange, and each bucket costs them messages: two buckets do. */
 size_t fire_exchange_options_bucket(const Caffe__FireParameter    *f,
                                     const fire_exchange_options_t *o, int64_t floats)
 {

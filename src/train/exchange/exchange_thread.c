@@ -1,6 +1,6 @@
-/* exchange_thread.c - the engine driven by a thread of its own. The trainer raises
- * `upto` and watches buckets become DONE; both are atomic, so that neither waits for
- * the other while it computes. The lock is for sleeping and waking only. */
+/* exchange_thread.c - moves the engine in a thread of its own. The trainer's thread
+ * writes `upto` and reads the buckets' states; both are atomic, so neither thread waits
+ * for the other while it computes. The lock only serves sleeping and waking up. */
 #include <stdio.h>
 #include <time.h>
 
@@ -17,7 +17,7 @@ static bool has_work(const fire_exchange_t *x)
            (x->nstarted < x->nbucket && next->first + next->n <= x->upto);
 }
 
-/* Move on until nothing is under way; called and left without the lock. */
+/* Move the engine until nothing is under way. The lock is not held. */
 static fire_status_t work_off(fire_exchange_t *x)
 {
     fire_pause_t idle = {0};
@@ -38,8 +38,9 @@ static fire_status_t work_off(fire_exchange_t *x)
     return FIRE_OK;
 }
 
-/* Nothing to do, but other workers ask whether this one lives: while its trainer does,
- * say so. Wakes up now and then, or when there is work. */
+/* Sleep until there is work, but at most a tenth of a second: other workers ask whether
+ * this one is alive, and while its trainer is, this thread answers. The lock is
+ * held. */
 static fire_status_t stand_by(fire_exchange_t *x)
 {
     const double    nap = 0.1;
@@ -59,7 +60,7 @@ static void *run(void *arg)
     fire_status_t    st;
 
     fire_log_set_context(&x->log_context);
-    fire_threads_set(1); /* updates must not take the trainer's cores */
+    fire_threads_set(1); /* updates must not compete with the trainer for cores */
     pthread_mutex_lock(&x->lock);
     while (!x->quit) {
         if (x->status < 0) {
@@ -87,7 +88,7 @@ static void *run(void *arg)
 
 fire_status_t fire_exchange_thread_start(fire_exchange_t *x)
 {
-    pthread_condattr_t monotonic; /* as fire_clock_now() is */
+    pthread_condattr_t monotonic; /* the clock of fire_clock_now() */
 
     x->log_context = fire_log_context();
     pthread_mutex_init(&x->lock, NULL);

@@ -1,10 +1,11 @@
+/* grads.c - lays out, clears and adds up the gradients of a net. */
 #include "train/exchange/grads.h"
 
 #include "base/alloc.h"
 #include "net/net_state.h"
 
-/* Backward runs from the last layer to the first; a parameter's gradient is final when
- * its lowest user is done. */
+/* Backward runs from the last layer to the first; the gradient of a parameter is final
+ * when backward of the first layer that uses it ends. */
 static fire_status_t sort_params(fire_grads_t *g)
 {
     const fire_net_t *net = g->net;
@@ -33,7 +34,7 @@ static int64_t count_scalars(const fire_net_t *net)
     return n > FIRE_MAX_SCALARS ? FIRE_SCALAR_OUTPUTS : n;
 }
 
-/* Parameters begin on cache lines of their own. */
+/* Each parameter begins on a new cache line: 16 floats. */
 static int64_t padded(int64_t n)
 {
     return (n + 15) / 16 * 16;
@@ -174,12 +175,12 @@ fire_status_t fire_grads_cuts(const fire_grads_t *g, int64_t **cut_p, int *n_p)
     return FIRE_OK;
 }
 
-static bool lies_in(const fire_grads_t *g, int param, int64_t first, int64_t n)
+static bool is_within(const fire_grads_t *g, int param, int64_t first, int64_t n)
 {
     return g->offset[param] >= first && g->offset[param] < first + n;
 }
 
-/* Behind a parameter, up to where the next begins; codecs write there. */
+/* Zero the floats between a parameter and the next one: codecs round across them. */
 static void clear_padding(fire_grads_t *g, int param)
 {
     int64_t n = fire_blob_count(g->net->learn[param].blob);
@@ -188,13 +189,13 @@ static void clear_padding(fire_grads_t *g, int param)
         g->sum[g->offset[param] + k] = 0;
 }
 
-/* What the head holds is added to by many: that begins with zeros indeed. */
+/* Several layers accumulate here, so really zero it. */
 static fire_status_t clear_head(fire_grads_t *g, int64_t first, int64_t n)
 {
     float *x;
 
     for (int i = 0; i < g->net->nparam; i++)
-        if (lies_in(g, i, first, n))
+        if (is_within(g, i, first, n))
             FIRE_TRY(fire_blob_write(g->net->learn[i].blob, FIRE_DIFF, g->place, &x));
     return device_of(g)->clear(g->here + first, (size_t)n * sizeof(float));
 }
@@ -205,7 +206,7 @@ fire_status_t fire_grads_clear(fire_grads_t *g, int64_t first, int64_t n)
 
     if (head > 0) FIRE_TRY(clear_head(g, first, head));
     for (int i = 0; i < g->net->nparam; i++) {
-        if (g->offset[i] < g->head || !lies_in(g, i, first, n)) continue;
+        if (g->offset[i] < g->head || !is_within(g, i, first, n)) continue;
         fire_storage_zero(g->net->learn[i].blob->part[FIRE_DIFF]);
         if (!is_on_gpu(g)) clear_padding(g, i);
     }
@@ -217,12 +218,12 @@ fire_status_t fire_grads_settle(fire_grads_t *g, int64_t first, int64_t n)
     float *x;
 
     for (int i = 0; i < g->net->nparam; i++)
-        if (lies_in(g, i, first, n))
+        if (is_within(g, i, first, n))
             FIRE_TRY(fire_blob_update(g->net->learn[i].blob, FIRE_DIFF, g->place, &x));
     return FIRE_OK;
 }
 
-/* The left operand of a sum is always the lower lanes. */
+/* The sum of lower lanes is always the left operand. */
 fire_status_t fire_grads_add_lane(fire_grads_t *g, int lane, int lanes, int64_t first,
                                   int64_t n)
 {
@@ -234,7 +235,7 @@ fire_status_t fire_grads_add_lane(fire_grads_t *g, int lane, int lanes, int64_t 
     for (; (lane >> k) & 1; k++)
         FIRE_TRY(d->add_left(sum, g->level[k] + first, n));
     if (!last) return d->copy(g->level[k] + first, sum, (size_t)n * sizeof(*sum));
-    for (k++; (lane >> k) != 0; k++) /* what is left of an uneven number */
+    for (k++; (lane >> k) != 0; k++) /* the last lane completes smaller sums too */
         if ((lane >> k) & 1) FIRE_TRY(d->add_left(sum, g->level[k] + first, n));
     return FIRE_OK;
 }
@@ -245,7 +246,7 @@ fire_status_t fire_grads_fetch(fire_grads_t *g, int64_t first, int64_t n)
     FIRE_TRY(device_of(g)->to_host(g->sum + first, g->here + first,
                                    (size_t)n * sizeof(float)));
     for (int i = 0; i < g->net->nparam; i++)
-        if (lies_in(g, i, first, n)) clear_padding(g, i);
+        if (is_within(g, i, first, n)) clear_padding(g, i);
     return FIRE_OK;
 }
 

@@ -1,4 +1,5 @@
-/* reducer.c - which kind of reducer a training gets, and what all kinds have in common. */
+/* reducer.c - which kind of reducer a training gets, and what all kinds have in
+ * common. */
 #include "train/exchange/reducer.h"
 
 #include "base/clock.h"

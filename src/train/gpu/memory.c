@@ -1,5 +1,5 @@
-/* memory.c - what a run needs of its GPU's memory, part by part: for the log, and for who
- * asked for too much. */
+/* memory.c - how much GPU memory a training needs, and for what: for the log, and for
+ * the error message when it is too much. */
 #include <math.h>
 
 #include "base/alloc.h"
@@ -7,11 +7,12 @@
 #include "train/trainer_state.h"
 
 typedef struct needs {
-    double weights, gradients, history; /* bytes, whatever the batch */
-    double activations;                 /* and their gradients: grow with it */
+    double weights, gradients, history; /* bytes, independent of the batch */
+    double activations;                 /* and their gradients: in proportion to it */
 } needs_t;
 
-/* Each blob has memory of its own; those that share it count once. */
+/* Bytes of all activations and their gradients, if none of them shares memory over
+ * time; blobs that are views of the same memory count once. */
 static double sum_of_blobs(const fire_net_t *net)
 {
     double                 sum = 0, size = (double)fire_dtype_size(net->ctx.precision);
@@ -36,10 +37,10 @@ static double sum_of_blobs(const fire_net_t *net)
 
 static double activation_bytes(const fire_net_t *net)
 {
-    bool   goes_round = fire_pool_on(net->ctx.pool, net->ctx.place) != NULL;
+    bool   reuses_memory = fire_pool_on(net->ctx.pool, net->ctx.place) != NULL;
     size_t most;
 
-    if (net->ctx.lean && goes_round &&
+    if (net->ctx.lean && reuses_memory &&
         fire_net_blob_bytes(net, true, net->ctx.recompute, &most) >= 0)
         return (double)most;
     return sum_of_blobs(net);
@@ -53,9 +54,11 @@ static needs_t find_needs(const fire_trainer_t *t)
     for (int i = 0; i < net->nparam; i++)
         floats += (double)fire_blob_count(net->learn[i].blob);
     return (needs_t){
-        .weights   = floats * (net->ctx.precision == FIRE_F32 ? 4 : 6), /* both kinds */
-        .gradients = (double)t->grads->n * sizeof(float),
-        .history   = 4 * floats * t->solver->rule->nhistory,
+        .weights     = floats * (net->ctx.precision == FIRE_F32
+                                     ? 4
+                                     : 6), /* fp32 and the copy that kernels read */
+        .gradients   = (double)t->grads->n * sizeof(float),
+        .history     = 4 * floats * t->solver->rule->nhistory,
         .activations = activation_bytes(net),
     };
 }

@@ -1,10 +1,11 @@
+/* recording.c - a graph of an iteration, and the formats of blobs around it. */
 #include "train/gpu/recording.h"
 
 #include "base/alloc.h"
 #include "net/net_state.h"
 
-/* A part of a blob, and the formats it is held in: what the recording begins with, and
- * what an iteration leaves. */
+/* Data or diff of a blob, and which of its copies are valid (bits of
+ * fire_storage_marks()): when the graph begins, and after an iteration. */
 typedef struct held {
     fire_storage_t *storage;
     unsigned        before, after;
@@ -15,13 +16,13 @@ struct fire_recording {
     int               first;
     fire_gpu_graph_t *graph; /* NULL: nothing is recorded */
     int64_t           generation;
-    uint64_t          before; /* what sources left, as a number */
+    uint64_t          before; /* hash of what the data layers had made */
     int               n;
     held_t           *held;
 };
 
-/* Shapes and formats of what the layers before the first have made. */
-static uint64_t look_at_sources(const fire_recording_t *r)
+/* A hash (FNV-1a) of shapes and formats of what the data layers have made. */
+static uint64_t hash_sources(const fire_recording_t *r)
 {
     uint64_t h = 1469598103934665603u;
 
@@ -84,8 +85,8 @@ void fire_recording_destroy(fire_recording_t *r)
     fire_free(r);
 }
 
-/* More copies than it began with do no harm. */
-static bool finds_all(const fire_recording_t *r)
+/* Are all copies valid that were valid when recording began? More do no harm. */
+static bool has_all_copies(const fire_recording_t *r)
 {
     for (int i = 0; i < r->n; i++) {
         unsigned before = r->held[i].before;
@@ -99,7 +100,7 @@ bool fire_recording_is_good(const fire_recording_t *r)
 {
     return r->graph != NULL &&
            r->generation == fire_gpu_generation(r->net->ctx.stream) &&
-           r->before == look_at_sources(r) && finds_all(r);
+           r->before == hash_sources(r) && has_all_copies(r);
 }
 
 void fire_recording_note(fire_recording_t *r)
@@ -108,9 +109,10 @@ void fire_recording_note(fire_recording_t *r)
         r->held[i].after = fire_storage_marks(r->held[i].storage);
 }
 
-/* Copies that others made since the last iteration (a test, of the weights) will not be
- * there, or will be old, when the recording runs again: it must not count on them. */
-static void forget_others(fire_recording_t *r)
+/* A test, for example, may have made copies of the weights since the last iteration.
+ * They are out of date after the next update, so the graph must not read them:
+ * invalidate what the last iteration did not leave. */
+static void drop_other_copies(fire_recording_t *r)
 {
     for (int i = 0; i < r->n; i++) {
         held_t  *h    = &r->held[i];
@@ -130,8 +132,8 @@ void fire_recording_drop(fire_recording_t *r)
 fire_status_t fire_recording_begin(fire_recording_t *r)
 {
     fire_recording_drop(r);
-    forget_others(r);
-    r->before = look_at_sources(r);
+    drop_other_copies(r);
+    r->before = hash_sources(r);
     return fire_gpu_record_begin(r->net->ctx.stream);
 }
 

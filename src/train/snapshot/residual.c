@@ -1,6 +1,6 @@
 /* residual.c - error feedback of compressed gradients in snapshots. Each worker has a
- * residual of its own; the first one writes them all. They are worth something only
- * to as many workers with the same compression. */
+ * residual of its own; rank 0 writes them all. They can be used only by the same number
+ * of workers with the same compression. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,7 +8,7 @@
 #include "model/blob_proto.h"
 #include "train/trainer_state.h"
 
-/* A protobuf file is at most 2 GB; leave room for the rest. */
+/* A protobuf file holds at most 2 GB, and the state has other contents. */
 static const double MOST_BYTES = 1e9;
 
 static float *residual_of(const fire_trainer_t *t, int64_t *n_p)
@@ -27,7 +27,9 @@ static fire_status_t add(Caffe__FireState *ours, const float *x, int64_t n)
     return fire_blob_proto_write(blob, FIRE_DATA, n, x);
 }
 
-/* One worker after another sends its own to all. */
+/* One worker after another broadcasts its residual; rank 0, with `ours`, adds them to
+ * the state. After a failure there it keeps receiving, since the others keep
+ * sending. */
 static fire_status_t collect(fire_trainer_t *t, Caffe__FireState *ours,
                              const float *own, float *buffer, int64_t n)
 {
@@ -37,7 +39,7 @@ static fire_status_t collect(fire_trainer_t *t, Caffe__FireState *ours,
     for (int r = 0; r < fire_trainer_size(t); r++) {
         if (r == fire_trainer_rank(t)) memcpy(buffer, own, bytes);
         FIRE_TRY(fire_comm_broadcast(t->options.comm, r, buffer, bytes));
-        if (ours != NULL && st >= 0) st = add(ours, buffer, n); /* all go on */
+        if (ours != NULL && st >= 0) st = add(ours, buffer, n);
     }
     return st;
 }

@@ -1,6 +1,7 @@
-/* snapshot.c - a run on disk: <prefix>_iter_<n>.caffemodel and .solverstate (or both
- * with .h5), Caffe's files with our data position added. The model is complete on disk
- * before the state that names it, so a state always has its model. */
+/* snapshot.c - writes and restores <prefix>_iter_<n>.caffemodel and .solverstate (or
+ * both with .h5): Caffe's files, with our position in the data added. The model is
+ * complete on disk before the state that names it is written, so a state always has its
+ * model. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static fire_status_t file_name(const fire_trainer_t *t, const char *extension,
                          is_hdf5(t) ? ".h5" : "");
 }
 
-/* Better to learn now than after hours that there is nowhere to write to. */
+/* Fail before training if snapshots cannot be written, not hours later. */
 fire_status_t fire_trainer_check_prefix(const fire_trainer_t *t)
 {
     char *probe;
@@ -66,7 +67,7 @@ static fire_status_t save_model(const fire_trainer_t *t, const char *path)
     return st;
 }
 
-/* What goes into a state beside Caffe's: where data and randomness are. */
+/* Where the run is in its data and its random numbers. */
 static void save_position(const fire_trainer_t *t, Caffe__FireState *ours)
 {
     ours->has_origin = ours->has_seed = ours->has_lanes = ours->has_threads = true;
@@ -146,7 +147,7 @@ static fire_status_t make_state(fire_trainer_t *t, Caffe__SolverState **state_p)
     return save_scale(t, ours);
 }
 
-/* The first worker writes; all go on only when it is done, or know that it failed. */
+/* Rank 0 writes. The others wait until it is done, and fail if it failed. */
 fire_status_t fire_trainer_snapshot(fire_trainer_t *t)
 {
     Caffe__SolverState *state = NULL;
@@ -162,7 +163,8 @@ fire_status_t fire_trainer_snapshot(fire_trainer_t *t)
     return fire_trainer_agree(t, st);
 }
 
-/* Caffe's states hold no data position: data restart at record 0, as in Caffe. */
+/* A state of Caffe (ours NULL) has no position in the data: they restart at the first
+ * record, as in Caffe. */
 static void restore_position(fire_trainer_t *t, const Caffe__FireState *ours)
 {
     int64_t here = t->solver->iter * t->param->iter_size;

@@ -1,3 +1,4 @@
+/* snapshot_files.c - finds snapshots on disk and checks them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,8 +72,7 @@ static fire_status_t check(const char *path, const Caffe__SolverState *state,
 
     if (ours == NULL) return FIRE_OK;
     if (ours->has_crc32c && ours->crc32c != checksum(state))
-        return FIRE_FAIL(FIRE_ERR_PARSE, "\"%s\" is damaged: its checksum is another",
-                         path);
+        return FIRE_FAIL(FIRE_ERR_PARSE, "\"%s\" is damaged: checksum mismatch", path);
     if (ours->weights_sha256 == NULL || model == NULL) return FIRE_OK;
     FIRE_TRY(hash_file(model, hex));
     if (strcmp(hex, ours->weights_sha256) != 0)
@@ -85,8 +85,8 @@ static fire_status_t check(const char *path, const Caffe__SolverState *state,
 
 /* ---- one snapshot ---- */
 
-/* The state names its model relative to where it was written from; if that is not
- * here, it may lie beside the state. */
+/* A state names its model as a path from the directory in which the training ran. If
+ * there is no such file, look for one of that name in the directory of the state. */
 static fire_status_t find_model(const char *named, const char *state_path,
                                 char **path_p)
 {
@@ -131,7 +131,7 @@ fire_status_t fire_snapshot_open(const char *path, Caffe__SolverState **state_p,
 
 /* ---- all snapshots of a prefix ---- */
 
-/* The iteration in <prefix>_iter_<n>.solverstate[.h5]; -1 if it is no such name. */
+/* n of <prefix>_iter_<n>.solverstate[.h5]; -1 for another name. */
 static long long iteration_of(const char *path, size_t prefix)
 {
     const char *number = path + prefix + strlen("_iter_");
@@ -152,7 +152,7 @@ static bool is_since(const char *path, double since)
            (double)s.st_mtim.tv_sec + 1e-9 * (double)s.st_mtim.tv_nsec >= since;
 }
 
-static bool is_whole(const char *path)
+static bool is_complete(const char *path)
 {
     Caffe__SolverState *state;
     char               *model;
@@ -166,7 +166,7 @@ static bool is_whole(const char *path)
     return true;
 }
 
-/* Take the best candidate out of the list until one is whole. */
+/* Try the highest iteration first, then lower ones, until one is complete. */
 static const char *choose(const glob_t *found, size_t prefix, double since)
 {
     long long below = INT64_MAX;
@@ -183,7 +183,7 @@ static const char *choose(const glob_t *found, size_t prefix, double since)
             most = n;
             best = found->gl_pathv[i];
         }
-        if (best == NULL || is_whole(best)) return best;
+        if (best == NULL || is_complete(best)) return best;
         below = most;
     }
 }
