@@ -1,20 +1,20 @@
-/* cluster.h - ranks that are the processes of an MPI job. */
+/* cluster.h - ranks that are the processes of an MPI job. Needs no mpi.h. */
 #ifndef FIRE_COMM_CLUSTER_H
 #define FIRE_COMM_CLUSTER_H
 #include "comm/transport/transport.h"
 
 /* Was this process started by mpirun, mpiexec or srun? Needs no MPI. */
 bool fire_cluster_launched(void);
-/* How many processes were, as far as their environment tells; 0: it does not. */
+/* The number of processes of this job, from the environment; 0: not known. */
 int fire_cluster_size(void);
 /* Name and version of the MPI that this build uses; "" without one. */
 void fire_cluster_library(char *text, size_t size);
 
-/* All processes of the job; starts MPI if nobody has, and then ends it when the
- * transport is closed. Two-sided messages; inside a node bytes stay where they are
- * if they lie in memory from alloc(). */
+/* Two-sided messages between all processes of the job; inside a node, memory from
+ * alloc() is zero-copy. Calls MPI_Init if nobody has, and then MPI_Finalize in
+ * close(). */
 fire_status_t fire_p2p_open(fire_transport_t **tp_p);
-/* The same with one-sided messages: write and notify, with credits. Where the MPI
- * at hand cannot do that, says so in the log and is two-sided. */
+/* One-sided messages between nodes: write and notify, with credits (edge_mpi.h). If
+ * this MPI has no usable windows, logs a warning and opens the two-sided transport. */
 fire_status_t fire_rma_open(fire_transport_t **tp_p);
 #endif

@@ -1,3 +1,4 @@
+/* job_mpi.c - starts and ends MPI, and finds out which ranks share a node. */
 #include "comm/transport/job_mpi.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@ fire_status_t fire_mpi_status(int code, const char *call, const char *file, int 
     return FIRE_ERR_COMM;
 }
 
-/* "Open MPI v4.1.4", "MPICH Version: 4.0.2": up to where details begin. */
+/* "Open MPI v4.1.4" or "MPICH Version: 4.0.2": the library's text up to its details. */
 void fire_cluster_library(char *text, size_t size)
 {
     char all[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -49,7 +50,8 @@ fire_status_t fire_job_dup(const fire_job_t *job, MPI_Comm *comm_p)
     return FIRE_MPI(MPI_Comm_set_errhandler(*comm_p, MPI_ERRORS_RETURN));
 }
 
-/* A node is named by its first rank; then the names become 0, 1, 2 ... */
+/* At first a node is identified by its lowest rank, which its processes broadcast; all
+ * ranks gather these numbers and replace them by 0, 1, 2 ... */
 static fire_status_t find_nodes(fire_job_t *job)
 {
     int first = job->rank, mine, nodes = 0;

@@ -1,3 +1,5 @@
+/* launch.c - was this process started by an MPI launcher? Answers from environment
+ * variables, because MPI_Init() must not be called without a launcher. */
 #include <stdlib.h>
 
 #include "comm/transport/cluster.h"

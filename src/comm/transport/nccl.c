@@ -1,3 +1,8 @@
+/* nccl.c - sums by NCCL (nccl.h), on a CUDA stream of their own:
+ *
+ *   worker's stream   --- backward ---+--- more backward ---+--- update ---
+ *                              asked   \                   /   summed
+ *   NCCL's stream                       +-- allreduce ----+                     */
 #include <nccl.h>
 
 #include <string.h>
@@ -26,9 +31,10 @@ static fire_cuda_lib_t library = {.file = "libnccl.so.2", .call = calls};
 
 struct fire_nccl {
     ncclComm_t     comm;
-    fire_stream_t *stream;
-    cudaStream_t   queue;
-    cudaEvent_t    asked, summed;
+    fire_stream_t *stream; /* the worker's */
+    cudaStream_t   queue;  /* NCCL's */
+    cudaEvent_t    asked;  /* x is ready in the worker's stream */
+    cudaEvent_t    summed; /* all sums so far are done */
 };
 
 #define TRY(call) FIRE_TRY(status_of((call), #call))
@@ -49,11 +55,12 @@ static fire_status_t agree(fire_comm_t *comm, fire_status_t mine)
     return comm != NULL ? fire_comm_agree(comm, mine) : mine;
 }
 
+/* A rank's GPU. */
 typedef struct seat {
-    char bus[32]; /* where the rank's GPU sits in its machine */
+    char bus[32]; /* PCI address, unique on its machine */
 } seat_t;
 
-/* NCCL refuses two ranks on one GPU, in words that do not say so. */
+/* NCCL refuses two ranks on one GPU with a message that does not tell why. */
 static fire_status_t check_seats(fire_comm_t *comm, const seat_t *seat)
 {
     for (int a = 0; a < size_of(comm); a++)
@@ -87,7 +94,7 @@ static fire_status_t find_seat(const fire_nccl_t *n, seat_t *seat)
         cudaDeviceGetPCIBusId(seat->bus, (int)sizeof(seat->bus), n->stream->device));
 }
 
-/* The first rank makes the id that all of them join by. */
+/* Rank 0 makes the id with which all ranks join one NCCL communicator. */
 static fire_status_t make_queue(fire_nccl_t *n, int rank, ncclUniqueId *id)
 {
     FIRE_TRY(FIRE_CUDA(cudaStreamCreateWithFlags(&n->queue, cudaStreamNonBlocking)));
@@ -106,7 +113,8 @@ static fire_status_t join_ranks(fire_nccl_t *n, fire_comm_t *comm, int rank,
     return FIRE_OK;
 }
 
-/* Each step by all ranks, or by none: where one fails alone, the others would wait. */
+/* After each step the ranks agree whether all of them succeeded: if one failed alone,
+ * the others would wait for it in the next step. */
 fire_status_t fire_nccl_open(fire_comm_t *comm, fire_stream_t *stream,
                              fire_nccl_t **nccl_p)
 {

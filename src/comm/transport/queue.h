@@ -1,5 +1,5 @@
-/* queue.h - messages in order, found by tag. An item is the first member of what
- * is queued and is in one queue at a time. */
+/* queue.h - first-in first-out lists whose items are found by tag. A fire_item_t is the
+ * first member of what is queued; an item is in one queue at a time. No locking. */
 #ifndef FIRE_COMM_QUEUE_H
 #define FIRE_COMM_QUEUE_H
 #include <stddef.h>
@@ -10,7 +10,7 @@ typedef struct fire_item {
 } fire_item_t;
 
 typedef struct fire_queue {
-    fire_item_t *first, **end;
+    fire_item_t *first, **end; /* end: where the next item is linked */
 } fire_queue_t;
 
 static inline void fire_queue_init(fire_queue_t *q)
@@ -28,6 +28,7 @@ static inline void fire_queue_add(fire_queue_t *q, void *item)
     q->end  = &i->next;
 }
 
+/* Unlink the item that *at points to. */
 static inline void fire_queue_cut(fire_queue_t *q, fire_item_t **at)
 {
     fire_item_t *i = *at;
@@ -36,7 +37,7 @@ static inline void fire_queue_cut(fire_queue_t *q, fire_item_t **at)
     if (q->end == &i->next) q->end = at;
 }
 
-/* Take the first one with this tag; NULL if there is none. */
+/* Remove and return the first item with this tag; NULL if there is none. */
 static inline void *fire_queue_take(fire_queue_t *q, int tag)
 {
     for (fire_item_t **at = &q->first; *at != NULL; at = &(*at)->next)
@@ -49,7 +50,7 @@ static inline void *fire_queue_take(fire_queue_t *q, int tag)
     return NULL;
 }
 
-/* Take it out, wherever it is, if it is there. */
+/* Remove this item, if it is in the queue. */
 static inline void fire_queue_drop(fire_queue_t *q, const void *item)
 {
     for (fire_item_t **at = &q->first; *at != NULL; at = &(*at)->next)

@@ -1,12 +1,12 @@
-/* rma_mpi.c - the one-sided transport: messages go over edges (edge_mpi.h). Those that
- * are lent inside a node, and everything else, are left to the two-sided transport
- * underneath. */
+/* rma_mpi.c - the one-sided transport: messages go over edges (edge_mpi.h). Zero-copy
+ * messages inside a node, and all other operations, are left to the two-sided transport
+ * underneath. A request number tells whose it is: from OWN_REQS on they are ours. */
 #include "base/alloc.h"
 #include "base/log.h"
 #include "comm/transport/cluster.h"
 #include "comm/transport/edge_mpi.h"
 
-enum { OWN_REQS = 1 << 24 }; /* request numbers from here on are ours */
+enum { OWN_REQS = 1 << 24 };
 
 typedef struct slot {
     fire_edge_message_t message;
@@ -15,8 +15,8 @@ typedef struct slot {
 } slot_t;
 
 typedef struct rma {
-    fire_transport_t  base;
-    fire_transport_t *p2p;
+    fire_transport_t  base; /* first: see rma_of() */
+    fire_transport_t *p2p;  /* owned */
     fire_edges_t      edges;
     slot_t          **slot, *free;
     int64_t           nslot, cap;
@@ -32,7 +32,7 @@ static fire_status_t rma_reserve(fire_transport_t *tp, int more)
 {
     rma_t *t = rma_of(tp);
 
-    FIRE_TRY(t->p2p->ops->reserve(t->p2p, more)); /* any of them may be lent */
+    FIRE_TRY(t->p2p->ops->reserve(t->p2p, more)); /* any may be zero-copy */
     FIRE_TRY(fire_grow(&t->slot, &t->cap, t->reserved + more, sizeof(*t->slot)));
     for (; t->nslot < t->reserved + more; t->nslot++) {
         slot_t *s;
@@ -109,7 +109,7 @@ static fire_status_t rma_test(fire_transport_t *tp, fire_req_t req,
     return FIRE_OK;
 }
 
-/* One that is given up keeps its slot: the edges may still know it. */
+/* A message that is given up keeps its slot: its peer may still send to it. */
 static void rma_release(fire_transport_t *tp, fire_req_t req)
 {
     rma_t  *t = rma_of(tp);
@@ -208,7 +208,7 @@ fire_status_t fire_rma_open(fire_transport_t **tp_p)
     rma_t            *t;
     fire_status_t     st;
 
-    /* Open MPI's windows over TCP want no concurrent threads. */
+    /* Open MPI's windows over TCP do not work with MPI_THREAD_MULTIPLE. */
     FIRE_TRY(fire_p2p_open_for(MPI_THREAD_SERIALIZED, &p2p));
     st = FIRE_NEW(&t, 1);
     if (st < 0) {

@@ -1,4 +1,4 @@
-/* share_mpi.c - memory windows that the processes of a node have in common. */
+/* share_mpi.c - memory that the processes of a node share, as MPI shared windows. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -30,8 +30,8 @@ static void close_window(fire_share_t *s)
     s->win = MPI_WIN_NULL;
 }
 
-/* The whole node gets a window, or nobody does: both ends of a message must think
- * the same of it. */
+/* All processes of the node get a window, or none: both ends of a message must agree on
+ * whether it is zero-copy. */
 static fire_status_t try_window(const fire_job_t *job, fire_share_t *s)
 {
     fire_status_t st = open_window(job, s);
@@ -58,6 +58,7 @@ fire_status_t fire_share_fold(size_t bytes, void **memory_p)
 }
 #endif
 
+/* Plain memory of this process alone. */
 static fire_status_t get_own(fire_share_t *s)
 {
 #ifdef SMPI_H
@@ -70,7 +71,7 @@ static fire_status_t get_own(fire_share_t *s)
 static fire_status_t fill(const fire_job_t *job, fire_share_t *s)
 {
     FIRE_TRY(FIRE_NEW(&s->peer, job->node_size));
-#ifndef SMPI_H /* whose windows give wrong addresses */
+#ifndef SMPI_H /* SimGrid's shared windows give wrong addresses */
     if (job->node_size > 1) FIRE_TRY(try_window(job, s));
 #endif
     return s->win != MPI_WIN_NULL ? FIRE_OK : get_own(s);

@@ -1,6 +1,16 @@
-/* threads.c - messages between threads. A message is a slot of its sender that
- * is put into the receiver's inbox; its bytes never move: the receiver reads them
- * (and, if they are lent, writes them) where they lie and then says so. */
+/* threads.c - messages between threads of one process.
+ *
+ * A message is a slot of its sender, linked into the receiver's inbox. The receiver
+ * reads the bytes in the sender's memory (zero-copy: may write there too) and then
+ * marks the slot done, so bytes are copied once or not at all. States of a message:
+ *
+ *            match()           copied or, zero-copy, the receiver's release()
+ *   POSTED  --------->  TAKEN  ----------------------------------------------->  DONE
+ *      |  withdraw()
+ *      +------------->  WITHDRAWN: the sender gave it up
+ *
+ * Both ways out of POSTED are a compare-and-swap, so exactly one of them happens. A
+ * lock guards each inbox; all other members of an endpoint belong to its thread. */
 #include "comm/transport/threads.h"
 
 #include <pthread.h>
@@ -12,45 +22,50 @@
 #include "base/clock.h"
 #include "comm/transport/queue.h"
 
-enum { POSTED, TAKEN, DONE, WITHDRAWN }; /* states of a message */
+enum { POSTED, TAKEN, DONE, WITHDRAWN };
 
+/* A posted send or receive. */
 typedef struct slot {
-    fire_item_t  item;
-    int          index, peer;
-    bool         out;
+    fire_item_t  item;        /* first; holds the tag */
+    int          index, peer; /* number in its endpoint; a send's peer is its sender */
+    bool         out;         /* a send */
     void        *memory;
-    size_t       len;
+    size_t       len; /* bytes */
     _Atomic int  state;
-    struct slot *lender, *next_free; /* receive: the message whose bytes it uses */
+    struct slot *lender; /* zero-copy receive: the send whose memory it uses */
+    struct slot *next_free;
 } slot_t;
 
+/* One rank's transport. */
 typedef struct endpoint {
-    fire_transport_t base;
+    fire_transport_t base; /* first: see endpoint() */
     fire_team_t     *team;
-    pthread_mutex_t  lock; /* of the inbox, which others fill */
-    fire_queue_t     inbox;
-    _Atomic bool     mail;
-    fire_queue_t    *early;   /* by source: messages nobody waits for yet */
-    fire_queue_t    *waiting; /* by source: receives without a message */
-    slot_t         **slot, *free;
+    pthread_mutex_t  lock;    /* of the inbox */
+    fire_queue_t     inbox;   /* sends of other ranks that this one has not seen */
+    _Atomic bool     filled;  /* the inbox is not empty; read without the lock */
+    fire_queue_t    *early;   /* [size] by source: sends that no receive matches yet */
+    fire_queue_t    *waiting; /* [size] by source: receives that no send matches yet */
+    slot_t         **slot;    /* [nslot] */
+    slot_t          *free;    /* list */
     int64_t          nslot, cap;
     int              reserved;
-    _Atomic double   seen; /* when it last polled */
+    _Atomic double   seen; /* fire_clock_now() of its last poll() */
 } endpoint_t;
 
-typedef struct block { /* slots live as long as the team: others may link to them */
+/* Slots are freed with the team only: other ranks' queues may link to them. */
+typedef struct block {
     struct block *next;
     slot_t        slot[];
 } block_t;
 
 struct fire_team {
     int             size;
-    endpoint_t     *rank;
-    pthread_mutex_t lock;
-    block_t        *blocks;
-    _Atomic bool    failed;
-    int             failed_rank;
-    char            cause[512];
+    endpoint_t     *rank;   /* [size] */
+    pthread_mutex_t lock;   /* of the members below */
+    block_t        *blocks; /* list of all slots */
+    _Atomic bool failed; /* set last, so that the next two may be read without lock */
+    int          failed_rank;
+    char         cause[512];
 };
 
 static endpoint_t *endpoint(fire_transport_t *tp)
@@ -123,18 +138,19 @@ static fire_status_t threads_send(fire_transport_t *tp, int peer, int tag, void 
     endpoint_t *to = &endpoint(tp)->team->rank[peer];
     slot_t     *s  = new_slot(endpoint(tp), true, tp->rank, tag, memory, len);
 
-    (void)lent; /* all messages are */
+    (void)lent; /* every message is sent as an address */
     if (s == NULL) return no_slot(tp);
     *req_p = s->index;
     pthread_mutex_lock(&to->lock);
     fire_queue_add(&to->inbox, s);
-    atomic_store_explicit(&to->mail, true, memory_order_release);
+    atomic_store_explicit(&to->filled, true, memory_order_release);
     pthread_mutex_unlock(&to->lock);
     return FIRE_OK;
 }
 
-/* Join a receive and a message; false if the sender has withdrawn it. What has
- * been copied goes back to its sender at once, what is lent when it is released. */
+/* Give a send's bytes to a receive; false if the sender has withdrawn it. Copied bytes
+ * are done at once; of a zero-copy message the sender's slot is done when the receive
+ * is released. */
 static bool match(slot_t *receive, slot_t *message)
 {
     int posted = POSTED;
@@ -168,6 +184,7 @@ static fire_status_t threads_recv(fire_transport_t *tp, int peer, int tag, void 
     return FIRE_OK;
 }
 
+/* A send from the inbox: match it with a waiting receive, or keep it. */
 static void deliver(endpoint_t *e, slot_t *message)
 {
     int     from    = message->peer;
@@ -176,28 +193,28 @@ static void deliver(endpoint_t *e, slot_t *message)
     if (receive == NULL)
         fire_queue_add(&e->early[from], message);
     else if (!match(receive, message))
-        fire_queue_add(&e->waiting[from], receive); /* the sender is giving up */
+        fire_queue_add(&e->waiting[from], receive); /* the send was withdrawn */
 }
 
 static fire_status_t threads_poll(fire_transport_t *tp)
 {
     endpoint_t  *e    = endpoint(tp);
     fire_team_t *team = e->team;
-    fire_item_t *mail, *next;
+    fire_item_t *item, *next;
 
     atomic_store_explicit(&e->seen, fire_clock_now(), memory_order_relaxed);
     if (atomic_load_explicit(&team->failed, memory_order_acquire) &&
         team->failed_rank != tp->rank)
         return FIRE_FAIL(FIRE_ERR_PEER, "rank %d: %s", team->failed_rank, team->cause);
-    if (!atomic_load_explicit(&e->mail, memory_order_acquire)) return FIRE_OK;
+    if (!atomic_load_explicit(&e->filled, memory_order_acquire)) return FIRE_OK;
     pthread_mutex_lock(&e->lock);
-    mail = e->inbox.first;
+    item = e->inbox.first;
     fire_queue_init(&e->inbox);
-    atomic_store_explicit(&e->mail, false, memory_order_relaxed);
+    atomic_store_explicit(&e->filled, false, memory_order_relaxed);
     pthread_mutex_unlock(&e->lock);
-    for (; mail != NULL; mail = next) {
-        next = mail->next;
-        deliver(e, (slot_t *)mail); /* item comes first */
+    for (; item != NULL; item = next) {
+        next = item->next;
+        deliver(e, (slot_t *)item); /* its first member */
     }
     return FIRE_OK;
 }
@@ -217,8 +234,9 @@ static fire_status_t threads_test(fire_transport_t *tp, fire_req_t req,
     return FIRE_OK;
 }
 
-/* Take back a message that is not to arrive any more. The receiver may be reading
- * it just now: then wait until it is done, but not for ever, as it may be dead. */
+/* Withdraw a send. The receiver may be reading it at this moment: then wait until it is
+ * done, but for one second at most, because that thread may have ended. True if the
+ * slot can be used again. */
 static bool withdraw(slot_t *s)
 {
     int          posted = POSTED;
@@ -238,7 +256,7 @@ static void threads_release(fire_transport_t *tp, fire_req_t req)
     endpoint_t *e = endpoint(tp);
     slot_t     *s = e->slot[req];
 
-    if (s->out && !is_done(s) && !withdraw(s)) return; /* others still link to it */
+    if (s->out && !is_done(s) && !withdraw(s)) return; /* others may link to it */
     if (!s->out && !is_done(s)) fire_queue_drop(&e->waiting[s->peer], s);
     if (s->lender != NULL)
         atomic_store_explicit(&s->lender->state, DONE, memory_order_release);
