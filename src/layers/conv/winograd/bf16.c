@@ -1,3 +1,5 @@
+/* bf16.c - Winograd's algorithm for 3x3 taps in bfloat16: forward, and backward to the
+ * inputs. Cut over threads as in winograd.c. */
 #include "layers/conv/winograd/bf16.h"
 
 #include "device/cpu/parallel.h"
@@ -8,7 +10,7 @@ enum {
     TILE   = FIRE_WINO_SMALL,
     POINTS = FIRE_WINO_SMALL_POINTS,
     TAPS   = FIRE_WINO_SMALL_EDGE,
-    ROWS   = 12, /* sums, as many as registers hold beside factors */
+    ROWS   = 12, /* sums that fit into registers together with the factors */
 };
 
 bool fire_winograd_works_bf16(void)
@@ -28,8 +30,8 @@ FIRE_SIMD bool is_inside(const fire_wino_tile_t *p, int n)
     return p->y0 == 0 && p->x0 == 0 && p->y1 == n && p->x1 == n;
 }
 
-/* Tiles `first` ... first + many - 1 into rows of a panel: channels outermost, so that
- * few places are written at a time. */
+/* B' d B of tiles first ... first + many - 1, into rows of a panel. Channels are the
+ * outer loop, so that few cache lines are written at a time. */
 FIRE_AVX512_BF16 static void read_tiles(const fire_wino_pass_t *w, int64_t first,
                                         int64_t many, const uint16_t *x,
                                         uint16_t *panel)
@@ -68,7 +70,8 @@ FIRE_SIMD void write_tile(int rows, int columns, const fire_wino_tile_t *p,
         }
 }
 
-/* A block of channels of `many` tiles from `first` on. */
+/* A' t A + bias, then ReLU: a block of channels of `many` tiles from `first` on. src:
+ * the products (point, tile, 16) */
 FIRE_AVX512_BF16 static void write_tiles(const fire_wino_pass_t *w, int64_t first,
                                          int64_t many, int64_t block, const float *src,
                                          const float *bias, float slope, uint16_t *y)
@@ -92,7 +95,8 @@ FIRE_AVX512_BF16 static void write_tiles(const fire_wino_pass_t *w, int64_t firs
 
 /* ---- weights ---- */
 
-/* Panel (point, block of outputs, pair of channels of the group, 16, 2). */
+/* G g G' of channels k and k + 1 of a group, into panel (point, block of outputs, pair
+ * of channels, 16, 2). */
 FIRE_AVX512_BF16 static void read_taps(const fire_wino_pass_t *w, bool back,
                                        const float *weights, int64_t block, int64_t k,
                                        uint16_t *panel)
@@ -124,9 +128,9 @@ static void read_weights(const fire_wino_pass_t *w, bool back, const float *weig
     read_taps(w, back, weights, i / pairs, i % pairs * 2, panel);
 }
 
-/* ---- from x to y ---- */
+/* ---- from x to y; backward, from dy to dx ---- */
 
-/* n rows of c = a b: a has blocks of 16 columns, a_block elements apart. */
+/* n rows of c = a b; a: blocks of 16 columns, a_block elements apart. n: a constant */
 FIRE_SIMD void dot_rows(int n, int64_t blocks, const uint16_t *a, int64_t a_block,
                         const uint16_t *b, float *c)
 {
@@ -178,12 +182,13 @@ typedef struct job {
     fire_wino_pass_t pass;
     const uint16_t  *x, *weights; /* weights: panel */
     uint16_t        *y;
-    const float     *bias; /* filled up to whole blocks */
+    const float     *bias; /* padded with zeros to whole blocks */
     float            slope;
 } job_t;
 
-/* A chunk's inputs should stay in a core's cache, but rows should be many enough to make
- * reading the weights worth it; and threads should have about the same number. */
+/* Tiles of a chunk: as many as keep its transformed inputs in a core's cache, at least
+ * enough to amortise reading the weights; rounded so that all threads get about the
+ * same number, in whole groups of ROWS. */
 static int64_t chunk_of_tiles(const fire_wino_pass_t *w)
 {
     enum { CACHE = 1 << 19, LEAST = 4 * ROWS };
@@ -216,7 +221,7 @@ static void run_chunk(const job_t *job, int64_t first, uint16_t *in, float *out)
     }
 }
 
-/* scratch: of all threads, `each` bytes, the inputs' panel first */
+/* scratch: `each` bytes per thread, the panel of `inputs` bytes first */
 static void run_chunks(const job_t *job, int64_t threads, size_t inputs, size_t each,
                        char *scratch)
 {

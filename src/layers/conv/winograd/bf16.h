@@ -1,6 +1,7 @@
-/* bf16.h - 3x3 taps in tiles of 4x4 places, multiplied in bfloat16: 2x2 outputs
- * need 16 products per pair of channels instead of 36, and a CPU with AVX512-BF16 makes
- * 32 at once. Otherwise as in winograd.h, which calls these. */
+/* bf16.h - Winograd's algorithm for 3x3 taps in bfloat16, in tiles of 4x4 places: 2x2
+ * outputs need 16 products per pair of channels instead of 36, and a CPU with
+ * AVX512-BF16 makes 32 at once. Called by winograd.c; arguments as in winograd.h, back:
+ * from dy to dx. */
 #ifndef FIRE_LAYERS_CONV_WINOGRAD_BF16_H
 #define FIRE_LAYERS_CONV_WINOGRAD_BF16_H
 #include "layers/conv/winograd/winograd.h"

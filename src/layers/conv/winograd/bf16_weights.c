@@ -1,8 +1,10 @@
-/* bf16_weights.c - the gradient of 3x3 taps in tiles of 4x4 places: sums over
- * all tiles of inputs times gradients of the outputs, point by point.
+/* bf16_weights.c - the gradient of 3x3 taps by Winograd's algorithm in bfloat16, in
+ * tiles of 4x4 places: at each point, the sum over all tiles of transformed inputs
+ * times transformed gradients of the outputs (which act as 2x2 taps).
  *
- * A row of four points goes through all tiles alone: it makes of the inputs only what it
- * multiplies, so that both factors and its sums stay in one core's cache. */
+ * A unit of work is one row of four points, for some blocks of outputs and all tiles.
+ * It transforms only what it multiplies, so that both factors and its sums stay in one
+ * core's cache. Each sum is made by one unit, in the order of the tiles. */
 #include "device/cpu/parallel.h"
 #include "layers/conv/winograd/bf16.h"
 #include "layers/conv/winograd/multiply_bf16.h"
@@ -14,10 +16,10 @@ typedef struct job {
     fire_wino_pass_t pass;
     const uint16_t  *x, *dy;
     float           *sums; /* panel (point, block of outputs, input of the group, 16) */
-    int64_t          parts; /* of the blocks of outputs */
+    int64_t          parts; /* parts that the blocks of outputs are cut into */
 } job_t;
 
-/* Two places below each other, times factors. */
+/* One row of B' or of G: two places of a column, times factors. */
 typedef struct column {
     int   y[2];
     float factor[2];
@@ -30,7 +32,7 @@ FIRE_SIMD fire_vf_t mix(const column_t *c, bool inside, const fire_wino_tile_t *
            fire_wino4_load(FIRE_BF16_CPU, inside, p, src, c->y[1], x) * c->factor[1];
 }
 
-/* Four points of two tiles as pairs. */
+/* Store four points of two tiles as pairs. */
 FIRE_SIMD void store_pairs(fire_vf_t (*point)[TILE], int64_t step, uint16_t *dst)
 {
     for (int s = 0; s < TILE; s++) {
@@ -65,8 +67,8 @@ FIRE_SIMD bool is_inside(const fire_wino_tile_t *p, int n)
     return p->y0 == 0 && p->x0 == 0 && p->y1 == n && p->x1 == n;
 }
 
-/* Tiles `first` ... first + many - 1 of the inputs, a row of pairs for each two; zeros
- * behind the last. */
+/* Row `row` of B' d B of tiles first ... first + many - 1, two tiles to a row of pairs;
+ * an odd last one is paired with zeros. */
 FIRE_AVX512_BF16 static void read_inputs(const fire_wino_pass_t *w, int row,
                                          int64_t first, int64_t many, const uint16_t *x,
                                          uint16_t *panel)
@@ -96,8 +98,8 @@ FIRE_AVX512_BF16 static void read_inputs(const fire_wino_pass_t *w, int row,
     }
 }
 
-/* The same of the outputs' gradients, which act as taps on the inputs; of blocks
- * `begin` ... end - 1. */
+/* The same of the outputs' gradients, which act as taps on the inputs, for blocks begin
+ * ... end - 1. */
 FIRE_AVX512_BF16 static void read_gradients(const fire_wino_pass_t *w, int row,
                                             int64_t first, int64_t many,
                                             const uint16_t *dy, int64_t begin,
@@ -151,7 +153,7 @@ FIRE_AVX512_BF16 static void dot_block(int64_t depth, const uint16_t *a,
         memcpy(c + i * FIRE_LANES, &sum[i], sizeof(sum[i]));
 }
 
-/* sums += inputs' gradients, for one point and one block of outputs */
+/* sums += inputs' * gradients, for one point and one block of outputs. */
 static void sum_pairs(const fire_wino_pass_t *w, int64_t many, int64_t block,
                       const uint16_t *in, const uint16_t *out, float *sums)
 {
@@ -163,7 +165,8 @@ static void sum_pairs(const fire_wino_pass_t *w, int64_t many, int64_t block,
                   sums + (block * w->in_step + k) * FIRE_LANES * FIRE_LANES);
 }
 
-/* Tiles t ... t + many - 1, row `row` of the points, one part of the outputs. */
+/* A unit's work on a chunk of tiles from t on: row `row` of the points, part `part` of
+ * the outputs. in: scratch memory for both factors */
 static void sum_row(const job_t *job, int64_t t, int row, int64_t part, uint16_t *in)
 {
     const fire_wino_pass_t *w       = &job->pass;
@@ -184,7 +187,7 @@ static void sum_row(const job_t *job, int64_t t, int row, int64_t part, uint16_t
                       job->sums + (row * TILE + s) * sums);
 }
 
-/* Add what the sums say to the gradient of the weights. */
+/* Transform the sums of input channel k to taps and add them to dweights. */
 FIRE_AVX512_BF16 static void add_taps(const fire_wino_pass_t *w, const float *panel,
                                       int64_t block, int64_t k, float *dweights)
 {
@@ -200,7 +203,8 @@ FIRE_AVX512_BF16 static void add_taps(const fire_wino_pass_t *w, const float *pa
             dweights[at.first + j * at.lane + i] += y[i / TAPS][i % TAPS][j];
 }
 
-/* An even number, whatever the number of threads. */
+/* Tiles of a chunk: an even number that does not depend on the number of threads, as it
+ * decides the order of the sums. */
 static int64_t chunk_of_pairs(const fire_wino_pass_t *w)
 {
     enum { CACHE = 3 << 17, LEAST = 96 };
@@ -210,7 +214,7 @@ static int64_t chunk_of_pairs(const fire_wino_pass_t *w)
     return most < w->tiles ? most : (w->tiles + 1) / 2 * 2;
 }
 
-/* Rows of points are four: more threads share the outputs. */
+/* There are four rows of points: more threads share the blocks of outputs. */
 static int64_t parts_of_outputs(const fire_wino_pass_t *w)
 {
     int64_t parts = 1, threads = fire_threads();

@@ -1,5 +1,10 @@
-/* f32.c - Winograd's algorithm in float32.
- */
+/* f32.c - Winograd's algorithm in float32, with tiles of 8x8 or 4x4 places: the steps
+ * of a pass, and the gradient of the weights. For activations of float32, and of
+ * bfloat16 with 5x5 taps.
+ *
+ * The gradient of r x r taps is again a Winograd convolution: m x m gradients of the
+ * outputs act as taps on a tile of inputs, and give r x r outputs, summed over all
+ * tiles. */
 #include "device/cpu/parallel.h"
 #include "layers/conv/winograd/multiply.h"
 #include "layers/conv/winograd/transform4.h"
@@ -12,7 +17,8 @@ FIRE_SIMD void store_points(const fire_vf_t *point, float *dst, int64_t step)
         fire_reals_store(dst + i * step, point[i]);
 }
 
-/* The transforms of all pairs of tile and taps, or outputs, that there are. */
+/* The three functions below choose the transform at compile time: `tile` and n come
+ * from the job, but each call of a transform has them as constants. */
 FIRE_SIMD void input_tile(fire_dtype_t type, int tile, const fire_wino_tile_t *p,
                           const void *x, float *dst, int64_t step)
 {
@@ -64,10 +70,10 @@ FIRE_SIMD void output_tile(int tile, int n, const float *src, int64_t step,
         fire_wino8_output(6, src, step, y);
 }
 
-/* What tiles are read of: inputs, or gradients of outputs, which act as taps on them. */
+/* What a tile is read from: inputs (B' d B), or gradients of outputs (G g G'). */
 typedef enum tile_kind { INPUTS, GRADIENTS } tile_kind_t;
 
-/* Tile t of all channels into row `row` of a panel of `rows`. */
+/* Tile t of all channels into row `row` of a panel of `rows` rows. */
 FIRE_SIMD void read_channels(fire_dtype_t type, const fire_wino_pass_t *w,
                              tile_kind_t kind, int64_t t, const void *x, int64_t row,
                              int64_t rows, float *panel)
@@ -112,7 +118,8 @@ FIRE_SIMD void gradient_step(fire_dtype_t type, int lanes, const fire_wino_pass_
 FIRE_SIMD_KERNEL(read_gradients, read_gradients_any, read_gradients_bf16, gradient_step,
                  w->dtype, FIRE_LANES, TILE_PARAMS, w, t, x, row, rows, panel)
 
-/* A block of channels of tile t. */
+/* Write a block of channels of tile t to y. src: the products at (point, 16) of that
+ * tile */
 FIRE_SIMD void output_step(fire_dtype_t type, int lanes, const fire_wino_pass_t *w,
                            int64_t t, int64_t block, const void *src, const float *bias,
                            float slope, void *y)
@@ -139,7 +146,7 @@ FIRE_SIMD_KERNEL(write_output, write_output_any, write_output_bf16, output_step,
                   const float *bias, float slope, void *y),
                  w, t, block, src, bias, slope, y)
 
-/* ---- weights ---- */
+/* ---- weights: transformed, and back ---- */
 
 FIRE_AVX512 static void read_taps(const fire_wino_pass_t *w, bool back,
                                   const float *weights, int64_t block, int64_t k,
@@ -157,7 +164,7 @@ FIRE_AVX512 static void read_taps(const fire_wino_pass_t *w, bool back,
               fire_wino_point_step(w->out_blocks, w->depth));
 }
 
-/* Add what the sums say to the gradient of the weights. */
+/* Transform the sums of input channel k to taps and add them to dweights. */
 FIRE_AVX512 static void add_taps(const fire_wino_pass_t *w, const float *panel,
                                  int64_t rows, int64_t block, int64_t k,
                                  float *dweights)
@@ -189,9 +196,9 @@ const fire_wino_steps_t fire_wino_f32 = {
 
 /* ---- gradient of the weights ---- */
 
-/* sums += inputs' gradients, for one point and all pairs of channels */
-static void sum_spot(const fire_wino_pass_t *w, int64_t many, int64_t rows,
-                     const float *in, const float *out, float *sums)
+/* sums += inputs' * gradients, for one point and all pairs of channels. */
+static void sum_point(const fire_wino_pass_t *w, int64_t many, int64_t rows,
+                      const float *in, const float *out, float *sums)
 {
     int64_t tall = w->chunk * FIRE_LANES;
 
@@ -203,6 +210,8 @@ static void sum_spot(const fire_wino_pass_t *w, int64_t many, int64_t rows,
                                    sums + (b * rows + k * FIRE_LANES) * FIRE_LANES);
 }
 
+/* Add the products of a chunk of tiles. Threads share the tiles to transform, then the
+ * points to multiply: each sum is made by one thread, in the order of the tiles. */
 static void sum_chunk(const fire_wino_pass_t *w, int64_t first, const void *x,
                       const void *dy, float *in, float *out, float *sums)
 {
@@ -215,12 +224,13 @@ static void sum_chunk(const fire_wino_pass_t *w, int64_t first, const void *x,
         read_gradients(w, first + t, dy, t, w->chunk, out);
     }
     FIRE_PARALLEL(s, fire_wino_points(w), true)
-    sum_spot(w, many, rows, in + s * fire_wino_point_step(w->in_blocks, w->chunk),
-             out + s * fire_wino_point_step(w->out_blocks, w->chunk),
-             sums + s * fire_wino_point_step(w->out_blocks, rows));
+    sum_point(w, many, rows, in + s * fire_wino_point_step(w->in_blocks, w->chunk),
+              out + s * fire_wino_point_step(w->out_blocks, w->chunk),
+              sums + s * fire_wino_point_step(w->out_blocks, rows));
 }
 
-/* Sums are read and written again for each chunk. */
+/* Tiles of a chunk: few enough to stay in the caches, many enough to amortise reading
+ * and writing all sums once for each chunk. */
 static int64_t chunk_of_sums(const fire_wino_pass_t *w)
 {
     enum { CACHE = 1 << 21, LEAST = 128 };

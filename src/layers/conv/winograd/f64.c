@@ -1,5 +1,6 @@
-/* f64.c - 5x5 taps by Winograd's algorithm in float64: what the transforms
- * magnify is then far below the rounding of the results to float32. */
+/* f64.c - 5x5 taps by Winograd's algorithm in float64, for activations in float32: the
+ * errors that the transforms magnify are then far below the rounding of results to
+ * float32. A vector has 8 channels: each block of 16 is done in two halves. */
 #define FIRE_WINO_REAL double
 #include "layers/conv/winograd/multiply.h"
 
@@ -42,7 +43,7 @@ static void multiply(int64_t rows, int64_t depth, const void *a, int64_t a_block
                            (double *)c + i);
 }
 
-/* Rounded to float32; the upper half is zero. */
+/* Rounded to float32; the upper half of the vector is zero. */
 FIRE_SIMD fire_vf_t narrow(fire_reals_t v)
 {
     fire_floats_t floats = __builtin_convertvector(v, fire_floats_t);
@@ -52,8 +53,8 @@ FIRE_SIMD fire_vf_t narrow(fire_reals_t v)
     return all;
 }
 
-/* FIRE_REALS channels of one tile. A function of its own as clang hands vectors only
- * between functions of the same target. */
+/* Half a block of one tile. A function of its own, as clang passes vectors only between
+ * functions of the same target. */
 FIRE_SIMD void write_reals(const fire_wino_tile_t *p, const double *src, int64_t step,
                            const float *bias, float slope, float *y)
 {

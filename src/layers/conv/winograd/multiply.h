@@ -1,11 +1,13 @@
-/* multiply.h - the products between Winograd's transforms: small matrices, one
- * vector of columns wide, in arrays of 16. Each sum is one chain of multiply-adds in order, so that
- * bits do not depend on how rows are cut. */
+/* multiply.h - the matrix products between Winograd's transforms, of float32 or
+ * float64: small matrices with 16 columns (float64: 8 of 16). Each sum is one chain of
+ * multiply-adds in the order of the channels, so bits do not depend on how rows are cut
+ * over threads. */
 #ifndef FIRE_LAYERS_CONV_WINOGRAD_MULTIPLY_H
 #define FIRE_LAYERS_CONV_WINOGRAD_MULTIPLY_H
 #include "layers/conv/winograd/transform8.h"
 
-/* n rows of c = a b: a has `depth` columns in blocks of 16, a_block elements apart. */
+/* n rows of c = a b. a: (depth / 16 blocks, a_block elements apart; rows, 16), b:
+ * (depth, 16), c: (rows, 16). n: a constant, so that the sums are registers */
 FIRE_SIMD void fire_wino_multiply_rows(int n, int64_t depth, const fire_real_t *a,
                                        int64_t a_block, const fire_real_t *b,
                                        fire_real_t *c)
@@ -32,6 +34,7 @@ case n:                                                  \
     fire_wino_multiply_rows(n, depth, a, a_block, b, c); \
     break
 
+/* c = a b for any number of rows, FIRE_WINO_ROWS at a time. */
 FIRE_AVX512 static void fire_wino_multiply(int64_t rows, int64_t depth,
                                            const fire_real_t *a, int64_t a_block,
                                            const fire_real_t *b, fire_real_t *c)
@@ -57,7 +60,7 @@ FIRE_AVX512 static void fire_wino_multiply(int64_t rows, int64_t depth,
     }
 }
 
-/* n rows of c += a' b, for a and b of one block of columns and `depth` rows. */
+/* n rows of c += a' b, for a and b of (depth, 16): gradients of weights. */
 FIRE_SIMD void fire_wino_add_rows(int n, int64_t depth, const fire_real_t *a,
                                   const fire_real_t *b, fire_real_t *c)
 {
@@ -76,7 +79,8 @@ FIRE_SIMD void fire_wino_add_rows(int n, int64_t depth, const fire_real_t *a,
         fire_reals_store(c + i * FIRE_LANES, sum[i]);
 }
 
-/* Where channels end, the padding is zero: some rows too many do no harm. */
+/* The same for any number of rows up to 16: rounds up, as the padding of channels is
+ * zero. */
 FIRE_AVX512 static inline void fire_wino_add_products(int64_t rows, int64_t depth,
                                                       const fire_real_t *a,
                                                       const fire_real_t *b,

@@ -1,20 +1,21 @@
-/* multiply_bf16.h - products of bfloat16 between Winograd's transforms: factors come in
- * pairs, whose products are added to one float32. Each sum is one chain in order, so that
- * bits do not depend on how rows are cut. */
+/* multiply_bf16.h - products of bfloat16 between Winograd's transforms, by AVX512-BF16:
+ * its dot instruction multiplies pairs of neighbouring numbers and adds both products
+ * to a float32. Each sum is one chain in the order of the channels, so bits do not
+ * depend on how rows are cut over threads. */
 #ifndef FIRE_LAYERS_CONV_WINOGRAD_MULTIPLY_BF16_H
 #define FIRE_LAYERS_CONV_WINOGRAD_MULTIPLY_BF16_H
 #include "device/cpu/simd.h"
 
-enum { FIRE_PAIR = 2 * FIRE_LANES }; /* 16 pairs fill a vector */
+enum { FIRE_PAIR = 2 * FIRE_LANES }; /* elements of a vector of 16 pairs */
 
-/* From point to point of a panel (point, block of 16 channels, row, 16): one vector more
- * than it needs, else points would compete for the same lines of the cache. */
+/* Elements from point to point of a panel (point, block of 16 channels, row, 16):
+ * includes one vector of padding, as fire_wino_point_step() does. */
 static inline int64_t fire_wino_pair_step(int64_t blocks, int64_t rows)
 {
     return (blocks * rows + 2) * FIRE_LANES;
 }
 
-/* Two vectors of numbers as one of pairs. */
+/* Interleave two vectors of numbers, rounded to bfloat16, to one of pairs. */
 FIRE_SIMD fire_vu_t fire_wino_make_pairs(fire_vf_t even, fire_vf_t odd)
 {
     typedef uint16_t words_t __attribute__((vector_size(64)));
@@ -40,7 +41,7 @@ FIRE_SIMD fire_vu_t fire_wino_load_pairs(const uint16_t *pairs)
     return v;
 }
 
-/* 16 sums + 16 pairs times one pair */
+/* sum[i] + pairs[i][0] * pair[0] + pairs[i][1] * pair[1] */
 FIRE_SIMD fire_vf_t fire_wino_dot(fire_vf_t sum, fire_vu_t pairs, const uint16_t *pair)
 {
 #if FIRE_CPU_ROUNDS

@@ -1,3 +1,4 @@
+/* tiles.c - see tiles.h. */
 #include "layers/conv/winograd/tiles.h"
 
 fire_wino_pass_t fire_wino_pass_make(const fire_winograd_t *c, bool back, int tile)

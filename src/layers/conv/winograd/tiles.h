@@ -1,45 +1,50 @@
-/* tiles.h - one direction of a convolution by Winograd's algorithm, whatever the
- * size of its tiles: where tiles begin, where taps lie. */
+/* tiles.h - the geometry of Winograd's algorithm, for any size of tiles: which inputs
+ * and outputs a tile covers, where its taps are among the weights, and the panels in
+ * which transformed values are kept. */
 #ifndef FIRE_LAYERS_CONV_WINOGRAD_TILES_H
 #define FIRE_LAYERS_CONV_WINOGRAD_TILES_H
 #include "device/cpu/simd.h"
 #include "layers/conv/winograd/winograd.h"
 
 enum {
-    FIRE_WINO_LARGE = 8,  /* places along the edge of a tile */
-    FIRE_WINO_SMALL = 4,  /* of a tile of 3x3 taps, on small maps and in bfloat16 */
-    FIRE_WINO_EDGE  = 6,  /* most taps or outputs along the edge of a tile */
-    FIRE_WINO_ROWS  = 12, /* rows of a product at a time: as many sums as registers
-                           * hold beside the factors */
+    FIRE_WINO_LARGE = 8, /* alpha: places along the edge of a tile */
+    FIRE_WINO_SMALL = 4, /* the same of 3x3 taps, on small maps and in bfloat16 */
+    FIRE_WINO_EDGE  = 6, /* most taps or outputs along the edge of a tile */
+    FIRE_WINO_ROWS =
+        12, /* rows of a product at a time: the sums that fit into registers
+                           * together with the factors */
 };
 
-/* From `in` to `out`. */
+/* One pass over a convolution: forward from x to y, or backward from dy to dx. That is
+ * a convolution too, with taps turned around and channels swapped. `in` is what is
+ * read. */
 typedef struct fire_wino_pass {
     fire_dtype_t dtype;               /* of activations */
-    int          tile, taps, outputs; /* places, taps and outputs along a tile's edge */
+    int          tile, taps, outputs; /* alpha, r, m: along an edge */
     int64_t      num, in[2], out[2], pad[2];
     int64_t      in_channels, out_channels, in_blocks, out_blocks;
-    int64_t      depth;             /* channels of a group that go into one output */
+    int64_t      depth;             /* input channels of one output: those of a group */
     int64_t      in_step, out_step; /* blocks of a group */
-    int64_t      across, per_image, tiles;
-    int64_t      chunk; /* tiles that go through together; left to the caller */
+    int64_t      across, per_image, tiles; /* tiles of a row, of an image, of all */
+    int64_t      chunk; /* tiles handled together; set by the caller */
 } fire_wino_pass_t;
 
-/* back: from the gradient of the outputs to that of the inputs */
+/* back: from the gradient of the outputs to that of the inputs. tile: alpha */
 fire_wino_pass_t fire_wino_pass_make(const fire_winograd_t *c, bool back, int tile);
 
-/* A part of an image; a place has 16 channels, a row `width` places. Of the tile only
- * rows y0 ... y1 - 1 and columns x0 ... x1 - 1 lie inside, the rest counts as zero. */
+/* A tile of an image: rows y0 ... y1 - 1 and columns x0 ... x1 - 1 of it are inside the
+ * image, the others count as zero. Offsets are in places of 16 channels. */
 typedef struct fire_wino_tile {
-    int64_t width, corner; /* corner: the place where the tile begins */
-    int     y0, y1, x0, x1;
+    int64_t width,
+        corner; /* places of an image row; offset of the tile's first place */
+    int y0, y1, x0, x1;
 } fire_wino_tile_t;
 
-/* What tile t reads and writes, in the first block of channels. */
+/* What tile t reads and writes, in the first block of channels of its image. */
 fire_wino_tile_t fire_wino_input_tile(const fire_wino_pass_t *w, int64_t t);
 fire_wino_tile_t fire_wino_output_tile(const fire_wino_pass_t *w, int64_t t);
 
-/* Tiles in order, without a division for each. */
+/* The position of a tile; stepping to the next one needs no division. */
 typedef struct fire_wino_at {
     int64_t image, y, x; /* y, x: in tiles */
 } fire_wino_at_t;
@@ -64,7 +69,7 @@ static inline int fire_wino_clamp(int64_t x, int64_t high)
     return (int)(x < 0 ? 0 : x < high ? x : high);
 }
 
-/* n places a side, from (y, x) of image `image` on. */
+/* A tile of n x n places from (y, x) on, clipped to plane `image` (image * blocks). */
 static inline fire_wino_tile_t fire_wino_clip(const int64_t *dim, int64_t image,
                                               int64_t y, int64_t x, int n)
 {
@@ -90,8 +95,8 @@ static inline fire_wino_tile_t fire_wino_output_tile_at(const fire_wino_pass_t *
                           at.x * w->outputs, w->outputs);
 }
 
-/* Where the taps lie that lead from channel k of a group to channel 0 of a block of
- * outputs, and how far apart those of neighbours are. */
+/* Where the taps from channel k of a group to channel 0 of a block of outputs are among
+ * the weights, and how many elements lie between those of neighbouring outputs. */
 typedef struct fire_wino_taps {
     int64_t first, lane;
 } fire_wino_taps_t;
@@ -100,8 +105,8 @@ fire_wino_taps_t fire_wino_find_taps(const fire_wino_pass_t *w, bool back,
                                      int64_t block, int64_t k);
 int fire_wino_lanes(const fire_wino_pass_t *w, int64_t block); /* that are in use */
 
-/* These taps for all 16 channels of the block, as (tap, 16); zeros where there is no such
- * channel. n: w->taps, as a constant */
+/* Gather these taps for all 16 channels of the block, as (tap, 16); zeros where there
+ * is no channel. back: turned around. n: w->taps, as a constant */
 FIRE_SIMD void fire_wino_gather_taps(int n, const fire_wino_pass_t *w, bool back,
                                      const float *weights, int64_t block, int64_t k,
                                      float *taps)
@@ -117,14 +122,16 @@ FIRE_SIMD void fire_wino_gather_taps(int n, const fire_wino_pass_t *w, bool back
                 weights[at.first + j * at.lane + i];
 }
 
-/* Transformed arrays are panels: (point, block of 16 channels, row, 16), where a row is a
- * tile or a channel. From point to point there is one vector more than the panel needs:
- * else all points of a tile would compete for the same lines of the cache. */
+/* Transformed arrays are panels (point, block of 16 channels, row, 16), where a row is
+ * a tile or a channel. Returns the elements from point to point, which include one
+ * vector of padding: without it, the points of a tile would compete for the same cache
+ * sets. */
 static inline int64_t fire_wino_point_step(int64_t blocks, int64_t rows)
 {
     return (blocks * rows + 1) * FIRE_LANES;
 }
 
+/* Points of a tile, and bytes of a panel. */
 static inline int64_t fire_wino_points(const fire_wino_pass_t *w)
 {
     return w->tile * w->tile;
@@ -136,19 +143,19 @@ static inline size_t fire_wino_panel_bytes(const fire_wino_pass_t *w, size_t rea
     return (size_t)(fire_wino_points(w) * fire_wino_point_step(blocks, rows)) * real;
 }
 
-/* The steps of one direction, on panels of numbers of one kind. */
+/* The steps of a pass, for panels of one number format. */
 typedef struct fire_wino_steps {
     size_t real; /* bytes of a number */
-    /* tile t of all channels into row `row` of a panel of `rows` */
+    /* B' d B: tile t of all channels, into row `row` of a panel of `rows` rows */
     void (*read_input)(const fire_wino_pass_t *w, int64_t t, const void *x, int64_t row,
                        int64_t rows, void *panel);
-    /* taps into panel (point, block of outputs, channel of the group, 16) */
+    /* G g G': into panel (point, block of outputs, channel of the group, 16) */
     void (*read_taps)(const fire_wino_pass_t *w, bool back, const float *weights,
                       int64_t block, int64_t k, void *panel);
-    /* c = a b, of one point; a has `depth` columns in blocks of 16, a_block apart */
+    /* c = a b for one point; a has `depth` columns in blocks of 16, a_block apart */
     void (*multiply)(int64_t rows, int64_t depth, const void *a, int64_t a_block,
                      const void *b, void *c);
-    /* a block of channels of tile t */
+    /* A' c A + bias, then ReLU: a block of channels of tile t, where it is inside y */
     void (*write_output)(const fire_wino_pass_t *w, int64_t t, int64_t block,
                          const void *src, const float *bias, float slope, void *y);
 } fire_wino_steps_t;
@@ -156,7 +163,7 @@ typedef struct fire_wino_steps {
 extern const fire_wino_steps_t fire_wino_f32;
 extern const fire_wino_steps_t fire_wino_f64; /* of 5x5 taps in float32 */
 
-/* dweights += their gradient, with sums in float32. tile: its edge, in places */
+/* dweights += the gradient of the weights, in float32. tile: alpha */
 fire_status_t fire_winograd_f32_weights(const fire_winograd_t *c, int tile,
                                         const void *x, const void *dy, float *dweights,
                                         fire_pool_t *pool);

@@ -1,6 +1,6 @@
-/* transform4.h - Winograd's transforms of tiles of 4x4 places, 16 channels at once.
- * Points are 0, +-1 and infinity: no factor but 1/2, so that rounding to bfloat16 before
- * the products does little harm. */
+/* transform4.h - Winograd's transforms of tiles of 4x4 places, for 16 channels at once.
+ * The interpolation points are 0, +-1 and infinity: the only factor is 1/2, so that
+ * rounding to bfloat16 before the products loses little. Names as in transform8.h. */
 #ifndef FIRE_LAYERS_CONV_WINOGRAD_TRANSFORM4_H
 #define FIRE_LAYERS_CONV_WINOGRAD_TRANSFORM4_H
 #include "device/cpu/simd.h"
@@ -11,7 +11,7 @@ enum {
     FIRE_WINO_SMALL_EDGE   = 3, /* most taps or outputs along an edge */
 };
 
-/* 4 inputs -> 4 values */
+/* B': 4 inputs d -> 4 values t */
 FIRE_SIMD void fire_wino4_input_1d(const fire_vf_t *d, fire_vf_t *t)
 {
     t[0] = d[0] - d[2];
@@ -20,7 +20,7 @@ FIRE_SIMD void fire_wino4_input_1d(const fire_vf_t *d, fire_vf_t *t)
     t[3] = d[3] - d[1];
 }
 
-/* 2 or 3 taps -> 4 values */
+/* G: 2 or 3 taps w -> 4 values t */
 FIRE_SIMD void fire_wino4_taps_1d(int n, const fire_vf_t *w, fire_vf_t *t)
 {
     fire_vf_t even = (n == 3 ? w[0] + w[2] : w[0]) * 0.5f, odd = w[1] * 0.5f;
@@ -31,7 +31,7 @@ FIRE_SIMD void fire_wino4_taps_1d(int n, const fire_vf_t *w, fire_vf_t *t)
     t[3] = w[n - 1];
 }
 
-/* 4 products -> 2 or 3 outputs */
+/* A': 4 products t -> 2 or 3 outputs y */
 FIRE_SIMD void fire_wino4_output_1d(int n, const fire_vf_t *t, fire_vf_t *y)
 {
     y[0] = t[0] + (t[1] + t[2]);
@@ -40,8 +40,9 @@ FIRE_SIMD void fire_wino4_output_1d(int n, const fire_vf_t *t, fire_vf_t *y)
     y[n - 1] += t[3];
 }
 
-/* ---- both ways: columns first ---- */
+/* ---- two axes: columns first, then rows ---- */
 
+/* Place (y, x) of a tile; 0 outside of the image. */
 FIRE_SIMD fire_vf_t fire_wino4_load(fire_dtype_t type, bool inside,
                                     const fire_wino_tile_t *p, const void *src, int y,
                                     int x)
@@ -52,7 +53,7 @@ FIRE_SIMD fire_vf_t fire_wino4_load(fire_dtype_t type, bool inside,
                         (p->corner + y * p->width + x) * FIRE_LANES);
 }
 
-/* inside: the part is whole */
+/* B' d B of a tile of inputs. inside: all of it is inside the image, a constant */
 FIRE_SIMD void fire_wino4_input(fire_dtype_t type, bool inside,
                                 const fire_wino_tile_t *p, const void *src,
                                 fire_vf_t *point)
@@ -70,7 +71,7 @@ FIRE_SIMD void fire_wino4_input(fire_dtype_t type, bool inside,
         fire_wino4_input_1d(half[i], point + 4 * i);
 }
 
-/* The same for n x n taps. */
+/* G g G' of n x n taps. */
 FIRE_SIMD void fire_wino4_taps(fire_dtype_t type, int n, const fire_wino_tile_t *p,
                                const void *src, fire_vf_t *point)
 {
@@ -87,7 +88,7 @@ FIRE_SIMD void fire_wino4_taps(fire_dtype_t type, int n, const fire_wino_tile_t 
         fire_wino4_taps_1d(n, half[i], point + 4 * i);
 }
 
-/* n x n outputs from the points at src[i * step] */
+/* A' t A: n x n outputs from the points at src[i * step]. */
 FIRE_SIMD void fire_wino4_output(int n, const float *src, int64_t step,
                                  fire_vf_t (*y)[FIRE_WINO_EDGE])
 {

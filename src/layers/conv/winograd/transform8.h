@@ -1,9 +1,10 @@
-/* transform8.h - Winograd's transforms of one tile, 16 channels at once. Points are
- * 0, +-1, +-2, +-1/2 and infinity: the eight values of a line of inputs, of up to six
- * taps, and of the products that up to six outputs are made of.
+/* transform8.h - Winograd's transforms of tiles of 8x8 places, for 16 channels at once.
+ * The interpolation points are 0, +-1, +-2, +-1/2 and infinity; `t` are the eight
+ * values there of a line of inputs (B'), of up to six taps (G), or the products that up
+ * to six outputs are made of (A').
  *
- * A source that counts in float64 defines FIRE_WINO_REAL as double: then there are 8
- * channels at once, in arrays that have 16 all the same. */
+ * A source that computes in float64 defines FIRE_WINO_REAL as double: then a vector has
+ * 8 channels, in arrays that still have blocks of 16. */
 #ifndef FIRE_LAYERS_CONV_WINOGRAD_TRANSFORM8_H
 #define FIRE_LAYERS_CONV_WINOGRAD_TRANSFORM8_H
 #include "device/cpu/simd.h"
@@ -18,10 +19,10 @@ typedef fire_real_t    fire_reals_t __attribute__((vector_size(64)));
 
 enum { FIRE_REALS = sizeof(fire_reals_t) / sizeof(fire_real_t) };
 
-/* As many numbers of activations or weights as fire_reals_t has. */
+/* As many float32 numbers as fire_reals_t has of its own. */
 typedef float fire_floats_t __attribute__((vector_size(FIRE_REALS * sizeof(float))));
 
-/* 8 inputs -> 8 values */
+/* B': 8 inputs d -> 8 values t */
 FIRE_SIMD void fire_wino8_input_1d(const fire_reals_t *d, fire_reals_t *t)
 {
     fire_reals_t even, odd;
@@ -42,7 +43,8 @@ FIRE_SIMD void fire_wino8_input_1d(const fire_reals_t *d, fire_reals_t *t)
     t[6] = even - odd;
 }
 
-/* The values at +x and -x, times `scale`, of the polynomial with these coefficients. */
+/* The values at +x and -x, times `scale`, of the polynomial with coefficients w[0 ...
+ * n-1]. */
 FIRE_SIMD void fire_wino8_evaluate(int n, const fire_reals_t *w, fire_real_t x,
                                    fire_real_t scale, fire_reals_t *t)
 {
@@ -58,7 +60,7 @@ FIRE_SIMD void fire_wino8_evaluate(int n, const fire_reals_t *w, fire_real_t x,
     t[1] = even - odd;
 }
 
-/* n taps -> 8 values */
+/* G: n taps w -> 8 values t */
 FIRE_SIMD void fire_wino8_taps_1d(int n, const fire_reals_t *w, fire_reals_t *t)
 {
     t[0] = w[0];
@@ -68,7 +70,7 @@ FIRE_SIMD void fire_wino8_taps_1d(int n, const fire_reals_t *w, fire_reals_t *t)
     t[7] = w[n - 1];
 }
 
-/* 8 products -> n outputs */
+/* A': 8 products t -> n outputs y */
 FIRE_SIMD void fire_wino8_output_1d(int n, const fire_reals_t *t, fire_reals_t *y)
 {
     fire_reals_t sum[3], difference[3];
@@ -89,9 +91,9 @@ FIRE_SIMD void fire_wino8_output_1d(int n, const fire_reals_t *t, fire_reals_t *
     y[n - 1] += t[7];
 }
 
-/* ---- both ways: columns first ---- */
+/* ---- two axes: columns first, then rows ---- */
 
-/* Activations and weights, from i on. */
+/* Activations or weights from element i on, as fire_reals_t. */
 FIRE_SIMD fire_reals_t fire_reals_read(const void *x, fire_dtype_t t, int64_t i)
 {
     fire_vf_t     v = fire_vf_load(x, t, FIRE_REALS, i);
@@ -114,7 +116,8 @@ FIRE_SIMD void fire_reals_store(fire_real_t *y, fire_reals_t v)
     memcpy(y, &v, sizeof(v));
 }
 
-/* One column of a part that is n places high; numbers are of type t. */
+/* Column x of a tile n places high; numbers are of type t, zeros outside of the
+ * image. */
 FIRE_SIMD void fire_wino8_column(fire_dtype_t t, int n, const fire_wino_tile_t *p,
                                  const void *src, int x, fire_reals_t *d)
 {
@@ -125,7 +128,7 @@ FIRE_SIMD void fire_wino8_column(fire_dtype_t t, int n, const fire_wino_tile_t *
                 : (fire_reals_t){0};
 }
 
-/* Spot i goes to dst[i * step]. */
+/* B' d B of a tile of inputs; point i goes to dst[i * step]. */
 FIRE_SIMD void fire_wino8_input(fire_dtype_t type, const fire_wino_tile_t *p,
                                 const void *src, fire_real_t *dst, int64_t step)
 {
@@ -145,7 +148,7 @@ FIRE_SIMD void fire_wino8_input(fire_dtype_t type, const fire_wino_tile_t *p,
     }
 }
 
-/* The same for n x n taps. */
+/* G g G' of n x n taps, to dst likewise. */
 FIRE_SIMD void fire_wino8_taps(fire_dtype_t type, int n, const fire_wino_tile_t *p,
                                const void *src, fire_real_t *dst, int64_t step)
 {
@@ -165,7 +168,7 @@ FIRE_SIMD void fire_wino8_taps(fire_dtype_t type, int n, const fire_wino_tile_t 
     }
 }
 
-/* n x n outputs from the points at src[i * step]. */
+/* A' t A: n x n outputs from the points at src[i * step]. */
 FIRE_SIMD void fire_wino8_output(int n, const fire_real_t *src, int64_t step,
                                  fire_reals_t (*y)[FIRE_WINO_EDGE])
 {

@@ -1,3 +1,7 @@
+/* winograd.c - chooses the size of tiles and runs a pass in chunks: transform a chunk
+ * of input tiles, multiply by the transformed weights, transform the products to
+ * outputs. Each thread does whole chunks with panels of its own; the weights are
+ * transformed once. */
 #include "layers/conv/winograd/winograd.h"
 
 #include "device/cpu/parallel.h"
@@ -13,8 +17,8 @@ bool fire_winograd_works(void)
 #endif
 }
 
-/* Of 3x3 taps large tiles save more products, but on small maps most of them would
- * overhang. 5x5 taps have no choice. */
+/* For 3x3 taps large tiles save more products, but on small maps much of them would
+ * hang over the edge. For 5x5 taps there are only large ones. */
 static int choose_tile(const fire_winograd_t *c)
 {
     enum { SMALL_MAP = 28 };
@@ -23,8 +27,9 @@ static int choose_tile(const fire_winograd_t *c)
     return c->taps == 3 && small ? FIRE_WINO_SMALL : FIRE_WINO_LARGE;
 }
 
-/* A chunk's inputs should stay in a core's cache, but rows should be many enough to make
- * reading the weights worth it; and threads should have about the same number. */
+/* Tiles of a chunk: as many as keep its transformed inputs in a core's cache, at least
+ * enough to amortise reading the weights; rounded so that all threads get about the
+ * same number. real: bytes of a number */
 static int64_t chunk_of_tiles(const fire_wino_pass_t *w, size_t real)
 {
     enum { CACHE = 1 << 19, LEAST = 4 * FIRE_WINO_ROWS };
@@ -35,7 +40,7 @@ static int64_t chunk_of_tiles(const fire_wino_pass_t *w, size_t real)
     return fire_ceil_div(w->tiles, turns * threads);
 }
 
-/* ---- from x to y ---- */
+/* ---- from x to y; backward, from dy to dx ---- */
 
 static bool uses_bf16(const fire_winograd_t *c)
 {
@@ -53,11 +58,13 @@ typedef struct job {
     fire_wino_pass_t         pass;
     const void              *x;
     void                    *y;
-    const char              *weights; /* their panel */
-    const float             *bias;    /* filled up to whole blocks */
+    const char              *weights; /* transformed panel */
+    const float             *bias;    /* padded with zeros to whole blocks */
     float                    slope;
 } job_t;
 
+/* Tiles first ... first + w->chunk - 1. in: panel of inputs, (point, block, tile, 16);
+ * out: panel of one block of outputs, (point, tile, 16) */
 static void run_chunk(const job_t *job, int64_t first, char *in, char *out)
 {
     const fire_wino_steps_t *steps = job->steps;
@@ -83,7 +90,7 @@ static void run_chunk(const job_t *job, int64_t first, char *in, char *out)
     }
 }
 
-/* scratch: of all threads */
+/* scratch: panels of all threads */
 static void run_chunks(const job_t *job, int64_t threads, char *scratch)
 {
     const fire_wino_pass_t *w = &job->pass;
