@@ -1,5 +1,6 @@
-/* Every allocation of these fails once: the call says so, and nothing is left behind
- * (the leak checker of a sanitized build looks on). */
+/* Every allocation of these fails once: the call says so, and nothing is left behind (the
+ * leak checker of a sanitized build looks on). Tests src/data/convert/ and
+ * src/layers/data/. */
 #include "rig.h"
 
 #include <unistd.h>

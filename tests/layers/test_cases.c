@@ -1,4 +1,5 @@
-/* What holds for every layer, on the nets of tests/layers/cases. */
+/* What holds for every layer, on the nets of tests/layers/cases: the kernels that
+ * src/layers/select.c may choose give what `ref` gives. */
 #include <stdlib.h>
 
 #include "cases.h"

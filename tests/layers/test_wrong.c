@@ -1,5 +1,5 @@
 /* What must not work: each layer type has at least one net in tests/layers/wrong whose
- * failure names the layer and the reason. */
+ * failure names the layer and the reason. Tests src/layers/layer.c. */
 #include <unistd.h>
 
 #include "cases.h"

@@ -1,3 +1,4 @@
+/* Models and solver states as HDF5. Tests src/model/files_hdf5.c too. */
 #include "model/hdf5.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Models and solver states as files. Tests src/model/file.c too. */
 #include "model/load.h"
 
 #include <stdlib.h>

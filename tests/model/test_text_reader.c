@@ -1,3 +1,4 @@
+/* Reads the text format. Tests src/model/lexer.c and src/model/text_scalar.c too. */
 #include "caffe.pb-c.h"
 #include "model/text.h"
 

@@ -1,3 +1,5 @@
+/* A run as its log tells it, and what becomes of it. Tests src/report/csv.c,
+ * src/report/points.c and src/report/shape.c too. */
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/alloc.h"

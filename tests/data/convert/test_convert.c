@@ -1,3 +1,4 @@
+/* Data sets to databases, and the mean of one. Tests src/data/convert/. */
 #include "rig.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Decoding, encoding and resizing images. Tests src/data/image/. */
 #include "data/image/image.h"
 
 #include <stdlib.h>

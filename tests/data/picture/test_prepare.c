@@ -1,3 +1,5 @@
+/* Windows of a picture as inputs of a net. Tests src/data/picture/mean_file.c and
+ * src/data/picture/window.c too. */
 #include "data/picture/prepare.h"
 
 #include "base/file.h"

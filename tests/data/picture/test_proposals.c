@@ -1,3 +1,4 @@
+/* Windows that may hold an object. Tests src/data/picture/segment.c too. */
 #include "data/picture/proposals.h"
 
 #include <stdlib.h>

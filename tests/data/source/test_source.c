@@ -1,3 +1,4 @@
+/* Databases, written and read. Tests src/data/source/. */
 #include "rig.h"
 
 #include <dirent.h>

@@ -1,5 +1,6 @@
 /* Convolution: what it refuses, and no images at all. Its values are those of
- * tests/layers/cases; its kernels have tests of their own. */
+ * tests/layers/cases; its kernels have tests of their own. Tests src/layers/conv/conv.c
+ * and src/layers/conv/conv_ref.c too. */
 #include "layers/bench.h"
 
 #define CONV(param) "type: \"Convolution\" convolution_param { " param " }"

@@ -1,4 +1,6 @@
-/* AnnotatedData: boxes follow what happens to the image. */
+/* AnnotatedData: boxes follow what happens to the image. Tests
+ * src/data/transform/augment.c, src/data/transform/distort.c and src/data/transform/fit.c
+ * too. */
 #include "data/transform/augment.h"
 #include "data/transform/distort.h"
 #include "model/message.h"

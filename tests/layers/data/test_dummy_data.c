@@ -1,3 +1,4 @@
+/* DummyData and MemoryData. Tests src/layers/data/memory_data.c too. */
 #include "rig.h"
 
 #include "layers/data/memory_data.h"

@@ -1,3 +1,4 @@
+/* Rows of HDF5 files. Tests src/data/rows_hdf5.c and src/data/hdf5_rows.c too. */
 #ifdef FIRE_HAVE_HDF5
 #    include "rig.h"
 

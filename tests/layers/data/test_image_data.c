@@ -1,3 +1,4 @@
+/* Images of a list. Tests src/data/image_list.c too. */
 #include "rig.h"
 
 #include "base/file.h"

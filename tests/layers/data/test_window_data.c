@@ -1,3 +1,4 @@
+/* Windows of images, of foreground and background. Tests src/data/window_list.c too. */
 #include "rig.h"
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
-/* Pooling: which value wins, windows at the border, random draws. */
+/* Pooling: which value wins, windows at the border, random draws. Tests
+ * src/layers/pooling/pool.c too. */
 #include <float.h>
 #include "layers/bench.h"
 #include "net/net_state.h"

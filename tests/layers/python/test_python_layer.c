@@ -1,3 +1,4 @@
+/* Layers in Python. Tests src/layers/python/python.c too. */
 #include <pthread.h>
 #include <stdlib.h>
 

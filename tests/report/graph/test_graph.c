@@ -1,3 +1,4 @@
+/* Drawings of nets. Tests src/report/layout.c too. */
 #include "base/alloc.h"
 #include "report/graph/graph.h"
 #include "test.h"
