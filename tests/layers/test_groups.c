@@ -1,6 +1,6 @@
 /* Layers that a lean net runs as one, and convolutions of images that are folded: they
  * must give what `ref` gives. With --gpu, on the GPU. Tests src/layers/conv/fold_norm.c,
- * src/layers/conv/conv_relu.c and src/net/fusion.c. */
+ * src/layers/conv/conv_relu.c, src/layers/fusion.c and src/net/fusion.c. */
 #include <math.h>
 
 #include "cases.h"
