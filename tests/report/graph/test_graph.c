@@ -1,4 +1,4 @@
-/* Drawings of nets. Tests src/report/layout.c too. */
+/* Drawings of nets. Tests src/report/graph/. */
 #include "base/alloc.h"
 #include "report/graph/graph.h"
 #include "test.h"
