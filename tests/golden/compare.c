@@ -12,6 +12,15 @@
  * counts. */
 enum { HINTED = 1, INDEPENDENT = 2 };
 
+/* Sanitizers build kernels without vectors, which round differently. In LeNet's trace two
+ * values of a MAX window are so close that this decides which one wins, and from there on
+ * the training takes a slightly different path: its test loss is 2.7e-4 off. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#    define TRACE_TOLERANCE 1e-3
+#else
+#    define TRACE_TOLERANCE 1e-4
+#endif
+
 static const struct {
     const char *kind, *group; /* NULL: any */
     unsigned    only; /* cases that carry a tolerance_hint; that are not Caffe's */
@@ -23,7 +32,7 @@ static const struct {
      "8-bit images resized or turned grey: OpenCV rounds in fixed point"},
     {"solver", NULL, 0, 1e-4, false, "20 updates let rounding errors grow"},
     {"parallel", NULL, 0, 1e-4, false, "as solver; Caffe adds ranks in another order"},
-    {"trace", NULL, 0, 1e-4, false, "50 to 100 updates of a real net"},
+    {"trace", NULL, 0, TRACE_TOLERANCE, false, "50 to 100 updates of a real net"},
     {NULL, "net", 0, 1e-4, false, "several layers behind one another"},
     {NULL, NULL, INDEPENDENT, 1e-5, false,
      "computed in double precision; rounding of one layer in float"},

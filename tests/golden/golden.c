@@ -19,14 +19,7 @@
 #include "gpu.h"
 #include "layers/python/python.h"
 
-/* Sanitizers' builds have kernels without vectors, which round otherwise: there oneDNN's
- * sum over two threads decides a maximum of LeNet's trace, and its test loss is 2.7e-4
- * off. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { FAST_THREADS = 1 };
-#else
 enum { FAST_THREADS = 2 };
-#endif
 
 static fire_ctx_t ctx = {.deterministic = true, .kernels = "all=ref", .threads = 1};
 
