@@ -49,6 +49,7 @@ fire_status_t fire_blob_proto_shape(const Caffe__BlobProto *proto, const char *w
     return FIRE_OK;
 }
 
+/* `extra` counts the ones in front of an old shape. */
 bool fire_blob_proto_fits(const Caffe__BlobProto *proto, int ndim, const int64_t *dim)
 {
     int64_t own[FIRE_MAX_DIMS], count;
@@ -62,6 +63,7 @@ bool fire_blob_proto_fits(const Caffe__BlobProto *proto, int ndim, const int64_t
     return true;
 }
 
+/* Also false for an old shape without values: num, channels, ... are set. */
 bool fire_blob_proto_is_empty(const Caffe__BlobProto *proto)
 {
     return !is_legacy(proto) && proto->shape == NULL && proto->n_data == 0 &&

@@ -6,6 +6,7 @@
 #include "model/load.h"
 #include "model/text.h"
 
+/* An empty file would parse as a message without fields; it is an error instead. */
 static fire_status_t read_nonempty(const char *path, char **bytes_p, size_t *n_p)
 {
     FIRE_TRY(fire_file_read(path, bytes_p, n_p));
@@ -60,6 +61,7 @@ typedef struct packer {
     fire_status_t       status;
 } packer_t;
 
+/* The callback of protobuf-c. */
 static void pack_piece(ProtobufCBuffer *buffer, size_t n, const uint8_t *bytes)
 {
     packer_t *p = (packer_t *)buffer;
@@ -97,6 +99,7 @@ static fire_status_t check_size(const char *path, const ProtobufCMessage *msg)
     return FIRE_OK;
 }
 
+/* Written piece by piece to a temporary file, without a copy of the whole message. */
 fire_status_t fire_message_save_binary(const char *path, const void *msg)
 {
     packer_t p = {{pack_piece}, NULL, FIRE_OK};

@@ -130,6 +130,7 @@ static fire_status_t read_layers(hid_t group, const char *prefix, int depth,
     return FIRE_OK;
 }
 
+/* Layers are the groups inside of /data; gradients in /diff are ignored. */
 static fire_status_t read_net(hid_t file, const char *path, void *net)
 {
     hid_t         data = H5Gopen2(file, "data", H5P_DEFAULT);
@@ -173,6 +174,7 @@ static fire_status_t write_fire(hid_t file, const char *path,
     return st;
 }
 
+/* Caffe's four members, and ours if it is there. */
 static fire_status_t read_state(hid_t file, const char *path, void *msg)
 {
     Caffe__SolverState *state = msg;
@@ -198,6 +200,7 @@ static fire_status_t fail_blob(const char *path)
     return fire_error_prefix(FIRE_ERR_PARSE, "cannot write \"%s\"", path);
 }
 
+/* Write the values of one part as a dataset. */
 static fire_status_t write_blob(hid_t file, const char *name, const char *path,
                                 const Caffe__BlobProto *blob, fire_part_t part)
 {
@@ -249,6 +252,7 @@ static bool has_diffs(const Caffe__NetParameter *net)
     return false;
 }
 
+/* /data for weights; /diff only if there are gradients. */
 static fire_status_t write_net(hid_t file, const char *path, const void *msg)
 {
     const Caffe__NetParameter *net = msg;
@@ -263,6 +267,7 @@ static fire_status_t write_net(hid_t file, const char *path, const void *msg)
     return FIRE_OK;
 }
 
+/* Members in Caffe's order. */
 static fire_status_t write_state(hid_t file, const char *path, const void *msg)
 {
     const Caffe__SolverState *state = msg;

@@ -12,6 +12,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static H5E_auto2_t     old_printer; /* what printed errors before; guarded by `lock` */
 static void           *old_printer_arg;
 
+/* The library prints its errors to stderr unless the handler is removed; a program that
+ * embeds us may have set its own, so it is restored afterwards. */
 void fire_hdf5_lock(void)
 {
     pthread_mutex_lock(&lock);
@@ -25,6 +27,7 @@ void fire_hdf5_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Callback of H5Ewalk2(). */
 static herr_t keep_reason(unsigned depth, const H5E_error2_t *error, void *reason)
 {
     (void)depth;
@@ -58,6 +61,7 @@ void fire_hdf5_close(hid_t file)
     H5Fclose(file);
 }
 
+/* The core driver keeps the file in memory; 0: it is never written by the library. */
 fire_status_t fire_hdf5_create(hid_t *file_p)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -132,6 +136,7 @@ static fire_status_t write_dataset(hid_t at, const char *name, const char *path,
     return ok >= 0 ? FIRE_OK : fire_hdf5_fail("write", path, name);
 }
 
+/* A data space of this shape. */
 static hid_t space_of(int ndim, const int64_t *dim)
 {
     hsize_t size[FIRE_MAX_DIMS];
@@ -327,6 +332,7 @@ static fire_status_t read_fixed(hid_t set, hid_t type, const char *name,
     return FIRE_OK;
 }
 
+/* H5Dget_type() gives the length of the text. */
 fire_status_t fire_hdf5_read_string(hid_t at, const char *name, const char *path,
                                     char **text_p)
 {

@@ -119,6 +119,7 @@ static fire_status_t lex_string(fire_lexer_t *lx)
     return FIRE_FAIL_AT(lx, "this string has no closing %c on its line", quote);
 }
 
+/* The first character decides the kind of the token. */
 fire_status_t fire_lexer_next(fire_lexer_t *lx)
 {
     fire_status_t st = FIRE_OK;
@@ -225,6 +226,7 @@ static fire_status_t unescape_one(const fire_lexer_t *lx, const char **at,
     return fire_str_add(out, &byte, 1);
 }
 
+/* The token includes both quotes, which are skipped here. */
 fire_status_t fire_lexer_unescape(const fire_lexer_t *lx, fire_str_t *out)
 {
     const char *at = lx->token.at + 1, *end = lx->token.at + lx->token.n - 1;

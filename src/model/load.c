@@ -74,6 +74,7 @@ static void split_path(const char *path, size_t *stem_p, size_t *dot_p)
     *dot_p  = dot != NULL && dot != stem ? (size_t)(dot - path) : strlen(path);
 }
 
+/* Complete snapshot_prefix from the path of the solver file. */
 static fire_status_t settle_snapshot_prefix(Caffe__SolverParameter *solver,
                                             const char             *path)
 {
@@ -133,6 +134,7 @@ fire_status_t fire_solver_state_save(const char *path, const Caffe__SolverState 
 }
 
 #ifndef FIRE_HAVE_HDF5
+/* The functions of hdf5.h in a build without HDF5. */
 static fire_status_t fail_no_hdf5(const char *path)
 {
     return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,

@@ -19,6 +19,7 @@ static void *allocate(void *failed, size_t size)
     return ptr;
 }
 
+/* The counterpart of allocate(). */
 static void release(void *failed, void *ptr)
 {
     (void)failed;
@@ -41,6 +42,8 @@ void fire_message_free(void *msg)
     protobuf_c_message_free_unpacked(msg, NULL);
 }
 
+/* protobuf-c returns NULL for damaged bytes and for lack of memory alike; `failed`
+ * tells which. */
 fire_status_t fire_message_unpack(const ProtobufCMessageDescriptor *desc,
                                   const void *bytes, size_t n, const char *what,
                                   ProtobufCMessage **msg_p)
@@ -69,6 +72,7 @@ const fire_field_t *fire_field_find(const ProtobufCMessageDescriptor *desc,
     return protobuf_c_message_descriptor_get_field_by_name(desc, name);
 }
 
+/* Protobuf-c stores bool and enum as int. */
 size_t fire_field_size(const fire_field_t *field)
 {
     switch (field->type) {
@@ -115,6 +119,7 @@ static bool is_pointer(const fire_field_t *field)
            field->type == PROTOBUF_C_TYPE_MESSAGE;
 }
 
+/* Required numbers have no flag and count as set. */
 bool fire_message_has(const void *msg, const fire_field_t *field)
 {
     if (is_repeated(field)) return *(size_t *)quantifier(msg, field) > 0;
@@ -139,6 +144,8 @@ void *fire_message_at(const void *msg, const fire_field_t *field, size_t i)
     return *(char **)member(msg, field) + i * fire_field_size(field);
 }
 
+/* Grows the array by doubling; *cap is kept by the caller, because a message has no
+ * place for it. */
 fire_status_t fire_message_slot(void *msg, const fire_field_t *field, int64_t *cap,
                                 void **slot_p)
 {
@@ -215,6 +222,7 @@ static void reset_field(void *msg, const fire_field_t *field)
     }
 }
 
+/* Free all values, and the array of a repeated field. */
 void fire_message_clear(void *msg, const fire_field_t *field)
 {
     size_t n = fire_message_count(msg, field);
@@ -225,11 +233,13 @@ void fire_message_clear(void *msg, const fire_field_t *field)
     reset_field(msg, field);
 }
 
+/* descriptor: the same message or enum type, too. */
 bool fire_field_same_kind(const fire_field_t *a, const fire_field_t *b)
 {
     return a->type == b->type && a->label == b->label && a->descriptor == b->descriptor;
 }
 
+/* Copies the pointers, then resets the source, so that values have one owner. */
 void fire_message_move(void *from, const fire_field_t *field, void *to,
                        const fire_field_t *to_field)
 {
@@ -319,6 +329,7 @@ static fire_status_t merge_unknown(const ProtobufCMessage *from, ProtobufCMessag
     return FIRE_OK;
 }
 
+/* Unknown fields are copied as well. */
 fire_status_t fire_message_merge(const void *from, void *into)
 {
     const ProtobufCMessageDescriptor *desc = FIRE_MESSAGE(from)->descriptor;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "model/message.h"
 
+/* data may be NULL if the length is 0. */
 static bool equal_bytes(const ProtobufCBinaryData *a, const ProtobufCBinaryData *b)
 {
     return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);

@@ -76,6 +76,7 @@ static bool accept(header_t *h, char c)
     return true;
 }
 
+/* A word in single or double quotes, at most size - 1 characters. */
 static fire_status_t read_quoted(header_t *h, char *out, size_t size)
 {
     char   quote = accept(h, '\'') ? '\'' : accept(h, '"') ? '"' : '\0';
@@ -88,6 +89,7 @@ static fire_status_t read_quoted(header_t *h, char *out, size_t size)
     return accept(h, quote) ? FIRE_OK : fail_header(h, "a closing quote");
 }
 
+/* Python's True or False. */
 static fire_status_t read_bool(header_t *h, bool *value_p)
 {
     size_t left;
@@ -106,6 +108,7 @@ static fire_status_t read_bool(header_t *h, bool *value_p)
     return FIRE_OK;
 }
 
+/* A non-negative integer. */
 static fire_status_t read_dim(header_t *h, int64_t *dim_p)
 {
     const char *start;
@@ -146,6 +149,7 @@ static fire_status_t read_shape(header_t *h)
     return FIRE_OK;
 }
 
+/* Find the element type by its descr. */
 static fire_status_t read_dtype(header_t *h)
 {
     char descr[32];
@@ -176,6 +180,8 @@ static fire_status_t read_entry(header_t *h)
     return read_bool(h, &h->fortran);
 }
 
+/* The dictionary; its three keys may come in any order. Fortran order is the same as C
+ * order for fewer than two axes. */
 static fire_status_t read_header(header_t *h)
 {
     if (!accept(h, '{')) return fail_header(h, "{");
@@ -282,6 +288,7 @@ static fire_status_t print_header(int ndim, const int64_t *dim, fire_str_t *out)
     return FIRE_OK;
 }
 
+/* Header, then elements, under a temporary name. */
 static fire_status_t write_array(const char *path, const fire_str_t *header, size_t n,
                                  const float *data)
 {

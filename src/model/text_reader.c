@@ -18,6 +18,7 @@ typedef struct frame {
     const struct frame *around; /* the message that contains it; NULL: none */
 } frame_t;
 
+/* The state of the parser. */
 typedef struct reader {
     fire_lexer_t   lx;
     int            depth; /* of nested messages */
@@ -90,6 +91,7 @@ static fire_status_t read_submessage(reader_t *r, const fire_field_t *field, voi
     return fire_lexer_next(&r->lx);
 }
 
+/* One value of a field, in a new slot. */
 static fire_status_t read_value(reader_t *r, frame_t *f, const fire_field_t *field)
 {
     int64_t *cap = &f->cap[field - f->msg->descriptor->fields];
@@ -164,6 +166,7 @@ static fire_status_t read_field(reader_t *r, frame_t *f)
     return separator ? FIRE_OK : fire_lexer_accept(&r->lx, ';', &separator);
 }
 
+/* Were all required fields given? */
 static fire_status_t check_required(const reader_t *r, const frame_t *f)
 {
     const ProtobufCMessageDescriptor *desc = f->msg->descriptor;
@@ -176,6 +179,7 @@ static fire_status_t check_required(const reader_t *r, const frame_t *f)
     return FIRE_OK;
 }
 
+/* Is the current token the end of this message? */
 static bool at_closing(const reader_t *r, char closing)
 {
     if (closing == '\0') return r->lx.token.kind == FIRE_TOKEN_END;

@@ -9,6 +9,7 @@
 
 enum { KNOWN_MAX = 320 };
 
+/* Name i, for fire_name_list(). */
 static const char *enum_name_at(const void *list, int i)
 {
     const ProtobufCEnumDescriptor *desc = list;
@@ -16,6 +17,7 @@ static const char *enum_name_at(const void *list, int i)
     return (unsigned)i < desc->n_values ? desc->values[i].name : NULL;
 }
 
+/* Fail with the list of known values. */
 static fire_status_t fail_enum(const fire_lexer_t *lx, const fire_field_t *field)
 {
     char known[KNOWN_MAX];
@@ -76,6 +78,7 @@ static fire_status_t read_integer(fire_lexer_t *lx, const fire_field_t *field,
     return fire_lexer_next(lx);
 }
 
+/* Is the token exactly this word? */
 static bool token_is(const fire_token_t *t, const char *word)
 {
     return t->n == strlen(word) && memcmp(t->at, word, t->n) == 0;
@@ -115,6 +118,7 @@ static fire_status_t read_real(fire_lexer_t *lx, const fire_field_t *field,
     return fire_lexer_next(lx);
 }
 
+/* The spellings that protobuf accepts. */
 static fire_status_t read_bool(fire_lexer_t *lx, const fire_field_t *field, void *slot)
 {
     static const char *const yes[] = {"true", "True", "t", "1"},
@@ -169,6 +173,8 @@ static fire_status_t read_strings(fire_lexer_t *lx, const fire_field_t *field,
     return FIRE_OK;
 }
 
+/* A string field cannot hold a zero byte, since it becomes a C string; a bytes field
+ * can. */
 static fire_status_t read_text(fire_lexer_t *lx, const fire_field_t *field, void *slot)
 {
     fire_str_t    s     = {0};
@@ -193,6 +199,7 @@ static fire_status_t read_text(fire_lexer_t *lx, const fire_field_t *field, void
     return FIRE_OK;
 }
 
+/* Ranges by the type of the field. */
 static fire_status_t read_number(fire_lexer_t *lx, const fire_field_t *field,
                                  void *slot)
 {

@@ -25,6 +25,7 @@ static fire_status_t print_quoted(const void *bytes, size_t n, fire_str_t *out)
     return fire_str_add(out, "\"", 1);
 }
 
+/* The name of the value; its number if the schema has no name for it. */
 static fire_status_t print_enum(const fire_field_t *field, int number, fire_str_t *out)
 {
     const ProtobufCEnumValue *value =
@@ -34,6 +35,7 @@ static fire_status_t print_enum(const fire_field_t *field, int number, fire_str_
     return fire_str_printf(out, "%s", value->name);
 }
 
+/* Floats with as many digits as needed to read the same value back. */
 static fire_status_t print_number(const fire_field_t *field, const void *value,
                                   fire_str_t *out)
 {
@@ -81,6 +83,7 @@ static fire_status_t print_scalar(const fire_field_t *field, const void *value,
     }
 }
 
+/* "name: value", or "name {" and the fields of a message. */
 static fire_status_t print_value(const fire_field_t *field, const void *value,
                                  int indent, fire_str_t *out)
 {

@@ -45,6 +45,7 @@ static fire_status_t add_shape(const Caffe__NetParameter *net, size_t i,
     return FIRE_OK;
 }
 
+/* There must be one input_shape, or four input_dim, for each input. */
 static fire_status_t check_input_shapes(const Caffe__NetParameter *net,
                                         const char                *file)
 {
@@ -79,6 +80,7 @@ static fire_status_t add_input_layer(Caffe__NetParameter *net, const char *file)
     return FIRE_OK;
 }
 
+/* Replace `input` fields by an Input layer. */
 static fire_status_t upgrade_input(Caffe__NetParameter *net, const char *file)
 {
     if (net->n_input == 0) return FIRE_OK;
@@ -125,6 +127,7 @@ fire_status_t fire_net_param_upgrade(Caffe__NetParameter *net, const char *file)
     return FIRE_OK;
 }
 
+/* Replace the old enum by the name of the solver. */
 static fire_status_t upgrade_solver_type(Caffe__SolverParameter *solver,
                                          const char             *file)
 {

@@ -111,6 +111,7 @@ static const char *name_of(const Caffe__V1LayerParameter *layer)
     return name != NULL ? name : "";
 }
 
+/* The V0 type; "" for a V1 layer. */
 static const char *type_of(const Caffe__V1LayerParameter *layer)
 {
     return layer->layer != NULL && layer->layer->type != NULL ? layer->layer->type : "";
@@ -194,6 +195,7 @@ static fire_status_t fold_padding(Caffe__NetParameter *net, const char *file)
     return FIRE_OK;
 }
 
+/* Translate the type's word into V1's enum. */
 static fire_status_t set_type(Caffe__V1LayerParameter *layer, const char *file)
 {
     for (size_t i = 0; i < COUNT(types); i++)
@@ -219,6 +221,8 @@ static size_t find_move(const char *field, const char *type)
     return i;
 }
 
+/* Move one setting to where row `row` of `moves` says. Most have the same kind in both
+ * formats; a single number that became a list is appended. */
 static fire_status_t move_setting(Caffe__V1LayerParameter *layer,
                                   const fire_field_t *field, size_t row)
 {
@@ -235,6 +239,8 @@ static fire_status_t move_setting(Caffe__V1LayerParameter *layer,
     return fire_message_put(into, as, fire_message_at(layer->layer, field, 0));
 }
 
+/* Upgrade one layer; a setting that its type does not have is ignored with a
+ * warning. */
 static fire_status_t upgrade_layer(Caffe__V1LayerParameter *layer, const char *file)
 {
     const ProtobufCMessageDescriptor *desc = &caffe__v0_layer_parameter__descriptor;

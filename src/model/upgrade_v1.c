@@ -78,6 +78,7 @@ static fire_status_t move_transform(Caffe__V1LayerParameter *layer, void *source
     return FIRE_OK;
 }
 
+/* Translate V1's enum into the name of the type. */
 static fire_status_t set_type(const Caffe__V1LayerParameter *v1,
                               Caffe__LayerParameter *layer, const char *file)
 {
@@ -144,6 +145,7 @@ static void move_common(Caffe__V1LayerParameter *v1, Caffe__LayerParameter *laye
     }
 }
 
+/* Append today's layer for a V1 layer; its values are moved, not copied. */
 static fire_status_t upgrade_layer(Caffe__NetParameter     *net,
                                    Caffe__V1LayerParameter *v1, const char *file)
 {

@@ -114,6 +114,7 @@ fire_blob_t *fire_net_layer_param(const fire_net_t *net, int layer, int i)
     return layer_at(net, layer)->blob[i];
 }
 
+/* Types whose first parameter is a matrix of weights. */
 bool fire_net_layer_is_product(const fire_net_t *net, int layer)
 {
     static const char *const types[] = {"Convolution", "Deconvolution", "InnerProduct"};
@@ -173,8 +174,8 @@ typedef struct listener {
     void             *arg;
 } listener_t;
 
-static void pass_on(void *arg, const fire_layer_t *l, const fire_kernel_t *k,
-                    const char *reason)
+static void report_kernel(void *arg, const fire_layer_t *l, const fire_kernel_t *k,
+                          const char *reason)
 {
     const listener_t *to = arg;
 
@@ -187,5 +188,5 @@ fire_status_t fire_net_choose_kernel(fire_net_t *net, int layer,
 {
     listener_t to = {report, arg};
 
-    return fire_kernel_select(&net->layer[layer].base, pass_on, &to);
+    return fire_kernel_select(&net->layer[layer].base, report_kernel, &to);
 }

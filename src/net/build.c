@@ -171,6 +171,7 @@ static fire_status_t build_layer(fire_net_t *net, fire_net_layer_t *l)
     return FIRE_OK;
 }
 
+/* Every layer needs a name: weights are loaded and saved by it. */
 static fire_status_t check_names(const Caffe__NetParameter *p)
 {
     for (size_t i = 0; i < p->n_layer; i++)

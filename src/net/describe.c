@@ -22,6 +22,7 @@ static void add_shapes(fire_json_writer_t *w, const fire_layer_t *l)
     fire_json_close(w, ']');
 }
 
+/* Elements of all parameters of a layer. */
 static int64_t count_params(const fire_layer_t *l)
 {
     int64_t n = 0;

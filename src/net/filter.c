@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "net/net.h"
 
+/* Is this stage set? */
 static bool has_stage(const Caffe__NetState *state, const char *stage)
 {
     for (size_t i = 0; i < state->n_stage; i++)

@@ -54,6 +54,7 @@ static fire_status_t set_swap(const char *order, fire_prepare_t *p)
     return FIRE_OK;
 }
 
+/* Read the mean file, if one is given. */
 static fire_status_t set_mean(const char *path, bool by_channel, fire_prepare_t *p)
 {
     fire_mean_t   mean;
@@ -66,6 +67,7 @@ static fire_status_t set_mean(const char *path, bool by_channel, fire_prepare_t 
     return st;
 }
 
+/* Fill *n from the net's input and the options. */
 static fire_status_t set_up(fire_image_net_t *n, const fire_image_options_t *o)
 {
     fire_prepare_t *p = &n->prepare;
@@ -110,6 +112,7 @@ void fire_image_net_close(fire_image_net_t *n)
 
 /* ---- running ---- */
 
+/* Append the first output, (pictures, classes), to the scores. */
 static fire_status_t keep_scores(fire_image_net_t *n)
 {
     fire_blob_t *output;

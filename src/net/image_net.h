@@ -1,5 +1,5 @@
-/* image_net.h - nets that take images and give scores: any number of pictures go through
- * a net, one batch at a time. */
+/* image_net.h - classifies pictures: any number of them is run through a net, a batch
+ * at a time, and the scores are collected. */
 #ifndef FIRE_NET_IMAGE_NET_H
 #define FIRE_NET_IMAGE_NET_H
 #include "data/picture/prepare.h"
@@ -18,7 +18,7 @@ typedef struct fire_image_net {
     fire_net_t    *net;  /* the caller's */
     const char    *file; /* of the net, for messages */
     fire_prepare_t prepare;
-    float         *waiting; /* [batch] inputs, (channels, height, width) each */
+    float         *waiting; /* (batch, channels, height, width) inputs that wait */
     int64_t        nwaiting, batch;
     float         *score; /* (nscore, classes), in the order of the pictures */
     int64_t        nscore, classes, score_cap;

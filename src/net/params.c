@@ -11,6 +11,7 @@ static const Caffe__ParamSpec *spec_of(const fire_layer_t *l, int i)
     return (size_t)i < l->param->n_param ? l->param->param[i] : NULL;
 }
 
+/* The parameter of this name; NULL: there is none, or the name is empty. */
 static fire_param_t *find_shared(fire_net_t *net, const char *name)
 {
     for (int i = 0; i < net->nparam && name[0] != '\0'; i++)
@@ -60,6 +61,8 @@ static fire_status_t share(fire_net_t *net, fire_param_t *owner, fire_layer_t *l
     return FIRE_OK;
 }
 
+/* A statistic (running mean, ...) is not changed by the solver, so lr_mult must be 0 if
+ * it is given. */
 static fire_status_t check_statistic(const Caffe__ParamSpec *spec)
 {
     if (spec != NULL && spec->has_lr_mult && spec->lr_mult != 0)

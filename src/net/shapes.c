@@ -1,5 +1,5 @@
-/* shapes.c - edits a NetParameter before the net is built. A data layer whose data are
- * not there becomes an Input layer of a shape that is given or guessed. */
+/* shapes.c - edits the shapes of a NetParameter before the net is built. A data layer
+ * whose database is missing becomes an Input layer of a given or guessed shape. */
 #include "net/shapes.h"
 
 #include <stdio.h>
@@ -11,12 +11,14 @@
 #include "blob/blob.h"
 #include "model/load.h"
 
+/* A shape for a blob, as --shape gives it. */
 typedef struct shape {
     char    blob[256];
     int     ndim;
     int64_t dim[FIRE_MAX_DIMS];
 } shape_t;
 
+/* "BLOB=N,C,H,W"; x may be written instead of commas. */
 static fire_status_t parse_shape(const char *text, shape_t *s)
 {
     const char *c = strchr(text, '=');
@@ -43,8 +45,8 @@ static const char *type_of(const Caffe__LayerParameter *l)
     return l->type != NULL ? l->type : "";
 }
 
-/* Does the layer bring this blob in from outside? */
-static bool brings_in(const Caffe__LayerParameter *l, const char *blob)
+/* Is the blob a top of a data layer (one without bottoms)? */
+static bool is_source_of(const Caffe__LayerParameter *l, const char *blob)
 {
     for (size_t i = 0; i < l->n_top; i++)
         if (strcmp(l->top[i], blob) == 0) return l->n_bottom == 0;
@@ -67,7 +69,7 @@ static bool is_input(const Caffe__LayerParameter *l)
            l->input_param->n_shape == l->n_top;
 }
 
-/* Turn a data layer into an Input: all its tops get one number per sample, as labels
+/* Turn a data layer into an Input layer: all its tops get the shape (N), as labels
  * have. */
 static fire_status_t become_input(Caffe__LayerParameter *l, const shape_t *s)
 {
@@ -87,7 +89,7 @@ static fire_status_t become_input(Caffe__LayerParameter *l, const shape_t *s)
     return FIRE_OK;
 }
 
-/* An Input's other tops keep their shapes. */
+/* Give one top of a data layer its shape; other tops of an Input layer keep theirs. */
 static fire_status_t give_shape(Caffe__LayerParameter *l, const shape_t *s)
 {
     if (!is_input(l)) FIRE_TRY(become_input(l, s));
@@ -103,17 +105,19 @@ static fire_status_t apply_shape(Caffe__NetParameter *param, const char *file,
     bool found = false;
 
     for (size_t i = 0; i < param->n_layer; i++)
-        if (brings_in(param->layer[i], s->blob)) {
+        if (is_source_of(param->layer[i], s->blob)) {
             FIRE_TRY(give_shape(param->layer[i], s));
             found = true;
         }
     if (!found)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "--shape: no layer of %s brings in \"%s\"",
-                         file, s->blob);
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "--shape: no data layer of %s has the top \"%s\"", file,
+                         s->blob);
     return FIRE_OK;
 }
 
-/* The shape of one sample as the deploy net beside this one has it, if there is one. */
+/* (channels, height, width) of the input of deploy.prototxt in the same directory, if
+ * there is one. */
 static bool shape_of_deploy(const char *file, int64_t dim[3])
 {
     const char                  *slash  = strrchr(file, '/');
@@ -135,8 +139,8 @@ static bool shape_of_deploy(const char *file, int64_t dim[3])
     return found;
 }
 
-/* For a Data layer whose database is not on this machine: images of crop_size, or what
- * the deploy net beside the file takes. */
+/* For a Data layer whose database is missing: images of crop_size, or of the deploy
+ * net's size. */
 static fire_status_t assume_shape(Caffe__LayerParameter *l, const char *file)
 {
     const Caffe__TransformationParameter *t = l->transform_param;
@@ -150,7 +154,7 @@ static fire_status_t assume_shape(Caffe__LayerParameter *l, const char *file)
     s.dim[1] = t != NULL && t->force_gray ? 1 : 3;
     s.dim[2] = s.dim[3] = t != NULL ? t->crop_size : 0;
     if (s.dim[2] == 0 && !shape_of_deploy(file, s.dim + 1)) return FIRE_OK;
-    FIRE_LOG(WARNING, "layer \"%s\": %s is not there; taking %lld x %lld x %lld x %lld",
+    FIRE_LOG(WARNING, "layer \"%s\": %s is missing; assuming %lld x %lld x %lld x %lld",
              l->name != NULL ? l->name : "", l->data_param->source, (long long)s.dim[0],
              (long long)s.dim[1], (long long)s.dim[2], (long long)s.dim[3]);
     return give_shape(l, &s);
@@ -176,6 +180,7 @@ uint32_t *fire_layer_batch_size(const Caffe__LayerParameter *l)
     return NULL;
 }
 
+/* Set axis 0 of all shapes. */
 static bool set_first(size_t n, Caffe__BlobShape **shape, int64_t batch)
 {
     bool any = false;
@@ -188,7 +193,7 @@ static bool set_first(size_t n, Caffe__BlobShape **shape, int64_t batch)
     return any;
 }
 
-/* Every blob that comes from outside gets the batch size; the rest follows. */
+/* Set the batch size of a layer that has one; the shapes of all others follow. */
 static bool apply_batch(Caffe__LayerParameter *l, int64_t batch)
 {
     const Caffe__InputParameter     *input = l->input_param;
@@ -221,8 +226,8 @@ fire_status_t fire_net_set_shapes(Caffe__NetParameter     *param,
     }
     if (!taken)
         return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "%s: no layer has a batch size or a shape that another batch "
-                         "could go into",
+                         "%s: no layer has a batch size, or a shape whose first axis "
+                         "could be set",
                          wanted->file);
     return FIRE_OK;
 }

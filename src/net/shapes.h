@@ -1,5 +1,5 @@
-/* shapes.h - nets without their data: shapes of inputs are given, or follow from
- * crop_size or from the deploy net beside the file. */
+/* shapes.h - runs nets without their data: the shapes of inputs are given, or guessed
+ * from crop_size or from deploy.prototxt in the same directory. */
 #ifndef FIRE_NET_SHAPES_H
 #define FIRE_NET_SHAPES_H
 #include "caffe.pb-c.h"
@@ -12,9 +12,9 @@ typedef struct fire_net_shapes {
     int64_t            batch; /* samples; 0: leave it */
 } fire_net_shapes_t;
 
-/* Edit a net that is not built yet. Data layers whose blob is given, or whose data are
- * missing, become Input layers. A blob that no layer brings in is an error, and so is a
- * batch that no layer takes. */
+/* Edit a NetParameter before the net is created. Data layers with a given shape, or
+ * with a missing database, become Input layers. Fails for a shape of a blob that is no
+ * data layer's top, and for a batch size that no layer has. */
 fire_status_t fire_net_set_shapes(Caffe__NetParameter     *param,
                                   const fire_net_shapes_t *wanted);
 

@@ -31,6 +31,7 @@ static use_t *last_top(const splitter_t *s, const char *blob)
     return NULL;
 }
 
+/* Fail at a bottom that no earlier layer makes. */
 static fire_status_t unknown_bottom(const Caffe__LayerParameter *l, size_t i)
 {
     return FIRE_FAIL(FIRE_ERR_INVALID,
@@ -73,6 +74,8 @@ static fire_status_t split_name(const use_t *u, int k, char **name_p)
     return fire_asprintf(name_p, "%s_%s_%d_split_%d", u->blob, u->layer, u->top, k);
 }
 
+/* Append the Split layer of a top, with as many tops as uses. A loss weight moves to
+ * its first top. */
 static fire_status_t add_split_layer(const use_t *u, Caffe__NetParameter *out)
 {
     const fire_field_t *weights =

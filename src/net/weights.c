@@ -16,6 +16,7 @@ static void name_param(const char *file, const char *layer, int i, char out[NAME
     snprintf(out, NAME_ROOM, "%s: parameter %d of layer \"%s\"", file, i, layer);
 }
 
+/* Fail with both shapes. */
 static fire_status_t shape_mismatch(const fire_blob_t *b, const Caffe__BlobProto *proto,
                                     const char *what, const char *layer, int i)
 {
@@ -34,6 +35,7 @@ static fire_status_t shape_mismatch(const fire_blob_t *b, const Caffe__BlobProto
         fire_blob_shape_string(b, c, sizeof(c)));
 }
 
+/* Copy all parameters of a layer from the file. Their number must be the same. */
 static fire_status_t load_layer(fire_layer_t *l, const Caffe__LayerParameter *from,
                                 const char *source)
 {
@@ -89,6 +91,7 @@ fire_status_t fire_net_load_file(fire_net_t *net, const char *path)
     return st;
 }
 
+/* Append a parameter to a layer's message. */
 static fire_status_t save_blob(fire_blob_t *b, bool with_diff,
                                Caffe__LayerParameter *out)
 {

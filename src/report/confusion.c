@@ -11,6 +11,7 @@
  * test_iter. */
 enum { MOST_CLASSES = 1000, USUAL_BATCHES = 50 };
 
+/* A matrix being counted. */
 typedef struct confusion {
     const fire_layer_t *accuracy;        /* its bottoms are scores and labels */
     int64_t             classes, images; /* images counted so far */

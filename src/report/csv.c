@@ -56,6 +56,7 @@ static fire_status_t add_row(fire_str_t *out, const fire_run_t *run, int net,
     return fire_str_printf(out, "\n");
 }
 
+/* Write BASE.KIND.csv. */
 static fire_status_t save(const char *base, const char *kind, const fire_str_t *text)
 {
     char         *path;
@@ -90,6 +91,7 @@ done:
     return st;
 }
 
+/* A row per iteration. */
 static fire_status_t write_losses(const fire_run_t *run, const char *base)
 {
     fire_str_t    out = {0};
@@ -108,6 +110,7 @@ static fire_status_t write_losses(const fire_run_t *run, const char *base)
     return st;
 }
 
+/* Has the run curves of this net? */
 static bool has_net(const fire_run_t *run, int net)
 {
     for (int64_t i = 0; i < run->ncurve; i++)

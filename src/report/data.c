@@ -47,6 +47,7 @@ static void write_member(fire_json_writer_t *w, const char *key,
 
 /* ---- parts of a run ---- */
 
+/* All curves; at most MOST_POINTS points each. */
 static void write_curves(fire_json_writer_t *w, const fire_run_t *run)
 {
     fire_points_write(w, "loss", &run->loss, MOST_POINTS);
@@ -123,6 +124,7 @@ static void write_workers(fire_json_writer_t *w, const fire_run_t *run)
     fire_json_close(w, ']');
 }
 
+/* Snapshots, and the iterations at which the run was resumed. */
 static void write_snapshots(fire_json_writer_t *w, const fire_run_t *run)
 {
     fire_json_open(w, "snapshots", '[');

@@ -67,6 +67,7 @@ static void paint(const bank_t *b, const float *filter, uint8_t *out)
     }
 }
 
+/* Append n bytes as base64; n is a multiple of 3 except at the end. */
 static fire_status_t add_base64(fire_str_t *out, const uint8_t *bytes, int64_t n)
 {
     static const char digit[] =

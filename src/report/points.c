@@ -58,6 +58,7 @@ static int64_t first_of(const fire_points_t *p, int most, int i)
 
 typedef enum column { ITER, TIME, MEAN, LO, HI } column_t;
 
+/* One member of the points, an array over stretches. */
 static void write_column(fire_json_writer_t *w, const char *key, const fire_points_t *p,
                          int most, column_t column)
 {

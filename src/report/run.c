@@ -128,6 +128,8 @@ done:
     return st;
 }
 
+/* The inode tells whether the file was replaced, a smaller size that it was
+ * truncated. */
 fire_status_t fire_run_poll(fire_run_t *run, bool *news_p)
 {
     struct stat   info;

@@ -12,6 +12,7 @@ enum { MOST_WORKERS = 1 << 20, MOST_TEST_NETS = 1000, MOST_IN_LINE = 1 << 30 };
 
 typedef fire_status_t (*add_t)(fire_run_t *run, const fire_json_t *line);
 
+/* The iteration of a line; 0 if it is missing or absurd. */
 static int64_t iter_of(const fire_json_t *line)
 {
     double iter = fire_json_number_or(line, "iter", 0);
@@ -36,6 +37,7 @@ static void cut_from(fire_run_t *run, int64_t iter)
         fire_free(run->snapshot[--run->nsnapshot].file);
 }
 
+/* A second `run` line is a restart: what was logged after its iteration is dropped. */
 static fire_status_t add_run(fire_run_t *run, const fire_json_t *line)
 {
     bool again = run->head != NULL;
@@ -100,6 +102,7 @@ static fire_status_t find_curve(fire_run_t *run, int net, const char *name,
     return FIRE_OK;
 }
 
+/* The smoothed loss, the learning rate and all outputs of the training net. */
 static fire_status_t add_display(fire_run_t *run, const fire_json_t *line)
 {
     const fire_json_t *outputs = fire_json_get(line, "outputs");
@@ -122,6 +125,7 @@ static fire_status_t add_display(fire_run_t *run, const fire_json_t *line)
     return FIRE_OK;
 }
 
+/* One output of a test net, mean over its batches. */
 static fire_status_t add_test(fire_run_t *run, const fire_json_t *line)
 {
     double        net = fire_json_number_or(line, "net", 0);
@@ -135,6 +139,7 @@ static fire_status_t add_test(fire_run_t *run, const fire_json_t *line)
 
 /* ---- times ---- */
 
+/* Element i of an array; 0 if it is missing or no number. */
 static double number_at(const fire_json_t *array, int64_t i)
 {
     return array != NULL && i < array->n && array->item[i].kind == FIRE_JSON_NUMBER
@@ -198,6 +203,7 @@ static fire_status_t add_snapshot(fire_run_t *run, const fire_json_t *line)
     return FIRE_OK;
 }
 
+/* The end of the run, and why if it failed. */
 static fire_status_t add_end(fire_run_t *run, const fire_json_t *line)
 {
     const char *status = fire_json_string_or(line, "status", "");

@@ -1,4 +1,5 @@
-/* runs.c - the runs of a report: found by path, opened, completed. */
+/* runs.c - opens the runs of a report and adds drawings, filters and confusion
+ * matrices. */
 #include "report/runs.h"
 
 #include <fcntl.h>
@@ -35,8 +36,8 @@ fire_status_t fire_report_draw_nets(fire_report_t *r)
 
 /* ---- what the newest snapshot shows ---- */
 
-/* The model that belongs to a state: in its place or, if the run was moved, in the run's
- * directory now. */
+/* The .caffemodel of a .solverstate: next to it or, if the run directory was moved, in
+ * the run's present directory. */
 static fire_status_t find_model(const fire_run_t *run, const char *state, char **path_p)
 {
     const char   *slash = strrchr(state, '/'), *own = strrchr(run->path, '/');
@@ -58,7 +59,7 @@ static fire_status_t find_model(const fire_run_t *run, const char *state, char *
     return st;
 }
 
-static fire_status_t take(fire_json_writer_t *w, bool found, char **text_p)
+static fire_status_t move_text(fire_json_writer_t *w, bool found, char **text_p)
 {
     FIRE_TRY(w->status);
     return found ? fire_str_take(&w->out, text_p) : FIRE_OK;
@@ -70,12 +71,12 @@ static fire_status_t show_filters(const char *model, fire_run_extra_t *x)
     bool               found;
     fire_status_t      st = fire_filters_write(&w, model, &found);
 
-    if (st >= 0) st = take(&w, found, &x->filters);
+    if (st >= 0) st = move_text(&w, found, &x->filters);
     fire_json_writer_fini(&w);
     return st;
 }
 
-/* Paths in nets are relative to where the training was started. */
+/* Paths in nets are relative to the directory in which the training was started. */
 static fire_status_t show_confusion(const fire_run_t *run, const char *model,
                                     const char *solver, fire_run_extra_t *x)
 {
@@ -89,18 +90,19 @@ static fire_status_t show_confusion(const fire_run_t *run, const char *model,
         FIRE_LOG(WARNING, "%s: its directory is not here; data may not be found",
                  run->name);
     st = fire_confusion_write(&w, param, model, CONFUSION_SECONDS, &found);
-    if (st >= 0) st = take(&w, found, &x->confusion);
+    if (st >= 0) st = move_text(&w, found, &x->confusion);
     fire_json_writer_fini(&w);
     fire_message_free(param);
     return st;
 }
 
-/* A report without these is still a report: what fails is told and left out. */
-static void complain(const fire_run_t *run, const char *what, fire_status_t st)
+/* A report is useful without these, so a failure is only logged. */
+static void warn_missing(const fire_run_t *run, const char *what, fire_status_t st)
 {
     if (st < 0) FIRE_LOG(WARNING, "%s: no %s: %s", run->name, what, fire_last_error());
 }
 
+/* Filters and confusion matrix of the newest snapshot. */
 static fire_status_t show_snapshot(const fire_run_t *run, fire_run_extra_t *x)
 {
     char         *model = NULL, *real = NULL, *solver = NULL;
@@ -114,14 +116,14 @@ static fire_status_t show_snapshot(const fire_run_t *run, fire_run_extra_t *x)
         FIRE_LOG(WARNING, "%s: the model of its snapshot is not here", run->name);
         goto out;
     }
-    complain(run, "filters", show_filters(real, x));
+    warn_missing(run, "filters", show_filters(real, x));
     FIRE_TRY_GOTO(st,
                   fire_asprintf(&solver, "%.*ssolver.prototxt",
                                 (int)(strlen(run->path) - strlen("run.jsonl")),
                                 run->path),
                   out);
     if (fire_path_has_suffix(run->path, "run.jsonl") && access(solver, R_OK) == 0)
-        complain(run, "confusion matrix", show_confusion(run, real, solver, x));
+        warn_missing(run, "confusion matrix", show_confusion(run, real, solver, x));
     if (here >= 0 && fchdir(here) != 0)
         st = FIRE_FAIL(FIRE_ERR_IO, "cannot go back to the current directory");
 out:
@@ -148,8 +150,9 @@ static bool is_called(const fire_report_t *r, const char *name)
     return false;
 }
 
-/* Two runs of one name would be one in legends, and one file as tables. */
-static fire_status_t tell_apart(const fire_report_t *r, fire_run_t *run)
+/* Append a number to a name that another run has: names identify runs in legends and
+ * name their CSV files. */
+static fire_status_t make_name_unique(const fire_report_t *r, fire_run_t *run)
 {
     char         *first = run->name;
     fire_status_t st    = FIRE_OK;
@@ -171,7 +174,7 @@ static fire_status_t add_run(fire_report_t *r, const char *path)
     FIRE_TRY(fire_grow(&r->run, &r->run_cap, r->nrun + 1, sizeof(*r->run)));
     FIRE_TRY(fire_grow(&r->extra, &r->extra_cap, r->nrun + 1, sizeof(*r->extra)));
     FIRE_TRY(fire_run_open(path, &run));
-    st = tell_apart(r, run);
+    st = make_name_unique(r, run);
     if (st < 0)
         fire_run_close(run);
     else
@@ -200,7 +203,8 @@ static fire_status_t add_runs_below(fire_report_t *r, const char *dir, bool *any
     return st;
 }
 
-/* What the shell makes of all names in a sweep's directory holds its table too. */
+/* Is it a file other than a log? The shell's * in a sweep's directory also matches its
+ * table. */
 static bool is_no_log(const char *path)
 {
     struct stat info;

@@ -1,5 +1,5 @@
-/* runs.h - finds the runs of a report by their paths, and adds to each what its log does
- * not hold: a picture of the net, filters of the first layer, the confusion matrix. */
+/* runs.h - opens the runs of a report by path, and adds what their logs do not have: a
+ * drawing of the net, filters of the first layer, the confusion matrix. */
 #ifndef FIRE_REPORT_RUNS_H
 #define FIRE_REPORT_RUNS_H
 #include "report/data.h"

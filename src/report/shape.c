@@ -20,6 +20,7 @@ static void skip(const char **shape)
     } while (depth > 0);
 }
 
+/* Every element must fit the shape inside of [ ]. */
 static bool fits_array(const fire_json_t *json, const char **shape)
 {
     const char *each = *shape;
@@ -35,6 +36,7 @@ static bool fits_array(const fire_json_t *json, const char **shape)
     return ok;
 }
 
+/* As many elements as shapes inside of ( ). */
 static bool fits_tuple(const fire_json_t *json, const char **shape)
 {
     bool    ok = json->kind == FIRE_JSON_ARRAY;
@@ -52,6 +54,7 @@ static bool fits_tuple(const fire_json_t *json, const char **shape)
     return ok && i == json->n;
 }
 
+/* All members of the shape, in any order; others are allowed. */
 static bool fits_object(const fire_json_t *json, const char **shape)
 {
     bool ok = json->kind == FIRE_JSON_OBJECT;

@@ -69,7 +69,7 @@ TEST(what_no_layer_takes_is_an_error)
     Caffe__NetParameter *p;
 
     CHECK_FAILS(set(INPUT, "image=1,3", 0, &p), FIRE_ERR_INVALID,
-                "no layer of here/net.prototxt brings in \"image\"");
+                "no data layer of here/net.prototxt has the top \"image\"");
     fire_message_free(p);
     CHECK_FAILS(set(INPUT, "data=1,,2", 0, &p), FIRE_ERR_INVALID, "write BLOB=N,C,H,W");
     fire_message_free(p);

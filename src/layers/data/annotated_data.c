@@ -25,6 +25,7 @@ enum {
     LABEL_WIDTH = 1 + MAX_OBJECTS * OBJECT,
 };
 
+/* The state of the layer; read-only once the prefetcher runs. */
 typedef struct annotated {
     fire_feed_t                           feed; /* must be first */
     fire_transform_t                      transform;
@@ -274,6 +275,7 @@ static fire_status_t infer_extent(const annotated_t *d, fire_extent_t *extent_p)
     return st < 0 ? fire_source_error_prefix(d->source, 0, st) : FIRE_OK;
 }
 
+/* Check the prototxt; refuse settings that would cut objects or are not supported. */
 static fire_status_t check_param(const fire_layer_t *l)
 {
     const Caffe__DataParameter           *p = l->param->data_param;

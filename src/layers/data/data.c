@@ -8,6 +8,7 @@
 #include "data/transform/transform.h"
 #include "layers/data/feed.h"
 
+/* The state of the layer; read-only once the prefetcher runs. */
 typedef struct data {
     fire_feed_t      feed; /* must be first */
     fire_transform_t transform;
@@ -108,6 +109,7 @@ static fire_status_t data_setup(fire_layer_t *l)
     return fire_feed_setup(l);
 }
 
+/* Before each pass: have this epoch's records in memory. */
 static fire_status_t prepare_store(fire_layer_t *l)
 {
     return fire_store_prepare(FIRE_STATE(l, data_t)->source, l->moment);

@@ -63,6 +63,7 @@ static fire_slice_t slice_of(const fire_layer_t *l, int ndim, int64_t rows)
     return fire_moment_slice(&alone, ndim > 0 ? rows : 1);
 }
 
+/* Is a setting given once, or once for each top? */
 static bool one_or_each(size_t n, int ntop)
 {
     return n == 1 || n == (size_t)ntop;
@@ -132,6 +133,7 @@ static fire_status_t fill_row(fire_layer_t *l, int top, int64_t sample, float *o
         ->from_host(out, x, (size_t)fire_blob_count(d->row) * sizeof(*out));
 }
 
+/* Fill a random top with this lane's samples. */
 static fire_status_t fill_rows(fire_layer_t *l, int top)
 {
     fire_blob_t *row = FIRE_STATE(l, dummy_data_t)->row;

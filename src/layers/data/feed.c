@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 
+/* Tops for n images of this extent. */
 static fire_status_t reshape_tops(fire_layer_t *l, int64_t n, fire_extent_t e)
 {
     FIRE_TRY(

@@ -3,6 +3,7 @@
 #include "layers/layer_cuda.h"
 #include "layers/data/feed.h"
 
+/* The GPU transforms only images of bytes of one size, with philox numbers. */
 static const char *feed_cuda_declines(const fire_layer_t *l)
 {
     const fire_feed_t *f = FIRE_STATE(l, fire_feed_t);

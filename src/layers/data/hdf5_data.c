@@ -64,6 +64,7 @@ static fire_status_t copy_row(fire_layer_t *l, int64_t sample, int64_t to)
     return FIRE_OK;
 }
 
+/* Rows are read here, not ahead: at most one file is in memory. */
 static fire_status_t hdf5_forward(fire_layer_t *l)
 {
     fire_slice_t s =

@@ -9,6 +9,7 @@
 #include "data/transform/transform.h"
 #include "layers/data/feed.h"
 
+/* The state of the layer; read-only once the prefetcher runs. */
 typedef struct image_data {
     fire_feed_t                      feed; /* must be first */
     const Caffe__ImageDataParameter *param;
@@ -52,6 +53,7 @@ static fire_status_t find_item(const image_data_t *d, uint64_t seed, int64_t sam
     return FIRE_OK;
 }
 
+/* The load function of the prefetcher. */
 static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t *batch,
                               int64_t row)
 {

@@ -57,6 +57,7 @@ static fire_status_t memory_reshape(fire_layer_t *l)
     return fire_blob_reshape(l->top[1], 4, (int64_t[]){n, 1, 1, 1});
 }
 
+/* Samples wrap around at the end of the arrays. */
 static fire_status_t memory_forward(fire_layer_t *l)
 {
     const fire_device_t *device = fire_device_find(l->kernel->where);

@@ -12,6 +12,7 @@
 #include "data/window_list.h"
 #include "layers/data/feed.h"
 
+/* The state of the layer; read-only once the prefetcher runs. */
 typedef struct window_data {
     fire_feed_t                       feed; /* must be first */
     const Caffe__WindowDataParameter *param;
@@ -73,6 +74,7 @@ static int placed(float at)
     return (int)roundf(fmaxf(-1e9f, fminf(at, 1e9f)));
 }
 
+/* A length in pixels of the image, in pixels of the result. */
 static int scaled(int n, float scale)
 {
     return placed((float)n * scale);
@@ -233,6 +235,7 @@ static fire_status_t check_param(window_data_t *d)
     return FIRE_OK;
 }
 
+/* Read the window file; a batch needs windows of both kinds it is made of. */
 static fire_status_t load_list(window_data_t *d)
 {
     const Caffe__WindowDataParameter *p = d->param;

@@ -6,6 +6,7 @@
 
 static const float ones[4] = {1, 1, 1, 1};
 
+/* CORNER divides by 1 instead of the prior's size. */
 fire_bbox_t fire_bbox_encode(fire_bbox_code_t code, fire_bbox_t prior,
                              const float *variance, fire_bbox_t box)
 {
@@ -46,6 +47,7 @@ fire_bbox_t fire_bbox_decode(fire_bbox_code_t code, fire_bbox_t prior,
         prior.xmax + v[2] * encoded.xmax * w, prior.ymax + v[3] * encoded.ymax * h};
 }
 
+/* qsort() is not stable, so equal scores are ordered by index. */
 static int better_first(const void *a, const void *b)
 {
     const fire_ranked_t *x = a, *y = b;

@@ -29,6 +29,7 @@ typedef struct detection {
     fire_bbox_t box;
 } detection_t;
 
+/* The state of the layer; cX is the capacity of X. */
 typedef struct evaluate {
     fire_object_t *object;
     detection_t   *detection; /* sorted by image, label, descending score */
@@ -84,6 +85,7 @@ static void evaluate_teardown(fire_layer_t *l)
     fire_free(s->sizes.size);
 }
 
+/* For qsort(). */
 static int by_image_label_score(const void *a, const void *b)
 {
     const detection_t *x = a, *y = b;

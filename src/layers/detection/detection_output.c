@@ -20,6 +20,7 @@ typedef struct found {
     bool        keep;
 } found_t;
 
+/* The state of the layer; nX and cX are capacities, except nfound. */
 typedef struct detection_output {
     fire_predictions_t p;
     int                background;
@@ -128,6 +129,7 @@ static fire_status_t keep_best(detection_output_t *s, int64_t first)
     return FIRE_OK;
 }
 
+/* Reshape and write the top. */
 static fire_status_t write_rows(fire_layer_t *l)
 {
     const detection_output_t *s = FIRE_STATE(l, detection_output_t);

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 
+/* A line "NAME HEIGHT WIDTH"; the name is not used. */
 static fire_status_t read_line(const char *line, fire_image_sizes_t *list)
 {
     fire_image_size_t size;

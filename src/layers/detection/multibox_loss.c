@@ -156,6 +156,7 @@ double fire_multibox_confidence_loss(const fire_layer_t *l, const float *x, int 
 
 /* ---- forward and backward ---- */
 
+/* What both losses are divided by; by default the number of matches. */
 static float normalizer(const fire_multibox_t *s)
 {
     return fire_loss_normalizer(&s->loss, s->p.images, s->p.priors, s->matches);

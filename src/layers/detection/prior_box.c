@@ -13,6 +13,7 @@
 
 enum { MAX_RATIOS = 64 };
 
+/* The state of the layer. */
 typedef struct prior_box {
     int   nratio; /* aspect ratios, the first is 1 */
     float ratio[MAX_RATIOS];
@@ -37,6 +38,7 @@ static fire_status_t add_ratio(prior_box_t *s, float ratio)
     return FIRE_OK;
 }
 
+/* Check the prototxt. */
 static fire_status_t check_sizes(const Caffe__PriorBoxParameter *p)
 {
     if (p == NULL || p->n_min_size == 0)
@@ -102,6 +104,7 @@ typedef struct grid {
     float image[2], step[2];
 } grid_t;
 
+/* Image size and step: from the prototxt, else from the bottoms. */
 static grid_t find_grid(const fire_layer_t *l)
 {
     const Caffe__PriorBoxParameter *p = l->param->prior_box_param;

@@ -6,6 +6,7 @@
 #include "layers/loss/labels.h"
 #include "layers/layer_cuda.h"
 
+/* The argument of the kernel. */
 typedef struct scores {
     int64_t       outer, inner;
     int           classes, top_k;

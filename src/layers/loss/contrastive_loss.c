@@ -11,6 +11,7 @@
 #include "layers/loss/losses.h"
 #include "layers/loss/formulas.h"
 
+/* The state of the layer. */
 typedef struct contrastive {
     float          margin;
     bool           legacy;
@@ -42,6 +43,7 @@ static fire_status_t contrastive_reshape(fire_layer_t *l)
     return fire_scratch_fit(&s->dist_sq, s->items);
 }
 
+/* The view of the bottoms that the formulas and the GPU kernels take. */
 static fire_status_t read_bottoms(fire_layer_t *l, fire_gpu_contrast_t *c)
 {
     const contrastive_t *s = l->state;

@@ -14,6 +14,7 @@
 
 enum { SCORES, CONT, LABELS };
 
+/* The state of the layer; cX is the capacity of X. */
 typedef struct ctc {
     int64_t steps, rows, classes, labels, blank; /* T, N, C, L, index of the blank */
     double *prob;  /* [step][class] softmax of one sequence */
@@ -193,6 +194,8 @@ static void fill_gradient(const ctc_t *s, int64_t row, int64_t steps, int64_t st
                 exp(s->alpha[t * states + u] + s->beta[t * states + u] - total);
 }
 
+/* The gradient is computed here as well, since it needs alpha and beta of each
+ * sequence. */
 static fire_status_t ctc_forward(fire_layer_t *l)
 {
     ctc_t       *s    = FIRE_STATE(l, ctc_t);

@@ -4,6 +4,7 @@
  *   top 0:       () loss */
 #include "layers/loss/pair_loss.h"
 
+/* Caffe computes a dot product, so the order of additions is that of BLAS. */
 static float half_of_squares(const fire_gpu_pair_t *p, float *diff)
 {
     for (int64_t i = 0; i < p->n; i++)

@@ -8,6 +8,7 @@
 #include "layers/loss/losses.h"
 #include "layers/scalar.h"
 
+/* The state of the layer. */
 typedef struct hinge {
     fire_loss_t    labels; /* no label is ignored */
     bool           squared;

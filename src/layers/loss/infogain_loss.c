@@ -13,6 +13,7 @@
 #include "model/blob_proto.h"
 #include "model/load.h"
 
+/* The state of the layer. */
 typedef struct infogain {
     fire_loss_t    loss;
     fire_softmax_t softmax;
@@ -34,6 +35,7 @@ static fire_status_t fill_matrix(const Caffe__BlobProto *proto, const char *path
     return fire_blob_proto_read(proto, FIRE_DATA, path, n, values);
 }
 
+/* Read H from a BlobProto in a file. */
 static fire_status_t load_matrix(infogain_t *s, const char *path)
 {
     ProtobufCMessage *msg;
@@ -139,6 +141,7 @@ static fire_status_t infogain_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* The gradient of class k is p[k] * (sum of H's row) - H[label][k]. */
 static void sum_rows(const infogain_t *s, const float *h)
 {
     for (int64_t c = 0; c < s->softmax.classes; c++) {

@@ -14,6 +14,7 @@ __device__ static int class_of(float label, int64_t classes)
     return fire_label_class(any, label, (int)classes);
 }
 
+/* The rule of a loss for kernels that report wrong labels. */
 static fire_labels_t labels_of(fire_stream_t *s, const fire_loss_t &rule)
 {
     return fire_labels_t{rule.has_ignore, rule.ignore, fire_cuda_make_reporter(s)};
@@ -83,6 +84,7 @@ __device__ static bool is_ignored(const fire_loss_t &loss, float target)
     return loss.has_ignore && (int)target == loss.ignore;
 }
 
+/* Sums: the loss and the number of targets that count. */
 fire_status_t fire_gpu_sigmoid_loss(fire_stream_t *s, const fire_gpu_sigmoid_t *sigmoid,
                                     float *normalizer, float *top)
 {
@@ -201,6 +203,7 @@ __device__ static void softmax(int64_t n, int64_t step, const float *x, float *y
         y[k * step] /= sum;
 }
 
+/* A thread per place computes softmax and loss of its classes. */
 fire_status_t fire_gpu_infogain_loss(fire_stream_t *s, const fire_gpu_infogain_t *gain,
                                      const float *x, float *prob, float *normalizer,
                                      float *top)
@@ -277,6 +280,7 @@ __global__ static void contrast_loss(fire_gpu_contrast_t c, float *top)
     if (threadIdx.x == 0) *top = loss / (float)c.items / 2.0f;
 }
 
+/* A block per pair. */
 __global__ static void contrast_dx(fire_gpu_contrast_t c, const float *seed,
                                    float divisor, float *dx)
 {

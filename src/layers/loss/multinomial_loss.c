@@ -8,6 +8,7 @@
 #include "layers/loss/losses.h"
 #include "layers/loss/formulas.h"
 
+/* The state of the layer. */
 typedef struct multinomial {
     fire_loss_t labels; /* no label is ignored */
     int64_t     items, classes;

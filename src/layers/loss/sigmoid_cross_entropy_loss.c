@@ -11,6 +11,7 @@
 #include "layers/loss/losses.h"
 #include "layers/loss/formulas.h"
 
+/* The state of the layer. */
 typedef struct sigmoid_loss {
     fire_loss_t    loss;
     float          normalizer; /* of the last forward */
@@ -31,6 +32,7 @@ static fire_status_t sigmoid_loss_reshape(fire_layer_t *l)
                             fire_blob_count(l->bottom[0]));
 }
 
+/* Does the element not count? */
 static bool is_ignored(const fire_loss_t *s, float target)
 {
     return s->has_ignore && (int)target == s->ignore;

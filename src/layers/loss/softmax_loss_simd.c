@@ -41,6 +41,7 @@ FIRE_SIMD fire_vf_t exponential(fire_vf_t v)
     return fire_vf_where(~below, p);
 }
 
+/* The larger of each two elements. */
 FIRE_SIMD fire_vf_t larger(fire_vf_t a, fire_vf_t b)
 {
     return fire_vf_select(a > b, a, b);

@@ -35,6 +35,7 @@ static fire_status_t lstm_forward(fire_layer_t *l)
     return fire_recurrent_end(l);
 }
 
+/* dc and dh are overwritten by the gradients of the previous step's state. */
 static fire_status_t lstm_backward(fire_layer_t *l)
 {
     fire_recurrent_t *s  = FIRE_STATE(l, fire_recurrent_t);

@@ -12,6 +12,7 @@
 enum { C_PREV, X, CONT }; /* bottoms */
 enum { C, H };            /* tops */
 
+/* Must the bottom have shape (1, rows, width), or (1, rows) for ndim 2? */
 static fire_status_t check(const fire_blob_t *b, const char *what, int ndim,
                            int64_t rows, int64_t width)
 {

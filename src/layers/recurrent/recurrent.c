@@ -115,6 +115,7 @@ static fire_status_t check_shape(const fire_blob_t *b, const char *what, int ndi
     return FIRE_OK;
 }
 
+/* Check the shapes of all bottoms against x and the weights. */
 static fire_status_t check_shapes(const fire_layer_t *l, const fire_recurrent_t *s)
 {
     const int64_t state[] = {1, s->rows, s->units};

@@ -6,6 +6,7 @@
 #include "device/cuda/kernel/each.h"
 #include "layers/recurrent/lstm_cell.h"
 
+/* cuBLAS; TF32 only if the net allows it. */
 fire_status_t fire_gpu_product(const fire_layer_t *l, fire_trans_t ta, fire_trans_t tb,
                                int64_t m, int64_t n, int64_t k, const float *a,
                                const float *b, float beta, float *c)
@@ -52,6 +53,7 @@ fire_status_t fire_gpu_tanh_back(fire_stream_t *s, int64_t n, const float *y,
     });
 }
 
+/* A thread per cell. */
 fire_status_t fire_gpu_lstm(fire_stream_t *s, int64_t rows, int64_t units,
                             const float *c_prev, const float *x, const float *cont,
                             float *c, float *h)

@@ -35,6 +35,7 @@ static void release(const fire_layer_t *l, fire_recurrent_buffer_t *r)
     *r = (fire_recurrent_buffer_t){0};
 }
 
+/* Allocate all buffers for the current shapes. */
 fire_status_t fire_recurrent_prepare(fire_layer_t *l)
 {
     fire_recurrent_t *s     = FIRE_STATE(l, fire_recurrent_t);
@@ -148,6 +149,7 @@ fire_status_t fire_recurrent_product(fire_layer_t *l, int weights, int bias,
     return add_row(l, rows, outputs, b, y);
 }
 
+/* dW += dy^T x, db += column sums of dy, dx = dy W. */
 fire_status_t fire_recurrent_product_back(fire_layer_t *l, int weights, int bias,
                                           int64_t rows, const float *x, const float *dy,
                                           float *dx)

@@ -34,6 +34,7 @@ static fire_status_t load_state(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* One product for the inputs of all steps: it does not depend on the state. */
 fire_status_t fire_recurrent_begin(fire_layer_t *l)
 {
     fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);
@@ -48,6 +49,7 @@ fire_status_t fire_recurrent_begin(fire_layer_t *l)
                                   s->d_static.x); /* d_static is free until backward */
 }
 
+/* masked = cont * h; gate += W_h masked, plus the static part. */
 fire_status_t fire_recurrent_gates(fire_layer_t *l, int64_t t, float **gate_p)
 {
     fire_recurrent_t *s      = FIRE_STATE(l, fire_recurrent_t);
@@ -67,6 +69,7 @@ fire_status_t fire_recurrent_gates(fire_layer_t *l, int64_t t, float **gate_p)
     return FIRE_OK;
 }
 
+/* Store the state of step T: in the tops, or for the next pass. */
 fire_status_t fire_recurrent_end(fire_layer_t *l)
 {
     fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);
@@ -103,6 +106,7 @@ fire_status_t fire_recurrent_back_begin(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* d_state[0] = cont * (W_h^T d_gate): 0 where a new sequence began. */
 fire_status_t fire_recurrent_back_step(fire_layer_t *l, int64_t t)
 {
     fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);
@@ -134,6 +138,7 @@ static fire_status_t back_static(fire_layer_t *l)
                                        dx);
 }
 
+/* One product for the inputs of all steps, as in begin(). */
 fire_status_t fire_recurrent_back_end(fire_layer_t *l)
 {
     fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);

@@ -46,6 +46,7 @@ static fire_status_t squash_back(const fire_layer_t *l, int64_t n, const float *
     return FIRE_OK;
 }
 
+/* Per step: gates, h = tanh(gates), o = tanh(W_o h + b_o) in the top. */
 static fire_status_t rnn_forward(fire_layer_t *l)
 {
     fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);
@@ -80,6 +81,7 @@ static fire_status_t output_back(fire_layer_t *l, int64_t t, const float *y,
         fire_recurrent_at(s, &s->state[0], t + 1, s->units), d_sum, s->work.x);
 }
 
+/* Per step: the gradient through the output, plus that of the next step's state. */
 static fire_status_t rnn_backward(fire_layer_t *l)
 {
     fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);

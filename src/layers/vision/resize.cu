@@ -10,6 +10,7 @@
 
 /* ---- bilinear ---- */
 
+/* A thread per output element. */
 fire_status_t fire_gpu_interp(fire_stream_t *s, const fire_interp_t *interp,
                               int64_t planes, const int64_t *in, const float *x,
                               float *y)
@@ -52,6 +53,7 @@ __device__ static float share_of(const fire_mix_t &m, int64_t at)
     return (m.low == at ? m.w_low : 0.0f) + (m.high == at ? m.w_high : 0.0f);
 }
 
+/* A thread per input element sums over the outputs that used it. */
 fire_status_t fire_gpu_interp_back(fire_stream_t *s, const fire_interp_t *interp,
                                    int64_t planes, const int64_t *in, const float *dy,
                                    float *dx)
@@ -92,6 +94,7 @@ fire_status_t fire_gpu_repeat(fire_stream_t *s, const fire_gpu_zoom_t *zoom,
     });
 }
 
+/* A thread per input element sums over its copies. */
 fire_status_t fire_gpu_repeat_back(fire_stream_t *s, const fire_gpu_zoom_t *zoom,
                                    const float *dy, float *dx)
 {
@@ -161,6 +164,7 @@ struct level_t {
     int64_t             images, channels, step;
 };
 
+/* A thread per bin of a level. */
 static fire_status_t level_forward(fire_stream_t *s, level_t l, const float *x,
                                    float *y, int32_t *index)
 {

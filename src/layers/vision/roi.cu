@@ -20,6 +20,7 @@ __device__ static bool is_empty(const fire_roi_box_t &b)
     return b.end[0] <= b.begin[0] || b.end[1] <= b.begin[1];
 }
 
+/* Is place `at` inside of the bin, along one axis? */
 __device__ static bool holds(const fire_roi_box_t &b, int axis, int64_t at)
 {
     return at >= b.begin[axis] && at < b.end[axis];
@@ -55,6 +56,7 @@ __device__ static bin bin_of(const fire_gpu_roi_t &r, int64_t i)
             i / r.out[3] % r.out[2], i % r.out[3]};
 }
 
+/* A thread per bin. */
 fire_status_t fire_gpu_roi_max(fire_stream_t *s, const fire_gpu_roi_t *roi,
                                const float *x, float *y, int32_t *index)
 {
@@ -103,6 +105,7 @@ fire_status_t fire_gpu_roi_max_back(fire_stream_t *s, const fire_gpu_roi_t *roi,
     });
 }
 
+/* A thread per bin. */
 fire_status_t fire_gpu_roi_mean(fire_stream_t *s, const fire_gpu_roi_t *roi,
                                 const float *x, float *y)
 {

@@ -11,6 +11,7 @@
 #include "layers/memory_cuda.h"
 #include "layers/vision/roi_cuda.h"
 
+/* The state of the layer. */
 typedef struct roi_pooling {
     int32_t *index; /* [count of top] place of each maximum in its plane; -1: none */
     int64_t  cap;

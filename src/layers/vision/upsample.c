@@ -9,6 +9,7 @@
 #include "device/cpu/blas.h"
 #include "layers/vision/resize.h"
 
+/* The state of the layer. */
 typedef struct upsample {
     int64_t scale[2], out[2]; /* height, width */
 } upsample_t;
@@ -63,6 +64,7 @@ static fire_status_t target(const upsample_t *s, float index, int64_t *at_p)
     return FIRE_OK;
 }
 
+/* The sizes as the GPU kernels take them. */
 static fire_gpu_zoom_t gpu_view(const fire_layer_t *l)
 {
     const upsample_t *s  = FIRE_STATE(l, upsample_t);

@@ -8,6 +8,7 @@
 static const double INCH   = 72; /* pixels per inch */
 static const double MARGIN = 16;
 
+/* Boxes of fixed size without text, in inches. */
 fire_status_t fire_graph_dot(const fire_graph_t *g, fire_str_t *out)
 {
     FIRE_TRY(fire_str_printf(out, "digraph net {\nranksep=0.5; nodesep=0.3;\n"
@@ -23,6 +24,7 @@ fire_status_t fire_graph_dot(const fire_graph_t *g, fire_str_t *out)
 
 /* ---- drawn by Graphviz ---- */
 
+/* Escape a text for a quoted string. */
 static fire_status_t add_quoted(fire_str_t *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -41,6 +43,7 @@ static fire_status_t add_texts(fire_str_t *out, const char *first, const char *b
     return add_quoted(out, second);
 }
 
+/* The lines of a box: name, type, shape, layers in place, tags. */
 static fire_status_t add_label(fire_str_t *out, const fire_graph_node_t *n)
 {
     FIRE_TRY(add_texts(out, n->name, "\\n", n->type));

@@ -17,7 +17,7 @@ extern char **environ;
 
 /* ---- Graphviz ---- */
 
-/* Start dot with a pipe to its input and one from its output. */
+/* Start `dot` with pipes to its input and from its output. */
 static bool start_dot(const char *format, pid_t *pid_p, int *to_p, int *from_p)
 {
     char                       option[64];
@@ -64,6 +64,8 @@ static bool talk(int to, int from, const fire_str_t *question, fire_str_t *answe
     return done == question->n && answer->n > 0;
 }
 
+/* Run `dot` on an input; false if it is not installed or fails. SIGPIPE is ignored
+ * meanwhile, in case it ends early. */
 static bool ask_dot(const char *format, const fire_str_t *question, fire_str_t *answer)
 {
     void (*old)(int) = signal(SIGPIPE, SIG_IGN);
@@ -80,6 +82,7 @@ static bool ask_dot(const char *format, const fire_str_t *question, fire_str_t *
     return ok;
 }
 
+/* Place boxes and edges: with Graphviz if it is installed, else with our layout. */
 static fire_status_t place(fire_graph_t *g)
 {
     fire_str_t    question = {0}, answer = {0};
@@ -94,7 +97,7 @@ static fire_status_t place(fire_graph_t *g)
     return st;
 }
 
-/* Down is how it is placed; other directions are made of that. */
+/* Our placing is downwards; other directions are made by transposing and mirroring. */
 static fire_status_t lay_out(fire_graph_t *g, const char *rankdir)
 {
     bool across = strcmp(rankdir, "LR") == 0 || strcmp(rankdir, "RL") == 0;
@@ -126,7 +129,7 @@ fire_status_t fire_draw_layers(const fire_json_t *layers, bool alone, fire_str_t
     return draw_svg(layers, "TB", alone, out);
 }
 
-/* As Graphviz draws it, in its own language or in a format that it knows. */
+/* Write Graphviz's language, or let Graphviz draw another format. */
 static fire_status_t draw_by_dot(const fire_json_t *layers, const char *rankdir,
                                  const char *format, fire_str_t *out)
 {
@@ -138,15 +141,17 @@ static fire_status_t draw_by_dot(const fire_json_t *layers, const char *rankdir,
     FIRE_TRY(fire_graph_create(layers, &g));
     st = fire_graph_dot_drawing(g, rankdir, text ? out : &question);
     if (st >= 0 && !text && !ask_dot(format, &question, out))
-        st = FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
-                       "a .%s is drawn by Graphviz, whose program dot is not there or "
-                       "does not know it; .svg, .html and .dot need nothing",
-                       format);
+        st =
+            FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                      "drawing a .%s needs Graphviz, whose program `dot` is missing or "
+                      "does not know the format; .svg, .html and .dot need nothing",
+                      format);
     fire_graph_destroy(g);
     fire_str_fini(&question);
     return st;
 }
 
+/* The extension of the file name; "": it has none. */
 static const char *format_of(const char *path)
 {
     const char *dot = strrchr(path, '.');

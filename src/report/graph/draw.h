@@ -1,6 +1,6 @@
-/* draw.h - pictures of nets. Graphviz places the boxes where its program `dot` is
- * installed, layout.c does otherwise. Starting `dot` ignores SIGPIPE meanwhile: call it
- * from one thread at a time. */
+/* draw.h - draws nets to files. Graphviz places the boxes if its program `dot` is
+ * installed, layout.c otherwise. Starting `dot` ignores SIGPIPE for the whole process
+ * meanwhile, so call these functions from one thread at a time. */
 #ifndef FIRE_REPORT_GRAPH_DRAW_H
 #define FIRE_REPORT_GRAPH_DRAW_H
 #include "base/text/json.h"

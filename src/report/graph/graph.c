@@ -78,6 +78,7 @@ static fire_status_t add_name(const char ***list, int64_t *n, int64_t *cap,
     return FIRE_OK;
 }
 
+/* Add a layer that works in place to the box of its bottom. */
 static fire_status_t add_inside(fire_graph_node_t *node, const fire_json_t *layer)
 {
     int64_t n = node->ninside;
@@ -157,6 +158,7 @@ static fire_status_t add_node(builder_t *b, const fire_json_t *layer,
     return FIRE_OK;
 }
 
+/* A Split, a layer that works in place, or a new box. */
 static fire_status_t add_layer(builder_t *b, const fire_json_t *layer)
 {
     const fire_json_t *bottoms = list_of(layer, "bottoms"),

@@ -17,6 +17,7 @@ typedef struct row {
     int  n;
 } row_t;
 
+/* The rows of a graph. */
 typedef struct layout {
     fire_graph_t *g;
     row_t        *row;
@@ -59,6 +60,7 @@ static fire_status_t cut_edge(fire_graph_t *g, int64_t which)
     return FIRE_OK;
 }
 
+/* Step 1: rows, with bends. */
 static fire_status_t make_rows(layout_t *l)
 {
     fire_graph_t *g  = l->g;
@@ -121,6 +123,7 @@ static void sort_row(fire_graph_t *g, row_t *row, const double *key)
         g->node[row->node[i]].order = i;
 }
 
+/* Step 2: alternate sweeps down and up; each sorts the rows by their neighbours. */
 static fire_status_t order_rows(layout_t *l)
 {
     double *key;
@@ -169,6 +172,7 @@ static void pull_row(fire_graph_t *g, const row_t *row, side_t side, double *lef
         g->node[row->node[i]].x = (left[i] + right[i]) / 2;
 }
 
+/* Step 3: first neighbours on one side only, in the second half on both. */
 static fire_status_t place_x(layout_t *l)
 {
     double       *left = NULL, *right = NULL;
@@ -192,6 +196,7 @@ out:
     return st;
 }
 
+/* The height of a row is that of its tallest box. */
 static void place_y(layout_t *l)
 {
     double y = 0;

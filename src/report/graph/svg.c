@@ -20,6 +20,7 @@ static const struct {
     {"data", "Input", NULL},
 };
 
+/* The family of a layer type; "other" if none fits. */
 static const char *family_of(const char *type)
 {
     size_t n = strlen(type);
@@ -104,6 +105,7 @@ static fire_status_t add_tags(fire_str_t *out, const fire_graph_node_t *n, bool 
     return FIRE_OK;
 }
 
+/* A card, a layer for the heat of its time, a mark in the family's colour, texts. */
 static fire_status_t add_box(fire_str_t *out, const fire_graph_t *g,
                              const fire_graph_node_t *n)
 {

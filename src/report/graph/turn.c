@@ -23,6 +23,7 @@ void fire_graph_transpose(fire_graph_t *g)
     swap(&g->flow_x, &g->flow_y);
 }
 
+/* Mirror in the direction of the flow. */
 void fire_graph_mirror(fire_graph_t *g)
 {
     bool across = g->flow_x != 0;

@@ -54,7 +54,7 @@ TEST(a_shape_replaces_data_that_are_not_there)
     SH_OK("firecaffe net $SRC/models/lenet/train_val.prototxt --phase TRAIN "
           "--shape data=64,1,28,28 --shape label=64,1");
     CHECK_HAS(ran.out, "64 x 20 x 24 x 24");
-    SH_FAILS("no layer of",
+    SH_FAILS("no data layer of",
              "firecaffe net $SRC/models/lenet/deploy.prototxt --shape x=1");
     SH_FAILS("write BLOB=N,C,H,W",
              "firecaffe net $SRC/models/lenet/deploy.prototxt --shape data=1,,2");

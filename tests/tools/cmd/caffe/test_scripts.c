@@ -36,7 +36,7 @@ TEST(other_formats_are_left_to_graphviz)
         "mkdir bin; printf '#!/bin/sh\\necho \"$1\"; cat' >bin/dot; chmod +x bin/dot; "
         "PATH=$PWD/bin:$PATH draw_net.py $SRC/models/lenet/deploy.prototxt l.png");
     CHECK_HAS(read_file("l.png"), "-Tpng\ndigraph net {\nrankdir=LR;");
-    SH_FAILS("a .png is drawn by Graphviz",
+    SH_FAILS("drawing a .png needs Graphviz",
              "printf '#!/bin/sh\\nexit 1' >bin/dot; PATH=$PWD/bin:$PATH "
              "draw_net.py $SRC/models/lenet/deploy.prototxt none.png");
     CHECK(!file_exists("none.png"));
