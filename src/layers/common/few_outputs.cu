@@ -1,3 +1,4 @@
+/* few_outputs.cu - see few_outputs.h. */
 #include "layers/common/few_outputs.h"
 
 #include "device/cuda/kernel/block.h"
@@ -10,7 +11,8 @@ bool fire_gpu_few_outputs_fits(int64_t rows, int64_t inputs, int64_t outputs)
            rows * inputs * outputs <= MOST_WORK;
 }
 
-/* A warp for each number of y. */
+/* A warp makes one element of y: its threads share the inputs, neighbours read
+ * neighbours. */
 template <typename T>
 __global__ static void forward(const fire_gpu_few_outputs_t t, const T *x,
                                const T *weights, const float *bias, bool relu, T *y)
@@ -33,6 +35,7 @@ __global__ static void forward(const fire_gpu_few_outputs_t t, const T *x,
     y[i] = (T)(relu && !(sum > 0) ? 0.0f : sum);
 }
 
+/* A thread makes one element of dx per turn. */
 template <typename T>
 __global__ static void input(const fire_gpu_few_outputs_t t, const T *dy,
                              const T *weights, T *dx)
@@ -49,7 +52,7 @@ __global__ static void input(const fire_gpu_few_outputs_t t, const T *dy,
     }
 }
 
-/* SHARE neighbours share the rows of a number. */
+/* SHARE neighbouring threads make one element of diff: they share the rows. */
 template <typename T>
 __global__ static void gradients(const fire_gpu_few_outputs_t t, const T *dy,
                                  const T *x, bool add, float *diff)

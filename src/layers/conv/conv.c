@@ -1,3 +1,4 @@
+/* conv.c - parameters and shapes of Convolution and Deconvolution. */
 #include "layers/conv/conv.h"
 
 static fire_status_t check_param(const fire_layer_t *l, int64_t channels, int64_t group)
@@ -63,7 +64,8 @@ static void set_dims(fire_conv_side_t *side, int axes, const int64_t *dim)
     }
 }
 
-/* The inverse of fire_window_places(): the smallest image with these places. */
+/* The inverse of fire_window_places(): the smallest image in which the kernel fits at
+ * so many places along each axis. */
 static fire_status_t image_size(const fire_window_t *w, const int64_t *places,
                                 int64_t *size_p)
 {

@@ -1,6 +1,6 @@
-/* conv_cuda.c - convolution on the GPU as `ref` does it: patches laid out as columns,
- * one matrix product per image and group, in float32. For what cuDNN does not take, and
- * for what is too small for it. */
+/* conv_cuda.c - convolution on the GPU as `ref` does it: im2col and matrix products, in
+ * float32, batched over images. For shapes that cuDNN does not take, or that are too
+ * small for it. */
 #include "device/cuda/cublas.h"
 #include "device/cuda/kernel/channel_sum.h"
 #include "layers/conv/im2col.h"
@@ -8,15 +8,16 @@
 #include "layers/layer_cuda.h"
 #include "layers/conv/conv.h"
 
-/* images: whose columns are made at once. of_forward: they are those of all images of
- * the last forward, and backward need not make them again. */
+/* columns: (images, kernel_dim * group, map.plane) for as many images as fit into
+ * MOST_BYTES. of_forward: they are those of the last forward pass, of all images, and
+ * backward need not make them again. */
 typedef struct conv_cuda {
     fire_gpu_memory_t columns;
     int64_t           images;
     bool              of_forward;
 } conv_cuda_t;
 
-#define MOST_BYTES ((size_t)256 << 20) /* of columns */
+#define MOST_BYTES ((size_t)256 << 20) /* of columns at a time */
 
 static const char *conv_cuda_declines(const fire_layer_t *l)
 {
@@ -49,7 +50,8 @@ static fire_status_t conv_cuda_prepare(fire_layer_t *l)
     s->images       = (int64_t)(MOST_BYTES / one);
     if (s->images < 1) s->images = 1;
     if (s->images > c->images) s->images = c->images;
-    if (fire_window_is_pointwise(&c->window)) return FIRE_OK; /* they are the image */
+    if (fire_window_is_pointwise(&c->window))
+        return FIRE_OK; /* columns equal the image */
     return fire_gpu_memory_fit(&s->columns, (size_t)s->images * one);
 }
 
@@ -73,7 +75,7 @@ static fire_status_t columns_of(fire_layer_t *l, int64_t images, const float *im
     return fire_gpu_im2col(l->ctx->stream, &g, image, s->columns.ptr);
 }
 
-/* Sizes of one group's part of weights, columns and map. */
+/* Elements of one group's part of weights, columns and map; rows: its map channels. */
 typedef struct part {
     int64_t rows, weights, columns, map;
 } part_t;
@@ -135,8 +137,8 @@ static fire_status_t to_image(fire_layer_t *l, int64_t images, const float *map,
     return fire_gpu_col2im(l->ctx->stream, &where, columns, image);
 }
 
-/* diff += map * im2col(image)', of all images at once, then added up in order; or image
- * after image where that would take too much memory. */
+/* diff += map * im2col(image)'. All images in one batched product, then a sum over them
+ * in order; or image after image where the batch would take too much memory. */
 static fire_status_t to_weights(fire_layer_t *l, int64_t images, const float *image,
                                 const float *map, float *diff)
 {
@@ -179,7 +181,7 @@ static fire_gpu_view_t top_view(const fire_conv_t *c)
     return (fire_gpu_view_t){c->images, top->channels, top->plane};
 }
 
-/* Call for every run of images that fits the columns. */
+/* Loop over runs of images that fit into the columns: n images from `at` on. */
 #define EACH_RUN(l, c, at, n)                                                       \
     for (int64_t at = 0, n, step_ = ((conv_cuda_t *)(l)->kernel_state)->images;     \
          n = (c)->images - at < step_ ? (c)->images - at : step_, at < (c)->images; \
@@ -209,7 +211,7 @@ static fire_status_t conv_cuda_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* Some images: x, dy and what is wanted of the gradients (NULL: not this one). */
+/* n images: from x and dy to the gradients that are wanted (NULL: not this one). */
 static fire_status_t backward_run(fire_layer_t *l, int64_t n, const float *x,
                                   const float *dy, const float *weights, float *diff,
                                   float *dx)

@@ -1,6 +1,6 @@
-/* conv_cudnn.c - convolution by cuDNN, with a ReLU that follows in place, in the net's
- * precision. Operations are made when they first run: then there is memory to measure
- * them with. */
+/* conv_cudnn.c - Convolution by cuDNN in the net's precision, with a ReLU that follows
+ * in place. Operations are chosen when they first run: then their arrays have memory,
+ * with which they can be measured. */
 #include "device/cuda/cudnn/conv_cudnn.h"
 
 #include <string.h>
@@ -10,18 +10,20 @@
 #include "layers/conv/weight_layout.h"
 #include "layers/conv/conv.h"
 
-/* Images have three channels, tensor cores like eight and more: where nobody asks for
- * the input's gradient, input and weights are folded (fold.h). */
+/* Images have three channels, tensor cores need eight. Where the gradient of the input
+ * is not wanted, input and weights are rearranged by space to depth
+ * (space_to_depth.h). */
 typedef struct conv_cudnn {
     const fire_cudnn_op_t    *op[FIRE_CUDNN_PASSES];
-    bool                      thin[FIRE_CUDNN_PASSES]; /* what they were made for */
-    bool                      folded;
+    bool                      even_only[FIRE_CUDNN_PASSES]; /* op reads FIRE_EVEN */
+    bool                      to_depth;
     fire_gpu_space_to_depth_t image, filter;
-    fire_blob_t              *x; /* folded, as long as it is needed */
-    fire_gpu_memory_t         w; /* folded */
+    fire_blob_t              *x; /* rearranged input, from forward to backward; owned */
+    fire_gpu_memory_t         w; /* rearranged weights, owned */
 } conv_cudnn_t;
 
-/* Without tensor cores cuDNN's kernels take longer to start than this takes. */
+/* In float32 cuDNN's kernels take longer to start than so few products take
+ * otherwise. */
 static bool is_small(const fire_layer_t *l)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
@@ -37,7 +39,7 @@ static const char *conv_cudnn_declines(const fire_layer_t *l)
     if (fire_blob_count(l->bottom[0]) == 0) return "the input is empty";
     if (c->axis != 1) return "channels are not axis 1";
     if (c->window.axes != 2) return "it has not two spatial axes";
-    if (is_small(l) && l->ctx->kernels == NULL) /* who asks for it gets it */
+    if (is_small(l) && l->ctx->kernels == NULL) /* unless it was asked for */
         return "it is small: a matrix product is faster";
     return fire_cudnn_is_available(l->ctx->stream) ? NULL : "libcudnn.so.9 is not here";
 }
@@ -52,8 +54,8 @@ static unsigned conv_cudnn_backward_reads(const fire_layer_t *l)
     return fire_gpu_epilogue_backward_reads(l);
 }
 
-/* Stride 2 and one tap: odd rows and columns of the input do not matter, and its gradient
- * is zero there. */
+/* With stride 2 and one tap, odd rows and columns of the input are not read, and their
+ * gradient is zero. */
 static bool conv_cudnn_reads_even(const fire_layer_t *l)
 {
     const fire_window_t *w = &FIRE_STATE(l, fire_conv_t)->window;
@@ -100,7 +102,8 @@ static fire_status_t conv_cudnn_prepare(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* Both axes alike, and what is folded is still small. */
+/* The factor of space to depth: the stride, if both axes are alike and the channels
+ * stay few; else 1, which only pads the channels. */
 static int factor_of(const fire_conv_t *c)
 {
     enum { MOST_CHANNELS = 64 };
@@ -113,21 +116,22 @@ static int factor_of(const fire_conv_t *c)
                : 1;
 }
 
-static void plan_fold(fire_layer_t *l)
+static void plan_space_to_depth(fire_layer_t *l)
 {
     const fire_conv_t   *c    = FIRE_STATE(l, fire_conv_t);
     const fire_window_t *w    = &c->window;
     conv_cudnn_t        *s    = l->kernel_state;
     fire_format_t        f    = fire_gpu_format(l, l->bottom[0]);
     int                  many = f.dtype == FIRE_F32 ? 4 : 8, by = factor_of(c);
+    int                  channels = (int)c->image.channels;
 
-    s->folded = f.layout == FIRE_NHWC && c->group == 1 && c->image.channels < many &&
-                !l->propagate_down[0] && l->nbottom == 1;
-    if (!s->folded) return;
+    s->to_depth = f.layout == FIRE_NHWC && c->group == 1 && c->image.channels < many &&
+                  !l->propagate_down[0] && l->nbottom == 1;
+    if (!s->to_depth) return;
     s->filter       = (fire_gpu_space_to_depth_t){.rows     = c->map.channels,
-                                                  .channels = (int)c->image.channels,
+                                                  .channels = channels,
                                                   .factor   = by,
-                                                  .pitch = (int)c->image.channels * by * by};
+                                                  .pitch    = channels * by * by};
     s->filter.pitch = (s->filter.pitch + many - 1) / many * many;
     s->image        = s->filter;
     s->image.rows   = c->images;
@@ -144,9 +148,9 @@ static void plan_fold(fire_layer_t *l)
     }
 }
 
-/* Two groups of many channels are faster one after another, as slices of the channels,
- * than as what libraries make of groups. */
-static int64_t runs(const fire_layer_t *l)
+/* Launches of a pass. A few groups of many channels are faster one after another, as
+ * slices of the channels, than as grouped convolution of cuDNN. */
+static int64_t group_runs(const fire_layer_t *l)
 {
     const fire_conv_t *c    = FIRE_STATE(l, fire_conv_t);
     bool               last = fire_gpu_format(l, l->bottom[0]).layout == FIRE_NHWC;
@@ -156,8 +160,8 @@ static int64_t runs(const fire_layer_t *l)
     return last && c->group <= 4 && in % 8 == 0 && out % 8 == 0 ? c->group : 1;
 }
 
-/* thin: the input has even rows and columns alone, none of which is skipped. */
-static void describe(const fire_layer_t *l, bool thin, fire_cudnn_conv_t *d)
+/* even_only: x holds even rows and columns alone, so that stride 2 becomes stride 1. */
+static void describe(const fire_layer_t *l, bool even_only, fire_cudnn_conv_t *d)
 {
     const fire_conv_t  *c = FIRE_STATE(l, fire_conv_t);
     const conv_cudnn_t *s = l->kernel_state;
@@ -167,11 +171,11 @@ static void describe(const fire_layer_t *l, bool thin, fire_cudnn_conv_t *d)
     d->axes         = c->window.axes;
     d->num          = c->images;
     d->group        = c->group;
-    d->in_channels  = s->folded ? s->image.pitch : c->image.channels;
+    d->in_channels  = s->to_depth ? s->image.pitch : c->image.channels;
     d->out_channels = c->map.channels;
     d->in_pitch     = d->in_channels;
     d->out_pitch    = d->out_channels;
-    if (runs(l) > 1) {
+    if (group_runs(l) > 1) {
         d->group = 1;
         d->in_channels /= c->group;
         d->out_channels /= c->group;
@@ -185,14 +189,14 @@ static void describe(const fire_layer_t *l, bool thin, fire_cudnn_conv_t *d)
     d->exact         = l->ctx->exact;
     d->measure       = l->ctx->tune;
     for (int i = 0; i < c->window.axes; i++) {
-        d->in[i]       = thin ? c->map.dim[i] : c->image.dim[i];
+        d->in[i]       = even_only ? c->map.dim[i] : c->image.dim[i];
         d->out[i]      = c->map.dim[i];
         d->kernel[i]   = c->window.kernel[i];
-        d->stride[i]   = thin ? 1 : c->window.stride[i];
+        d->stride[i]   = even_only ? 1 : c->window.stride[i];
         d->pad[i]      = c->window.pad[i];
         d->dilation[i] = c->window.dilation[i];
     }
-    for (int i = 0; i < 2 && s->folded; i++) {
+    for (int i = 0; i < 2 && s->to_depth; i++) {
         d->in[i]     = s->image.out[i];
         d->kernel[i] = s->filter.out[i];
         d->stride[i] /= s->image.factor;
@@ -200,17 +204,18 @@ static void describe(const fire_layer_t *l, bool thin, fire_cudnn_conv_t *d)
     }
 }
 
-/* Forward alone cares for what comes behind it: other passes are shared. */
-static fire_status_t find(fire_layer_t *l, fire_cudnn_pass_t pass, bool thin,
+/* The operation of a pass, found once. Bias and ReLU belong to forward alone: without
+ * them more layers share the operations of the other passes. */
+static fire_status_t find(fire_layer_t *l, fire_cudnn_pass_t pass, bool even_only,
                           const fire_cudnn_conv_args_t *args,
                           const fire_cudnn_op_t       **op_p)
 {
     conv_cudnn_t     *s = l->kernel_state;
     fire_cudnn_conv_t d;
 
-    if (s->op[pass] == NULL || s->thin[pass] != thin) {
-        s->thin[pass] = thin;
-        describe(l, thin, &d);
+    if (s->op[pass] == NULL || s->even_only[pass] != even_only) {
+        s->even_only[pass] = even_only;
+        describe(l, even_only, &d);
         if (pass != FIRE_CUDNN_FORWARD) d.bias = d.relu = false;
         FIRE_TRY(fire_cudnn_conv_find(l->ctx->stream, &d, pass, args, &s->op[pass]));
     }
@@ -218,7 +223,7 @@ static fire_status_t find(fire_layer_t *l, fire_cudnn_pass_t pass, bool thin,
     return FIRE_OK;
 }
 
-/* All groups, one after another where they are run apart. */
+/* Run an operation for all groups: they are slices of the channels of x, w and y. */
 static fire_status_t run(fire_layer_t *l, const fire_cudnn_op_t *op,
                          fire_cudnn_conv_args_t args)
 {
@@ -227,7 +232,7 @@ static fire_status_t run(fire_layer_t *l, const fire_cudnn_op_t *op,
     size_t             out  = (size_t)op->conv.out_channels;
     size_t             rows = out * (size_t)c->kernel_dim;
 
-    for (int64_t i = 0; i < runs(l); i++) {
+    for (int64_t i = 0; i < group_runs(l); i++) {
         FIRE_TRY(fire_cudnn_conv_run(l->ctx->stream, op, &args));
         args.x = (char *)args.x + (size_t)op->conv.in_channels * size;
         args.y = (char *)args.y + out * size;
@@ -239,30 +244,31 @@ static fire_status_t run(fire_layer_t *l, const fire_cudnn_op_t *op,
 
 /* ---- forward ---- */
 
-static int64_t folded_count(const fire_gpu_space_to_depth_t *f)
+static int64_t depth_count(const fire_gpu_space_to_depth_t *f)
 {
     return f->rows * f->out[0] * f->out[1] * f->pitch;
 }
 
-static fire_status_t fold_weights(fire_layer_t *l, fire_dtype_t dtype, void **ptr_p)
+static fire_status_t weights_to_depth(fire_layer_t *l, fire_dtype_t dtype, void **ptr_p)
 {
     conv_cudnn_t *s = l->kernel_state;
     const float  *src;
 
-    FIRE_TRY(fire_gpu_memory_fit(&s->w, (size_t)folded_count(&s->filter) *
+    FIRE_TRY(fire_gpu_memory_fit(&s->w, (size_t)depth_count(&s->filter) *
                                             fire_dtype_size(dtype)));
     FIRE_IN(l, l->blob[0], FIRE_DATA, &src);
     *ptr_p = s->w.ptr;
     return fire_gpu_space_to_depth(l->ctx->stream, dtype, &s->filter, src, s->w.ptr);
 }
 
-/* Where memory is short, it is made again for backward, in one pass over the input. */
-static fire_status_t fold_image(fire_layer_t *l, fire_dtype_t dtype, bool again,
-                                void **ptr_p)
+/* again: for backward, which takes forward's unless memory was short and it was
+ * dropped. */
+static fire_status_t image_to_depth(fire_layer_t *l, fire_dtype_t dtype, bool again,
+                                    void **ptr_p)
 {
     conv_cudnn_t *s = l->kernel_state;
     fire_format_t f = {.place = FIRE_GPU, .dtype = dtype};
-    int64_t       n = folded_count(&s->image);
+    int64_t       n = depth_count(&s->image);
     const float  *src;
 
     if (again && fire_storage_has(s->x->part[FIRE_DATA], &f)) {
@@ -275,13 +281,13 @@ static fire_status_t fold_image(fire_layer_t *l, fire_dtype_t dtype, bool again,
     return fire_gpu_space_to_depth(l->ctx->stream, dtype, &s->image, src, *ptr_p);
 }
 
-static void leave_image(fire_layer_t *l)
+static void drop_image(fire_layer_t *l)
 {
     if (fire_gpu_is_tight(l))
         fire_storage_clear(((conv_cudnn_t *)l->kernel_state)->x->part[FIRE_DATA]);
 }
 
-/* The input as it lies, without what is skipped or with it. */
+/* Input k as its producer stored it: even rows and columns alone, or all. */
 static fire_status_t take_input(const fire_layer_t *l, int k, void **x_p, bool *thin_p)
 {
     fire_format_t f    = fire_gpu_format(l, l->bottom[k]);
@@ -295,25 +301,25 @@ static fire_status_t take_input(const fire_layer_t *l, int k, void **x_p, bool *
 
 static fire_status_t forward_pair(fire_layer_t *l, int k, void *bias)
 {
-    fire_format_t          f    = fire_gpu_format(l, l->bottom[k]);
-    fire_format_t          w    = fire_gpu_format(l, l->blob[0]);
-    fire_gpu_view_t        view = fire_gpu_view(l->top[k], &f);
-    fire_cudnn_conv_args_t args = {.bias = bias};
-    conv_cudnn_t          *s    = l->kernel_state;
-    bool                   thin = false;
+    fire_format_t          f         = fire_gpu_format(l, l->bottom[k]);
+    fire_format_t          w         = fire_gpu_format(l, l->blob[0]);
+    fire_gpu_view_t        view      = fire_gpu_view(l->top[k], &f);
+    fire_cudnn_conv_args_t args      = {.bias = bias};
+    conv_cudnn_t          *s         = l->kernel_state;
+    bool                   even_only = false;
     const fire_cudnn_op_t *op;
 
-    if (s->folded) {
-        FIRE_TRY(fold_image(l, f.dtype, false, &args.x));
-        FIRE_TRY(fold_weights(l, f.dtype, &args.w));
+    if (s->to_depth) {
+        FIRE_TRY(image_to_depth(l, f.dtype, false, &args.x));
+        FIRE_TRY(weights_to_depth(l, f.dtype, &args.w));
     } else {
-        FIRE_TRY(take_input(l, k, &args.x, &thin));
+        FIRE_TRY(take_input(l, k, &args.x, &even_only));
         FIRE_IN_AS(l->blob[0], FIRE_DATA, &w, &args.w);
     }
     FIRE_OUT_AS(l->top[k], FIRE_DATA, &f, &args.y);
-    FIRE_TRY(find(l, FIRE_CUDNN_FORWARD, thin, &args, &op));
+    FIRE_TRY(find(l, FIRE_CUDNN_FORWARD, even_only, &args, &op));
     FIRE_TRY(run(l, op, args));
-    leave_image(l);
+    drop_image(l);
     if (op->fused) return FIRE_OK;
     return fire_gpu_epilogue_forward(l, view, f.dtype, bias, args.y);
 }
@@ -322,7 +328,7 @@ static fire_status_t conv_cudnn_forward(fire_layer_t *l)
 {
     const float *bias = NULL;
 
-    plan_fold(l);
+    plan_space_to_depth(l);
     if (FIRE_STATE(l, fire_conv_t)->bias) FIRE_IN(l, l->blob[1], FIRE_DATA, &bias);
     for (int k = 0; k < l->nbottom; k++)
         FIRE_TRY(forward_pair(l, k, (void *)bias));
@@ -331,8 +337,9 @@ static fire_status_t conv_cudnn_forward(fire_layer_t *l)
 
 /* ---- backward ---- */
 
-/* Straight into the parameter's gradient where nothing has to be added or turned. */
-static fire_status_t backward_weights(fire_layer_t *l, bool thin,
+/* Gradient of the weights: directly into the parameter's where nothing has to be added
+ * or rearranged, else through scratch memory. */
+static fire_status_t backward_weights(fire_layer_t *l, bool even_only,
                                       fire_cudnn_conv_args_t args)
 {
     const fire_conv_t     *c     = FIRE_STATE(l, fire_conv_t);
@@ -346,17 +353,17 @@ static fire_status_t backward_weights(fire_layer_t *l, bool thin,
     const fire_cudnn_op_t *op;
     void                  *diff;
 
-    if (s->folded) room = folded_count(&s->filter);
+    if (s->to_depth) room = depth_count(&s->filter);
     FIRE_TRY(fire_cuda_scratch(l->ctx->stream, (size_t)room * sizeof(float), &args.w));
-    FIRE_TRY(find(l, FIRE_CUDNN_WEIGHTS, thin, &args, &op));
+    FIRE_TRY(find(l, FIRE_CUDNN_WEIGHTS, even_only, &args, &op));
     FIRE_TRY(fire_blob_access(b, FIRE_DIFF, first ? FIRE_WRITE : FIRE_UPDATE, &plain,
                               &diff));
-    if (first && op->weights == FIRE_F32 && taps == 1 && !s->folded) {
+    if (first && op->weights == FIRE_F32 && taps == 1 && !s->to_depth) {
         args.w = diff;
         return run(l, op, args);
     }
     FIRE_TRY(run(l, op, args));
-    if (s->folded)
+    if (s->to_depth)
         return fire_gpu_depth_to_space(l->ctx->stream, op->weights, &s->filter, args.w,
                                        !first, diff);
     return fire_gpu_weights_from_nhwc(l->ctx->stream, op->weights, b->dim[0],
@@ -366,29 +373,29 @@ static fire_status_t backward_weights(fire_layer_t *l, bool thin,
 
 static fire_status_t backward_pair(fire_layer_t *l, int k)
 {
-    const conv_cudnn_t    *s    = l->kernel_state;
-    fire_format_t          f    = fire_gpu_format(l, l->bottom[k]);
-    fire_format_t          w    = fire_gpu_format(l, l->blob[0]);
-    fire_cudnn_conv_args_t args = {0};
-    bool                   thin = false;
+    const conv_cudnn_t    *s         = l->kernel_state;
+    fire_format_t          f         = fire_gpu_format(l, l->bottom[k]);
+    fire_format_t          w         = fire_gpu_format(l, l->blob[0]);
+    fire_cudnn_conv_args_t args      = {0};
+    bool                   even_only = false;
     const fire_cudnn_op_t *op;
 
     FIRE_TRY(fire_gpu_epilogue_backward(l, k, fire_gpu_view(l->top[k], &f), &f,
                                         FIRE_STATE(l, fire_conv_t)->bias, &args.y));
     if (l->param_gradient[0]) {
-        if (s->folded)
-            FIRE_TRY(fold_image(l, f.dtype, true, &args.x));
+        if (s->to_depth)
+            FIRE_TRY(image_to_depth(l, f.dtype, true, &args.x));
         else
-            FIRE_TRY(take_input(l, k, &args.x, &thin));
-        FIRE_TRY(backward_weights(l, thin, args));
-        leave_image(l);
+            FIRE_TRY(take_input(l, k, &args.x, &even_only));
+        FIRE_TRY(backward_weights(l, even_only, args));
+        drop_image(l);
     }
     if (!l->propagate_down[k]) return FIRE_OK;
     FIRE_IN_AS(l->blob[0], FIRE_DATA, &w, &args.w);
-    thin = conv_cudnn_reads_even(l);
-    if (thin) f = fire_gpu_format_even(f);
+    even_only = conv_cudnn_reads_even(l);
+    if (even_only) f = fire_gpu_format_even(f);
     FIRE_OUT_AS(l->bottom[k], FIRE_DIFF, &f, &args.x);
-    FIRE_TRY(find(l, FIRE_CUDNN_DATA, thin, &args, &op));
+    FIRE_TRY(find(l, FIRE_CUDNN_DATA, even_only, &args, &op));
     return run(l, op, args);
 }
 

@@ -1,12 +1,12 @@
 /* conv_onednn.c - convolution by oneDNN, with a ReLU that follows in place, and
- * deconvolution, which is its backward pass run forward. Operations are made when first
- * needed: only then it is known what runs backward. */
+ * deconvolution, whose forward pass is convolution's backward pass. Operations are made
+ * when first used: only then is it known which layers run backward. */
 #include "device/cpu/onednn.h"
 #include "layers/conv/conv.h"
 
 typedef struct conv_onednn {
-    fire_onednn_op_t to_map, to_image, gradient;
-    float           *dbias;
+    fire_onednn_op_t to_map, to_image, gradient; /* gradient: of weights and bias */
+    float           *dbias; /* its output for the bias, owned; NULL: none */
 } conv_onednn_t;
 
 static const char *conv_onednn_declines(const fire_layer_t *l)
@@ -75,8 +75,8 @@ static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
     return fire_onednn_conv_op(&d, pass, op);
 }
 
-/* Weights in oneDNN's format serve one pass of a training step: they change behind it.
- * Where memory counts, they give it back. */
+/* In training the copy of the weights in oneDNN's format serves one pass, as the
+ * weights then change. Free it where memory is to be saved. */
 static void trim_weights(fire_layer_t *l)
 {
     if (l->ctx->lean && l->phase == CAFFE__PHASE__TRAIN)
@@ -122,7 +122,8 @@ static fire_status_t to_image(fire_layer_t *l, int k, fire_part_t part)
     return fire_onednn_op_run(op, arg, l->ctx->pool);
 }
 
-/* Convolution leaves the bias to oneDNN; its backward pass has none. */
+/* oneDNN adds the bias of a convolution, but its backward pass, deconvolution, has
+ * none. */
 static fire_status_t add_image_bias(fire_layer_t *l, int k)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
@@ -193,7 +194,8 @@ static fire_status_t make_gradient(fire_layer_t *l, conv_onednn_t *s)
     return FIRE_OK;
 }
 
-/* Overwrite a gradient that is zero anyway. */
+/* Add dweights to the parameter's gradient; convert right into it if it is still
+ * zero. */
 static fire_status_t add_weights(fire_layer_t *l, const fire_format_t *f,
                                  const void *dweights)
 {
@@ -223,7 +225,7 @@ static fire_status_t add_gradient(fire_layer_t *l, conv_onednn_t *s,
     return FIRE_OK;
 }
 
-/* dweights: where oneDNN leaves them, in its own format. */
+/* dweights: scratch memory in oneDNN's format, for the gradient of the weights */
 static fire_status_t run_gradient(fire_layer_t *l, int k, void *dweights)
 {
     bool              reverse               = FIRE_STATE(l, fire_conv_t)->reverse;

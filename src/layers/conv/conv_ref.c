@@ -1,8 +1,11 @@
-/* conv_ref.c - convolution as Caffe computes it: one image at a time, patches laid out
- * as columns, one matrix product per group. A 1x1 kernel needs no columns. */
+/* conv_ref.c - convolution as Caffe computes it: one image at a time, im2col, then one
+ * matrix product per group. A 1x1 kernel with stride 1 needs no columns. With the same
+ * BLAS the results have Caffe's bits. */
 #include "device/cpu/blas.h"
 #include "layers/conv/conv.h"
 
+/* columns: (kernel_dim * group, map.plane) of one image; ones: a vector to sum a
+ * plane. */
 typedef struct conv_ref {
     fire_scratch_t columns, ones;
 } conv_ref_t;
@@ -53,7 +56,7 @@ static const float *columns_of(const fire_layer_t *l, const float *image, bool a
     return columns;
 }
 
-/* Sizes of one group's part of the weights, columns and map. */
+/* Elements of one group's part of weights, columns and map; rows: its map channels. */
 typedef struct part {
     int64_t rows, weights, columns, map;
 } part_t;
@@ -66,7 +69,7 @@ static part_t group_part(const fire_conv_t *c)
                     rows * c->map.plane};
 }
 
-/* map = weights * im2col(image). `again`: the columns of this image are still there. */
+/* map = weights * im2col(image). again: the columns are still those of this image. */
 static void to_map(const fire_layer_t *l, const float *image, const float *weights,
                    bool again, float *map)
 {
@@ -119,7 +122,7 @@ static void add_bias(const fire_conv_side_t *side, const float *bias, float *x)
             x[i] += bias[k];
 }
 
-/* diff += sums over the planes */
+/* diff[channel] += the sum of its plane */
 static void sum_bias(const fire_layer_t *l, const fire_conv_side_t *side,
                      const float *x, float *diff)
 {
@@ -166,7 +169,7 @@ static fire_status_t backward_bias(fire_layer_t *l, const float *dy)
     return FIRE_OK;
 }
 
-/* One image: x, dy and what is wanted of the gradients (NULL: not this one). */
+/* One image: from x and dy to the gradients that are wanted (NULL: not this one). */
 static void backward_image(const fire_layer_t *l, const float *x, const float *dy,
                            const float *weights, float *diff, float *dx)
 {

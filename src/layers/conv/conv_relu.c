@@ -1,4 +1,4 @@
-/* conv_relu.c - what fast convolutions share: the ReLU that follows. */
+/* conv_relu.c - the ReLU behind a convolution, for all CPU kernels that absorb it. */
 #include "device/cpu/raw.h"
 #include "layers/activation/relu.h"
 #include "layers/conv/conv.h"

@@ -1,5 +1,5 @@
-/* conv_winograd.c - convolution of 3x3 and 5x5 windows by Winograd's algorithm, with a
- * ReLU that follows in place. */
+/* conv_winograd.c - Convolution's kernel "winograd", for 3x3 and 5x5 windows with
+ * stride 1, with a ReLU that follows in place. The algorithm is in winograd/. */
 #include "device/cpu/blocked.h"
 #include "device/cpu/parallel.h"
 #include "device/cpu/simd.h"
@@ -7,12 +7,12 @@
 #include "layers/conv/conv.h"
 
 enum {
-    FEW_CHANNELS = 16, /* transforms would cost more than they save */
-    FEW_PLACES   = 3,  /* tiles would be mostly empty */
-    FEW_OUTPUTS  = 256 /* transforming the weights would not pay; of 3x3 windows */
+    FEW_CHANNELS = 16, /* with fewer, the transforms cost more than they save */
+    FEW_PLACES   = 3,  /* with smaller maps, tiles are mostly empty */
+    FEW_OUTPUTS  = 256 /* 3x3: with fewer, transforming the weights does not pay */
 };
 
-/* Maps on which oneDNN's tiles, which lie between our two sizes, fit better. */
+/* On maps of this size oneDNN's tiles fit better: they are between our two sizes. */
 static bool onednn_wins(const int64_t *out)
 {
     enum { SMALL_MAP = 14, LARGE_MAP = 28 };
@@ -93,9 +93,10 @@ static unsigned conv_winograd_backward_reads(const fire_layer_t *l)
     return fire_conv_relu_backward_reads(l);
 }
 
-/* Where a maximum or a ReLU follows, errors of values that are close decide which of them
- * has a gradient, and training takes another course than Caffe's from there on. So in
- * TRAIN windows of 5x5 are `wide`; errors of gradients have no such effect. */
+/* In TRAIN, 5x5 windows compute forward in float64 (`wide`). Where a maximum or a ReLU
+ * follows, rounding errors of nearly equal values decide which of them gets the
+ * gradient, and training would diverge from Caffe's. Errors of gradients have no such
+ * effect. */
 static fire_winograd_t describe(const fire_layer_t *l)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
@@ -143,7 +144,8 @@ static fire_status_t conv_winograd_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* The sums of one block of channels; several at a time, added in a fixed order. */
+/* Sum dy over all places, for one block of channels: 8 chains of additions, which hide
+ * the latency of an addition, added in a fixed order. */
 FIRE_SIMD void sum_places(fire_dtype_t t, const fire_blocked_t *b, int64_t block,
                           const void *dy, fire_vf_t *sum_p)
 {

@@ -1,5 +1,11 @@
-/* convolution.c - y = W * x + b over any number of spatial axes, with groups, stride,
- * padding and dilation. Several bottom/top pairs share the weights. */
+/* convolution.c - Convolution: y = W * x + b over any number of spatial axes, with
+ * groups, stride, padding and dilation.
+ *
+ *     bottom: (N, C, H, W...)          top: (N, num_output, H', W'...)
+ *     blob 0: (num_output, C / group, kernel...)       blob 1: (num_output), the bias
+ *     H' = (H + 2 pad - (dilation (kernel - 1) + 1)) / stride + 1
+ *
+ * Several bottom/top pairs of one shape share the weights. */
 #include "layers/conv/conv.h"
 
 static fire_status_t convolution_setup(fire_layer_t *l)

@@ -1,5 +1,9 @@
-/* deconvolution.c - the transpose of Convolution: every input element paints the
- * kernel, weighted, onto a larger image. Weights are (inputs, outputs / group, kernel). */
+/* deconvolution.c - Deconvolution, the transpose of Convolution: every input element
+ * adds the kernel, times its value, to a patch of a larger image.
+ *
+ *     bottom: (N, C, H, W...)          top: (N, num_output, H', W'...)
+ *     blob 0: (C, num_output / group, kernel...)       blob 1: (num_output), the bias
+ *     H' = stride (H - 1) + dilation (kernel - 1) + 1 - 2 pad */
 #include "layers/conv/conv.h"
 
 static fire_status_t deconvolution_setup(fire_layer_t *l)

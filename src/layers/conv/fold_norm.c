@@ -1,6 +1,7 @@
-/* fold_norm.c - BatchNorm and Scale behind a convolution, in inference: with constant
- * statistics both are y = factor * x + shift per channel, which weights and bias can do
- * as well. */
+/* fold_norm.c - in inference, folds BatchNorm and Scale behind a convolution into its
+ * weights and bias: with constant statistics both are y = factor[c] * x + shift[c], so
+ *
+ *     weights'[c] = factor[c] * weights[c],  bias'[c] = factor[c] * bias[c] + shift[c] */
 #include <math.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ void fire_conv_teardown(fire_layer_t *l)
     fire_blob_destroy(f->bias);
 }
 
+/* Continue a hash (FNV-1a) with the versions of all blobs of a layer. */
 static uint64_t version_of(uint64_t h, const fire_layer_t *l)
 {
     for (int i = 0; i < l->nblob; i++) {
@@ -49,7 +51,8 @@ static uint64_t version_of(uint64_t h, const fire_layer_t *l)
     return h;
 }
 
-/* (x * factor + shift) * gain + more, for one of the parameters' pairs */
+/* (factor, shift) = (factor, shift) * gain + (0, more): gain and more are indices of
+ * l's blobs; more < 0: none. n channels */
 static fire_status_t apply_gain(const fire_layer_t *l, int gain, int more, int64_t n,
                                 float *factor, float *shift)
 {
@@ -64,7 +67,8 @@ static fire_status_t apply_gain(const fire_layer_t *l, int gain, int more, int64
     return FIRE_OK;
 }
 
-/* scratch: 2 n */
+/* (factor, shift) = ((factor, shift) - (0, mean)) / sqrt(variance + eps). scratch: 2
+ * n */
 static fire_status_t apply_norm(fire_layer_t *l, int64_t n, float *scratch,
                                 float *factor, float *shift)
 {
@@ -83,7 +87,7 @@ static fire_status_t apply_norm(fire_layer_t *l, int64_t n, float *scratch,
                          : FIRE_OK;
 }
 
-/* What the followers do, one after another. */
+/* Factor and shift of all absorbed layers, one after another. */
 static fire_status_t gather(fire_layer_t *l, int64_t n, float *scratch, float *factor,
                             float *shift)
 {
@@ -99,7 +103,7 @@ static fire_status_t gather(fire_layer_t *l, int64_t n, float *scratch, float *f
     return FIRE_OK;
 }
 
-/* Weights in plain order to w, the bias to shift. scratch: 3 n */
+/* Folded weights, plain, to w, folded bias to shift. n: map channels; scratch: 3 n */
 static fire_status_t fold(fire_layer_t *l, int64_t n, float *scratch, float *w,
                           float *shift)
 {
@@ -131,7 +135,8 @@ static fire_status_t fit(fire_layer_t *l, fire_conv_folded_t *f)
     return fire_blob_reshape(f->bias, 1, &l->blob[0]->dim[0]);
 }
 
-/* Nothing but the weights in this format stays. scratch: 3 n, and all weights */
+/* Make the folded blobs; the weights keep no copy but the one in `format`. scratch: 3 n
+ * floats and all weights */
 static fire_status_t fold_as(fire_layer_t *l, const fire_format_t *format,
                              float *scratch)
 {

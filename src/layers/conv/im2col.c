@@ -1,5 +1,7 @@
-/* im2col.c - every patch under a sliding kernel as one column: channels x kernel
- * becomes the channel axis. The first half of Convolution. */
+/* im2col.c - Im2col: every patch that a sliding kernel covers as one column, the first
+ * half of Convolution.
+ *
+ *     bottom: (N, C, H, W...)     top: (N, C * kernel elements, H', W'...) */
 #include "layers/conv/im2col.h"
 #include "layers/conv/window.h"
 

@@ -1,3 +1,5 @@
+/* im2col.cu - the kernels of im2col.h. A thread makes one element of the result per
+ * turn, so that col2im needs no atomic additions: it sums in the order of the taps. */
 #include "layers/conv/im2col.h"
 
 #include "device/cuda/kernel/divide.h"
@@ -11,7 +13,7 @@ __device__ static void unravel(int64_t i, int axes, const int64_t *dim, int64_t 
     }
 }
 
-/* One element of the columns per turn. */
+/* places, taps, plane: products of out, kernel, in. n: elements of the columns */
 __global__ static void im2col(int64_t n, int64_t places, int64_t taps, int64_t plane,
                               const fire_gpu_im2col_t c, const float *image,
                               float *columns)
@@ -33,7 +35,7 @@ __global__ static void im2col(int64_t n, int64_t places, int64_t taps, int64_t p
     }
 }
 
-/* One element of the images per turn: all taps that have seen it, in their order. */
+/* n: elements of the images. For each, adds the taps that cover it, in order. */
 __global__ static void col2im(int64_t n, int64_t places, int64_t taps, int64_t plane,
                               const fire_gpu_im2col_t c, const float *columns,
                               float *image)
@@ -61,7 +63,7 @@ __global__ static void col2im(int64_t n, int64_t places, int64_t taps, int64_t p
     }
 }
 
-/* ---- the same for two axes and sizes that 32 bits hold: most of the time by far ---- */
+/* ---- the same for two axes and 32-bit indices: nearly always, and much faster ---- */
 
 typedef struct flat {
     int            in[2], out[2], kernel[2], stride[2], pad[2], dilation[2];
@@ -85,7 +87,7 @@ __global__ static void im2col_flat(unsigned n, const flat_t c, const float *imag
     }
 }
 
-/* The place of one axis that sees image element `at` through tap `tap`; -1: none. */
+/* Along one axis, the place whose tap `tap` covers image element `at`; -1: none. */
 template <bool UNIT>
 __device__ static int place_of(const flat_t &c, int axis, int at, int tap)
 {
@@ -97,7 +99,7 @@ __device__ static int place_of(const flat_t &c, int axis, int at, int tap)
     return place < c.out[axis] ? place : -1;
 }
 
-/* UNIT: strides are 1, as nearly always. */
+/* UNIT: strides are 1, which saves the divisions. */
 template <bool UNIT>
 __global__ static void col2im_flat(unsigned n, const flat_t c, const float *columns,
                                    float *image)

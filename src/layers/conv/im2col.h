@@ -1,4 +1,5 @@
-/* im2col.h - patches of images as columns, and back, on the GPU; float32. */
+/* im2col.h - im2col and col2im on the GPU, in float32, for images of any number of
+ * axes. */
 #ifndef FIRE_LAYERS_CONV_IM2COL_H
 #define FIRE_LAYERS_CONV_IM2COL_H
 #include <string.h>
@@ -6,7 +7,8 @@
 #include "device/gpu.h"
 #include "device/window.h"
 
-/* images x channels x in[] <-> images x channels x kernel[] x out[] */
+/* Between images (images, channels, in...) and columns (images, channels, kernel...,
+ * out...), which hold each patch that the kernel covers. */
 typedef struct fire_gpu_im2col_shape {
     fire_window_t window;
     int64_t       images, channels;
@@ -32,7 +34,8 @@ static inline fire_gpu_im2col_t fire_gpu_im2col_shape(const fire_window_t *w,
 FIRE_BEGIN_C
 fire_status_t fire_gpu_im2col(fire_stream_t *s, const fire_gpu_im2col_t *c,
                               const float *image, float *columns);
-/* Adds up what im2col() spread; overwrites the images. */
+/* The transpose: each image element is the sum of all elements that im2col() copies it
+ * to. */
 fire_status_t fire_gpu_col2im(fire_stream_t *s, const fire_gpu_im2col_t *c,
                               const float *columns, float *image);
 FIRE_END_C

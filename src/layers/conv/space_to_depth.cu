@@ -1,11 +1,13 @@
+/* space_to_depth.cu - see space_to_depth.h. */
 #include "layers/conv/space_to_depth.h"
 
 #include "device/cuda/kernel/map.h"
 
-/* A thread writes a vector of channels. 32 bits count them: more take 64 GiB. */
+/* A thread makes a vector of 16 bytes of dst per turn. 32 bits count these vectors:
+ * more would take 64 GiB. */
 template <typename T>
-__global__ static void fold(int64_t n, fire_gpu_space_to_depth_t f, const float *src,
-                            T *dst)
+__global__ static void space_to_depth(int64_t n, fire_gpu_space_to_depth_t f,
+                                      const float *src, T *dst)
 {
     unsigned vectors = (unsigned)f.pitch / fire_vector<T>::N;
     unsigned square  = (unsigned)(f.factor * f.factor);
@@ -40,14 +42,15 @@ fire_status_t fire_gpu_space_to_depth(fire_stream_t *s, fire_dtype_t dtype,
     int64_t n = f->rows * f->out[0] * f->out[1] * f->pitch;
 
     FIRE_WITH_TYPE(dtype, T,
-                   return FIRE_LAUNCH(s, n / fire_vector<T>::N, fold<T>,
+                   return FIRE_LAUNCH(s, n / fire_vector<T>::N, space_to_depth<T>,
                                       n / fire_vector<T>::N, *f, src, (T *)dst))
     return FIRE_OK;
 }
 
+/* A thread makes one element of dst per turn. */
 template <typename T>
-__global__ static void unfold(int64_t n, fire_gpu_space_to_depth_t f, const T *src,
-                              bool add, float *dst)
+__global__ static void depth_to_space(int64_t n, fire_gpu_space_to_depth_t f,
+                                      const T *src, bool add, float *dst)
 {
     FIRE_GRID_STRIDE (i, n) {
         int     x   = (int)(i % f.in[1]) + f.before[1];
@@ -68,7 +71,8 @@ fire_status_t fire_gpu_depth_to_space(fire_stream_t *s, fire_dtype_t dtype,
 {
     int64_t n = f->rows * f->channels * f->in[0] * f->in[1];
 
-    FIRE_WITH_TYPE(dtype, T,
-                   return FIRE_LAUNCH(s, n, unfold<T>, n, *f, (const T *)src, add, dst))
+    FIRE_WITH_TYPE(
+        dtype, T,
+        return FIRE_LAUNCH(s, n, depth_to_space<T>, n, *f, (const T *)src, add, dst))
     return FIRE_OK;
 }

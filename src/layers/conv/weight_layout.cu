@@ -1,8 +1,10 @@
+/* weight_layout.cu - see weight_layout.h. */
 #include "layers/conv/weight_layout.h"
 
 #include "device/cuda/launch.h"
 
-/* Threads follow dst; the taps of a channel, few, are read from as many places. */
+/* A thread makes one element of dst per turn, so that writes are contiguous; neighbours
+ * read the few taps of a channel from as many rows of src. */
 template <typename T>
 __global__ static void gather(int64_t n, unsigned channels, unsigned taps, const T *src,
                               bool add, float *dst)

@@ -1,7 +1,9 @@
+/* window.c - see window.h. */
 #include "layers/conv/window.h"
 
-/* The fields of one property: stem_h/stem_w (2-D only) or a list of 0, 1 or `axes`
- * values; `otherwise` where nothing is given (-1: something must be). */
+/* The fields of one property: stem_h and stem_w (two axes only), or a list of 0, 1 or
+ * `axes` values. otherwise: the default, -1 if there is none; least: the smallest valid
+ * value */
 typedef struct setting {
     const char     *name, *stem;
     bool            has_hw;
@@ -41,7 +43,8 @@ static fire_status_t read_setting(const setting_t *s, int axes, int64_t *value)
     return FIRE_OK;
 }
 
-/* Sizes that follow, as products with it, then fit into an int64_t. */
+/* Limit the kernel's elements, so that products of sizes with it fit into an
+ * int64_t. */
 static fire_status_t check_kernel(int axes, const int64_t *kernel)
 {
     int64_t taps = 1;
@@ -140,7 +143,7 @@ static bool advance(int axes, const int64_t *limit, int64_t *index)
     return false;
 }
 
-/* Places along the last axis that this tap finds inside of the image. */
+/* The places along the last axis that see the image through this tap. */
 static void begin_tap(fire_window_rows_t *r)
 {
     const fire_window_t *w      = r->w;

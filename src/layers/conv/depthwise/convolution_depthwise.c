@@ -1,5 +1,5 @@
-/* convolution_depthwise.c - what forks call a Convolution with group: channels, which
- * need not be said then. */
+/* convolution_depthwise.c - ConvolutionDepthwise, a layer of several Caffe forks:
+ * Convolution with `group` set to the number of channels. */
 #include "layers/conv/conv.h"
 
 static fire_status_t depthwise_setup(fire_layer_t *l)

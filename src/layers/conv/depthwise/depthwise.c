@@ -1,6 +1,7 @@
-/* depthwise.c - depthwise convolution in the plane: every output channel looks at one
- * input channel. Matrix products would have a single row; instead rows of the image are
- * multiplied and added, tap by tap, which vectorises along the row. */
+/* depthwise.c - Convolution's kernel "direct": depthwise convolution of two axes on
+ * plain arrays, where every output channel reads one input channel. Matrix products
+ * would have a single row; instead, rows of the image are multiplied by a tap and
+ * added, which the compiler vectorises along the row. One thread. */
 #include <string.h>
 
 #include "base/vector.h"
@@ -12,9 +13,9 @@ enum {
     LANES     = 16, /* partial sums of a dot product, added in a fixed order */
 };
 
-/* The taps of one row of the kernel: tap k meets places first[k] ... end[k] - 1 of a row
- * of results, at element from[k] + place * stride of a row of inputs. All of them meet
- * places begin ... stop - 1. */
+/* The taps of one row of the kernel: through tap k, places first[k] ... end[k] - 1 of a
+ * row of results read element from[k] + place * stride of a row of inputs. Places begin
+ * ... stop - 1 read through all taps. */
 typedef struct taps {
     int     n;
     int64_t stride, begin, stop;
@@ -24,8 +25,8 @@ typedef struct taps {
 typedef struct plane {
     int64_t taps, stride, pad, dilation; /* along the height */
     int64_t in[2], out[2];
-    taps_t  forth; /* from the image to the map */
-    taps_t  back;  /* from the map to the image, for stride 1 */
+    taps_t  forth; /* results: the map, inputs: the image */
+    taps_t  back;  /* results: the image, inputs: the map; for stride 1 */
 } plane_t;
 
 static const char *depthwise_declines(const fire_layer_t *l)
@@ -42,7 +43,8 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* sign -1 for the way back: what tap k added to the right, it takes from the left. */
+/* sign: 1 from image to map, -1 from map to image, where offsets have the opposite
+ * sign. */
 static taps_t make_taps(const fire_window_t *w, int sign, int64_t in, int64_t out)
 {
     taps_t t = {.n = (int)w->kernel[1], .stride = w->stride[1], .stop = out};
@@ -76,7 +78,7 @@ static plane_t make_plane(const fire_conv_t *c)
                      .back     = make_taps(w, -1, out[1], in[1])};
 }
 
-/* The image row that tap row `tap` meets at output row `row`, or -1. */
+/* The image row that output row `row` reads through tap row `tap`; -1: padding. */
 static int64_t image_row(const plane_t *p, int64_t row, int64_t tap)
 {
     int64_t at = row * p->stride - p->pad + tap * p->dilation;
@@ -84,8 +86,9 @@ static int64_t image_row(const plane_t *p, int64_t row, int64_t tap)
     return at >= 0 && at < p->in[0] ? at : -1;
 }
 
-/* y[i] += sum of w[k] * x[from[k] + i * stride] where all taps meet; inlined with a
- * constant number of taps and stride, so that i runs in vectors. */
+/* y[i] += sum over k of w[k] * x[from[k] + i * stride], for the places that read
+ * through all taps. Inlined with a constant number of taps and stride, so that i is
+ * vectorised. */
 __attribute__((always_inline)) static inline void
 add_inside(int n, int64_t stride, const taps_t *t, const float *restrict w,
            const float *restrict x, float *restrict y)
@@ -103,7 +106,7 @@ add_inside(int n, int64_t stride, const taps_t *t, const float *restrict w,
     }
 }
 
-/* One row of results: add what one row of taps finds in one row of inputs. */
+/* Add to one row of results the products of one row of taps with one row of inputs. */
 FIRE_VECTOR static void add_row(const taps_t *t, const float *restrict w,
                                 const float *restrict x, float *restrict y)
 {
@@ -124,7 +127,7 @@ FIRE_VECTOR static void add_row(const taps_t *t, const float *restrict w,
     }
 }
 
-/* Back to the image through a stride, where results lie apart. */
+/* From the map to the image with a stride: results are not contiguous. */
 static void spread_row(const taps_t *t, const float *w, const float *dy, float *dx)
 {
     for (int k = 0; k < t->n; k++)
@@ -132,7 +135,7 @@ static void spread_row(const taps_t *t, const float *w, const float *dy, float *
             dx[t->from[k] + i * t->stride] += w[k] * dy[i];
 }
 
-/* Adds the products of n elements to LANES sums; a tail counts as if padded. */
+/* Add the products of n elements to LANES sums, element i to sum i % LANES. */
 __attribute__((always_inline)) static inline void dot_inside(int64_t n, int64_t stride,
                                                              const float *restrict x,
                                                              const float *restrict dy,
@@ -149,7 +152,7 @@ __attribute__((always_inline)) static inline void dot_inside(int64_t n, int64_t 
     memcpy(sums, part, sizeof(part));
 }
 
-/* part[k]: sums of tap k's products, to be added up when the plane is done. */
+/* part[k]: LANES partial sums of tap k's gradient, added up when the plane is done. */
 FIRE_VECTOR static void dot_row(const taps_t *t, const float *restrict x,
                                 const float *restrict dy, float (*restrict part)[LANES])
 {

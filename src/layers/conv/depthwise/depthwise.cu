@@ -1,6 +1,8 @@
-/* depthwise.cu - Convolution in the plane where every output channel looks at one input
- * channel: too little work per value for matrix products. Every thread makes one number;
- * gradients of weights are sums over images and places. */
+/* depthwise.cu - Convolution's kernel "direct" on the GPU: depthwise convolution of two
+ * axes in float32, where every output channel reads one input channel: too little work
+ * per value for matrix products. A thread makes one element of y or of dx, with all its
+ * taps; a gradient of a weight is a sum over images and places, by a block
+ * (fire_sum_rows()). */
 #include "layers/epilogue.h"
 #include "device/cuda/kernel/each.h"
 #include "layers/conv/conv.h"
@@ -15,6 +17,8 @@ static const char *depthwise_cuda_declines(const fire_layer_t *l)
     return l->ctx->precision != FIRE_F32 || l->ctx->tf32 ? "is for float32" : NULL;
 }
 
+/* Passed to kernels by value. Arrays are plain: x (images, group, in), y (images, group
+ * * copies, out), weights (group * copies, kernel). */
 struct depthwise {
     int64_t images, group, copies; /* copies: output channels of an input channel */
     int     in[2], out[2], kernel[2], stride[2], pad[2], dilation[2];
@@ -39,8 +43,9 @@ static depthwise describe(const fire_layer_t *l)
     return d;
 }
 
-/* Place of the image, along one axis, that tap `tap` meets at place `at` of the map; -1:
- * none. And the place of the map where it meets `at` of the image. */
+/* Along one axis, the place of the image that place `at` of the map reads through tap
+ * `tap`; -1: padding. And the place of the map that reads place `at` of the image; -1:
+ * none. */
 __device__ static int image_place(const depthwise &d, int axis, int at, int tap)
 {
     int x = at * d.stride[axis] - d.pad[axis] + tap * d.dilation[axis];
@@ -106,7 +111,7 @@ static fire_status_t to_image(fire_stream_t *s, depthwise d, const float *dy,
     });
 }
 
-/* Adds to dw. */
+/* dw += the gradient of the weights. */
 static fire_status_t to_weights(fire_stream_t *s, depthwise d, const float *x,
                                 const float *dy, float *dw)
 {

@@ -1,9 +1,13 @@
+/* small.cu - forward, and backward to the input. A block makes a few output channels of
+ * one image: its threads are (pair of channels, row, strip of WIDE places, share of the
+ * sum). */
 #include "layers/conv/small/small_tile.h"
 
 enum { THREADS = 256, SHARED = FIRE_SMALL_SHARED };
 
-/* Weights of the block's channels: [out][chunk][K * K], or [chunk][out][K * K] for BACK;
- * either way what is read for an outer index lies in a row. */
+/* Load the weights of the block's channels to shared memory as (out, chunk, K * K) or,
+ * for BACK, (chunk, out, K * K): the order in which they are contiguous in global
+ * memory. */
 template <int K, bool BACK>
 __device__ static void load_weights(const fire_small_plan_t &p, const float *weights,
                                     int first, int channel, int channels, float *to)
@@ -22,7 +26,9 @@ __device__ static void load_weights(const fire_small_plan_t &p, const float *wei
     });
 }
 
-/* What a thread is to make: strip, row, two channels; `part`: its share of the sum. */
+/* What a thread makes: strip `strip` of row h of channels 2 pair and 2 pair + 1; it
+ * adds input channels part, part + split ... is_one: there is such a task for this
+ * thread */
 struct task {
     int  part, strip, h, pair;
     bool is_one;
@@ -42,6 +48,8 @@ __device__ static task task_of(const fire_small_plan_t &p, int i)
     return t;
 }
 
+/* Add the products of `channels` input channels in shared memory to the thread's
+ * sums. */
 template <int K, int WIDE, bool BACK>
 __device__ static void add_channels(const fire_small_plan_t &p, const task &t,
                                     int channels, const float *planes,
@@ -72,7 +80,9 @@ __device__ static void add_channels(const fire_small_plan_t &p, const task &t,
         }
 }
 
-/* Four at once where rows allow it: neighbouring threads are far from each other. */
+/* Store 16 bytes at a time where rows are aligned: neighbouring threads store far from
+ * each other, so that single stores would not be combined. left: places to the end of
+ * the row */
 template <int WIDE>
 __device__ static void store_strip(int width, int left, const float *v, float *to)
 {
@@ -107,7 +117,7 @@ __device__ static void store(const fire_small_plan_t &p, const task &t, int firs
     }
 }
 
-/* A block for some output channels (x) of an image (y). */
+/* Block (x, y): 2 * p.pairs output channels from x * 2 * p.pairs on, of image y. */
 template <int K, int WIDE, bool BACK>
 __global__ static void __launch_bounds__(THREADS, 2)
     convolve(const fire_small_plan_t p, const float *x, const float *weights,

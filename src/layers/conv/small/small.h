@@ -1,8 +1,10 @@
-/* small.h - Convolution of small images in float32, strides 1, without columns: a few
- * channels of an image and of the weights lie in shared memory at a time, and a thread
- * makes WIDE neighbours of a row for two output channels. Gradients of the input are the
- * same convolution with channels swapped and windows turned round. Threads that share a
- * result add in a fixed order. */
+/* small.h - convolution of small images on the GPU, in float32 with stride 1, without
+ * columns in memory. A block loads a few channels of an image and of the weights into
+ * shared memory; a thread makes WIDE neighbours of a row for two output channels. The
+ * gradient of the input is the same convolution with channels swapped and windows
+ * rotated by 180 degrees. Threads that share a sum add in a fixed order: the same bits
+ * on every run. Made for LeNet, where library kernels take longer to start than to
+ * run. */
 #ifndef FIRE_LAYERS_CONV_SMALL_SMALL_H
 #define FIRE_LAYERS_CONV_SMALL_SMALL_H
 #include "device/cuda/cuda.h"
@@ -11,17 +13,18 @@ FIRE_BEGIN_C
 /* A convolution from `in` to `out` channels of planes, windows of kernel x kernel. */
 typedef struct fire_gpu_small {
     int  images, in, out, kernel;
-    int  from[2], to[2], pad[2]; /* height and width of planes */
-    bool relu;
+    int  from[2], to[2], pad[2]; /* height and width: of x, of y; zeros around x */
+    bool relu;                   /* y = max(y, 0) in the end */
 } fire_gpu_small_t;
 
-/* y = relu(weights * x + bias), bias NULL for none. back: weights are those of the
- * convolution whose gradient this is, (in, out, kernel, kernel). */
+/* y = relu(weights * x + bias), bias NULL for none. x: (images, in, from), y: (images,
+ * out, to), weights: (out, in, kernel, kernel). back: compute the gradient of an input;
+ * weights are those of that convolution, (in, out, kernel, kernel). */
 fire_status_t fire_gpu_small_run(fire_stream_t *s, const fire_gpu_small_t *c, bool back,
                                  const float *x, const float *weights,
                                  const float *bias, float *y);
-/* Where gradients of the weights and the bias go; add: to what is there. bias: NULL if it
- * is not wanted. */
+/* Where to store the gradients of weights and bias (NULL: not wanted); add_: += not
+ * =. */
 typedef struct fire_gpu_small_to {
     float *weights, *bias;
     bool   add_weights, add_bias;

@@ -1,5 +1,6 @@
-/* small_cuda.c - Convolution of small images in float32: for what takes longer to start
- * than to do. */
+/* small_cuda.c - Convolution's kernel "small", for small images of few channels in
+ * float32, as in LeNet. Where both gradients are wanted, that of the weights runs on
+ * the side queue. */
 #include "layers/conv/small/small.h"
 
 #include "device/cuda/kernel/channel_sum.h"
@@ -55,7 +56,7 @@ static fire_gpu_small_t shape_of(const fire_layer_t *l)
     return s;
 }
 
-/* From the map to the image. */
+/* The convolution from dy to dx. */
 static fire_gpu_small_t reverse_of(const fire_layer_t *l)
 {
     fire_gpu_small_t s = shape_of(l), r = s;
@@ -87,7 +88,8 @@ static fire_status_t conv_small_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* dy before a ReLU that follows; the bias's gradient comes with the weights', if it can. */
+/* dy: the gradient before an absorbed ReLU. The bias's gradient is computed together
+ * with that of the weights unless the ReLU's pass over dy already sums it. */
 static fire_status_t backward_pair(fire_layer_t *l, int k)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);

@@ -1,38 +1,42 @@
-/* small_tile.h - what kernels of small convolutions share: how work is cut, and planes in
- * shared memory. Index arithmetic is kept short: it is most of the work here. */
+/* small_tile.h - what the kernels of small convolutions share: how work is cut over
+ * blocks and threads, and loading planes into shared memory. Index arithmetic is most
+ * of the work here, so it avoids divisions. */
 #ifndef FIRE_LAYERS_CONV_SMALL_SMALL_TILE_H
 #define FIRE_LAYERS_CONV_SMALL_SMALL_TILE_H
 #include "device/cuda/kernel/divide.h"
 #include "device/cuda/kernel/lanes.h"
 #include "layers/conv/small/small.h"
 
-enum { FIRE_SMALL_SHARED = 12288 }; /* floats that a block has */
+enum { FIRE_SMALL_SHARED = 12288 }; /* floats of shared memory of a block: 48 KiB */
 
+/* Made on the host, passed to kernels by value. */
 typedef struct fire_small_plan {
     fire_gpu_small_t c;
     int              strips;     /* WIDE elements each, in a row of the result */
     int              row, plane; /* floats of a row and of a plane in shared memory */
     int              padded;     /* rows of a plane */
-    int              pairs;      /* of output channels in a block */
-    int              chunk;      /* input channels at a time */
+    int              pairs;      /* pairs of output channels in a block */
+    int              chunk;      /* input channels in shared memory at a time */
     int              split;      /* threads that share a sum: 1, 2, 4 ... 32 */
     int              threads;    /* of a block */
     fire_divisor_t   by_padded, by_taps;
 } fire_small_plan_t;
 
+/* n / of, rounded up. */
 static inline int fire_small_pieces(int n, int of)
 {
     return (n + of - 1) / of;
 }
 
-/* Twelve or eight at a time, by what is wasted at the end of a row. */
+/* WIDE, places of a strip: 12 or 8, whichever wastes less at the end of a row. */
 static inline int fire_small_wide(int width)
 {
     return fire_small_pieces(width, 12) * 12 <= fire_small_pieces(width, 8) * 8 ? 12
                                                                                 : 8;
 }
 
-/* As many as waste fewest channels in the last block. */
+/* Pairs of a block, up to `most`: those that leave the fewest channels unused in the
+ * last block. */
 static inline int fire_small_pairs(int channels, int most)
 {
     int best = 1, least = channels + 1;
@@ -48,8 +52,8 @@ static inline int fire_small_pairs(int channels, int most)
     return best;
 }
 
-/* Rows begin at multiples of 16 bytes, and eight of them in different banks; so do
- * neighbouring planes. */
+/* The layout of planes in shared memory. Rows begin at multiples of 16 bytes, and eight
+ * successive rows, as well as neighbouring planes, in different banks. */
 static inline fire_small_plan_t fire_small_shape(const fire_gpu_small_t *c)
 {
     int               wide = fire_small_wide(c->to[1]), floats;
@@ -64,13 +68,14 @@ static inline fire_small_plan_t fire_small_shape(const fire_gpu_small_t *c)
     return p;
 }
 
-/* Even shares of the input channels, each at most `most`. */
+/* Cut the input channels into chunks of about equal size, at most `most`. */
 static inline void fire_small_cut(fire_small_plan_t *p, int most)
 {
     p->chunk = fire_small_pieces(p->c.in, fire_small_pieces(p->c.in, most));
 }
 
-/* Threads for `items` sums of `work` each. */
+/* Threads of a block for `items` sums of `work` terms each: sums are split over 2, 4
+ * ... threads as long as the block has room. */
 static inline void fire_small_share(fire_small_plan_t *p, int work, int items,
                                     int threads)
 {
@@ -80,8 +85,8 @@ static inline void fire_small_share(fire_small_plan_t *p, int work, int items,
     p->threads = fire_small_pieces(p->split * items, 32) * 32;
 }
 
-/* to[i] = from(i) for i < n, by all threads of a block; many are on their way before the
- * first is waited for. */
+/* to[i] = from(i) for i < n, by all threads of a block. Each loads 8 elements before it
+ * stores the first, so that their latencies overlap. */
 template <typename F>
 __device__ static inline void fire_small_fill(int n, float *to, F from)
 {
@@ -105,7 +110,7 @@ __device__ static inline void fire_small_fill(int n, float *to, F from)
     }
 }
 
-/* The same for `rows` rows of `width`, each by a warp: to[place(row) + w] = from(row, w). */
+/* The same for rows, each by one warp: to[place(row) + w] = from(row, w), w < width. */
 template <typename Place, typename F>
 __device__ static inline void fire_small_rows(int rows, int width, float *to,
                                               Place place, F from)
@@ -126,7 +131,7 @@ __device__ static inline void fire_small_rows(int rows, int width, float *to,
         }
 }
 
-/* Planes of some channels with zeros around them. */
+/* Load planes of x into shared memory, with zeros around them. */
 __device__ static inline void fire_small_load(const fire_small_plan_t &p,
                                               const float *x, int planes, float *to)
 {
@@ -149,7 +154,7 @@ __device__ static inline void fire_small_load(const fire_small_plan_t &p,
         });
 }
 
-/* N neighbours, from a multiple of four on. */
+/* N neighbours loaded 16 bytes at a time; from: aligned to 16 bytes. */
 template <int N> struct fire_strip {
     float v[(N + 3) / 4 * 4];
 
@@ -166,7 +171,8 @@ template <int N> struct fire_strip {
     }
 };
 
-/* Sums over `split` neighbouring threads, a power of two. */
+/* Add v[0 ... N - 1] over groups of `split` neighbouring threads, a power of two; all
+ * of a group get the sums. */
 template <int N> __device__ static inline void fire_small_sum(int split, float *v)
 {
     for (int lane = split / 2; lane > 0; lane /= 2)
@@ -175,7 +181,7 @@ template <int N> __device__ static inline void fire_small_sum(int split, float *
             v[i] += __shfl_xor_sync(0xffffffffu, v[i], lane);
 }
 
-/* Call with K and WIDE as constants. */
+/* Compile a statement for each K (3, 5) and WIDE (12, 8), and run the right one. */
 #define FIRE_SMALL_DISPATCH(c, K, WIDE, ...)           \
     if ((c)->kernel == 3) {                            \
         constexpr int K = 3;                           \

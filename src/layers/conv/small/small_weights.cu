@@ -1,11 +1,11 @@
 /* small_weights.cu - gradients of the weights and the bias of a small convolution. A
- * thread has a row of two windows, for output channels that are neighbours; blocks add up
- * some images, and what they leave is added up in the end. */
+ * thread sums one row of taps for two neighbouring output channels; a block sums some
+ * images and leaves partial sums, which a second kernel adds in order. */
 #include "layers/conv/small/small_tile.h"
 
 enum { THREADS = 512, SHARED = FIRE_SMALL_SHARED, BLOCKS = 128 /* worth having */ };
 
-/* Gradients of the block's channels, in rows of whole strips. */
+/* Load dy of the block's channels into shared memory, rows padded to whole strips. */
 __device__ static void load_gradients(const fire_small_plan_t &p, const float *dy,
                                       int channels, int row, float *to)
 {
@@ -16,7 +16,8 @@ __device__ static void load_gradients(const fire_small_plan_t &p, const float *d
         [&](int i, int w) { return i < last && w < width ? dy[i * width + w] : 0.0f; });
 }
 
-/* Row r of the windows of channel c, two output channels; `part`: its share of rows. */
+/* What a thread sums: tap row r of input channel c, for output channels 2 pair and 2
+ * pair + 1; it adds image rows part, part + split ... is_one: there is such a task */
 struct task {
     int  part, r, c, pair;
     bool is_one;
@@ -37,7 +38,7 @@ __device__ static task task_of(const fire_small_plan_t &p, int channels, int i)
     return t;
 }
 
-/* sum[o][K] is the bias's. */
+/* Add the products of one image; sum[o][K] is the gradient of the bias. */
 template <int K, int WIDE>
 __device__ static void add_image(const fire_small_plan_t &p, const task &t,
                                  bool has_bias, const float *planes, const float *dy,
@@ -81,7 +82,8 @@ __device__ static void store(const fire_small_plan_t &p, const task &t, int out,
     }
 }
 
-/* A block for some output channels (x), images (y) and input channels (z). */
+/* Block (x, y, z): 2 * p.pairs output channels, `images` images, p.chunk input
+ * channels. partial: (y, weights then bias) */
 template <int K, int WIDE>
 __global__ static void __launch_bounds__(THREADS)
     gradients(const fire_small_plan_t p, int images, const float *x, const float *dy,
@@ -111,6 +113,7 @@ __global__ static void __launch_bounds__(THREADS)
                  partial + blockIdx.y * (int64_t)p.c.out * (p.c.in * K * K + 1));
 }
 
+/* A thread adds the partial sums of one gradient, in order. n: weights and bias */
 __global__ static void add_up(int64_t weights, int64_t n, int parts,
                               const float *partial, const fire_gpu_small_to_t to)
 {
@@ -126,7 +129,7 @@ __global__ static void add_up(int64_t weights, int64_t n, int parts,
     }
 }
 
-/* Gradients take at most half of shared memory. */
+/* dy takes at most half of shared memory, planes of x the rest. */
 static fire_small_plan_t plan_of(const fire_gpu_small_t *c)
 {
     fire_small_plan_t p   = fire_small_shape(c);

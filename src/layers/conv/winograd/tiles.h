@@ -10,9 +10,7 @@ enum {
     FIRE_WINO_LARGE = 8, /* alpha: places along the edge of a tile */
     FIRE_WINO_SMALL = 4, /* the same of 3x3 taps, on small maps and in bfloat16 */
     FIRE_WINO_EDGE  = 6, /* most taps or outputs along the edge of a tile */
-    FIRE_WINO_ROWS =
-        12, /* rows of a product at a time: the sums that fit into registers
-                           * together with the factors */
+    FIRE_WINO_ROWS  = 12 /* rows of a product at a time: sums that fit into registers */
 };
 
 /* One pass over a convolution: forward from x to y, or backward from dy to dx. That is
@@ -35,9 +33,9 @@ fire_wino_pass_t fire_wino_pass_make(const fire_winograd_t *c, bool back, int ti
 /* A tile of an image: rows y0 ... y1 - 1 and columns x0 ... x1 - 1 of it are inside the
  * image, the others count as zero. Offsets are in places of 16 channels. */
 typedef struct fire_wino_tile {
-    int64_t width,
-        corner; /* places of an image row; offset of the tile's first place */
-    int y0, y1, x0, x1;
+    int64_t width;  /* places of a row of the image */
+    int64_t corner; /* offset of the tile's first place */
+    int     y0, y1, x0, x1;
 } fire_wino_tile_t;
 
 /* What tile t reads and writes, in the first block of channels of its image. */
