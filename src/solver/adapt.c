@@ -1,11 +1,11 @@
-/* adapt.c - a rate of its own for every layer, for large batches:
+/* adapt.c - a learning rate per layer, for large batches (LARS, You et al. 2017; LARC):
  *
- *   trust = eta |w| / (|g| + decay |w|)
+ *   trust = eta |w| / (|g| + decay |w|)     eta: adapt_eta, the trust coefficient
  *   lars    rate * trust
  *   larc    min(rate, trust): never more than without it
  *
- * Vectors (biases, scales) keep the common rate, as is usual: their norms say little.
- * Norms are summed in one fixed order, so that all workers find the same. */
+ * Biases and scales (blobs with one axis) keep the common rate, as is usual. Norms are
+ * summed in a fixed order, so all workers get the same rate. */
 #include <math.h>
 #include <string.h>
 

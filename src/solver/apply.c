@@ -1,5 +1,5 @@
-/* apply.c - gradients clipped and applied, on the CPU at once, on a GPU collected first
- * so that one launch serves many parameters. */
+/* apply.c - clips gradients and applies them. A CPU updates a parameter when it is told
+ * to; for a GPU updates are collected, so that one kernel updates many parameters. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@ static fire_place_t place_of(const fire_solver_t *s)
     return s->net->ctx.place;
 }
 
-/* Sum in blocks of fixed length, so that the result does not depend on who adds. */
+/* Summed in blocks of fixed length: the result does not depend on the instruction
+ * set. */
 static double sum_of_squares(const float *x, int64_t n)
 {
     double sum = 0;
@@ -74,7 +75,7 @@ static fire_status_t norm_on_gpu(fire_solver_t *s, double *sum_p)
     return fire_update_squares_gpu(s->net->ctx.stream, s->batch, n, sum_p);
 }
 
-/* Clipping sees the gradient as it is, still summed over iter_size passes. */
+/* Caffe clips the sum over iter_size passes, before it is divided by their number. */
 fire_status_t fire_solver_clip(fire_solver_t *s)
 {
     double sum = 0, norm;
@@ -92,8 +93,9 @@ fire_status_t fire_solver_clip(fire_solver_t *s)
     return FIRE_OK;
 }
 
-/* Lanes left their part of a running statistic in the diff: decay^iter_size of the old
- * value, plus the mean over lanes of what they saw. */
+/* A running statistic of BatchNorm, with several lanes: each has added what it saw to
+ * the diff, and the new value is decay^iter_size * old + mean over lanes. With one lane
+ * the layer has updated it already. */
 static fire_status_t update_statistic(fire_solver_t *s, const fire_param_t *p,
                                       int64_t first, int64_t n)
 {
@@ -113,7 +115,7 @@ static fire_status_t update_statistic(fire_solver_t *s, const fire_param_t *p,
     return FIRE_OK;
 }
 
-/* What does not depend on the parameter. */
+/* Settings that are the same for all parameters. */
 static fire_update_t common(const fire_solver_t *s)
 {
     const Caffe__SolverParameter *p = s->param;
@@ -131,7 +133,8 @@ static fire_update_t common(const fire_solver_t *s)
                            .literal    = s->literal};
 }
 
-/* Threads share long parameters; each element is on its own. */
+/* Threads share long parameters. Elements are independent, so any cut gives the same
+ * bits. */
 static void apply(const fire_rule_t *rule, const fire_update_t *u)
 {
     FIRE_PARALLEL_PIECES(i, u->n, FIRE_GRAIN)

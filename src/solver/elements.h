@@ -1,9 +1,11 @@
-/* elements.h - the update rules, one element at a time, for the CPU and for GPU kernels
- * alike. g comes in as the gradient and leaves as what was subtracted from w.
+/* elements.h - the update rules for one element, the same source for the CPU and for
+ * GPU kernels. w: weight; g: in the gradient, out what was subtracted from w; h:
+ * history.
  *
- * Products that Caffe adds through BLAS axpy are fused multiply-adds there, so they are
- * here. It calls powf for squares and roots and scales gradients twice: what is
- * `literal` does so too. */
+ * Caffe adds products with BLAS axpy, which uses fused multiply-adds; so does this
+ * (fmaf). Caffe also calls powf for squares and roots, and scales gradients twice. That
+ * is slower and differs in the last bit only, so it is done only if u->literal is
+ * set. */
 #ifndef FIRE_SOLVER_ELEMENTS_H
 #define FIRE_SOLVER_ELEMENTS_H
 #include <math.h>
@@ -13,7 +15,7 @@
 
 FIRE_EVERYWHERE float fire_element_square(const fire_update_t *u, float x)
 {
-    volatile float two; /* or the compiler makes a product of it, which powf is not */
+    volatile float two; /* keeps the compiler from turning powf into a product */
 
     if (!u->literal) return x * x;
     two = 2;
@@ -25,7 +27,8 @@ FIRE_EVERYWHERE float fire_element_root(const fire_update_t *u, float x)
     return u->literal ? powf(x, 0.5f) : sqrtf(x);
 }
 
-/* Scaled (clipping, 1/iter_size) and regularised. */
+/* The gradient that a rule applies: scaled (clipping, 1 / iter_size) and regularised,
+ * g + decay * w (L2) or g + decay * sign(w) (L1). */
 FIRE_EVERYWHERE float fire_element_gradient(const fire_update_t *u, float g, float w)
 {
     if (u->scale != 1) g *= u->scale;

@@ -1,5 +1,5 @@
 /* lr.c - the learning rate as a function of the iteration: Caffe's seven policies and
- * cosine, then FireCaffe's scaling and warm-up for large batches.
+ * cosine, multiplied by scale_lr and the warm-up for large batches.
  *
  *   fixed      base
  *   step       base * gamma ^ floor(iter / stepsize)
@@ -40,7 +40,7 @@ static float policy_inv(fire_solver_t *s)
            powf(1.0f + s->param->gamma * (float)s->iter, -s->param->power);
 }
 
-/* Moves on at most one step per call, as Caffe does. */
+/* At most one step per call, as in Caffe: two equal stepvalues take two iterations. */
 static float policy_multistep(fire_solver_t *s)
 {
     if ((size_t)s->current_step < s->param->n_stepvalue &&
@@ -84,7 +84,8 @@ static const policy_t policies[] = {
     {"sigmoid", policy_sigmoid}, {"cosine", policy_cosine},
 };
 
-/* From warmup_ratio of the rate up to all of it, in a straight line. */
+/* rate * scale_lr, times a factor that rises linearly from warmup_ratio to 1 over the
+ * first warmup_iter iterations. */
 static float large_batch(const fire_solver_t *s, float rate)
 {
     const Caffe__FireParameter *f = s->param->fire;

@@ -1,13 +1,13 @@
 /* rule.h - what all update rules share on the CPU: one pass over the elements.
  *
- * Each rule is compiled for plain x86-64, FMA and AVX-512; the bits are the same, since
- * fmaf() is exact however it is made. */
+ * Each rule is compiled for plain x86-64, for FMA and for AVX-512, and the loader picks
+ * one. All give the same bits, since fmaf() rounds once, in hardware or in software. */
 #ifndef FIRE_SOLVER_RULE_H
 #define FIRE_SOLVER_RULE_H
 #include "solver/elements.h"
 #include "solver/solver.h"
 
-/* By what a machine can do, not by its maker's name: others have AVX-512 too. */
+/* Selected by instruction set, not by processor model. Sanitizers do not support it. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #    define FIRE_CLONES
 #elif defined(__x86_64__) && defined(__GNUC__)
@@ -16,10 +16,11 @@
 #    define FIRE_CLONES
 #endif
 
-/* The body of a rule's apply(), which is built for each processor, and of its literal(),
- * Caffe's rounding step by step, built once: run `call`, a function of elements.h, for
- * each element i. It sees c (the settings of the update), w and g (weights and gradients),
- * h and k (the first and the second history; k is NULL for a rule with one). */
+/* The body of a rule's apply(), which is built for each processor, and of its
+ * literal(), Caffe's rounding step by step, built once: run `call`, a function of
+ * elements.h, for each element i. It sees c (the settings of the update), w and g
+ * (weights and gradients), h and k (the first and the second history; k is NULL for a
+ * rule with one). */
 #define FIRE_RULE_PASS(u, literal_, call)                 \
     do {                                                  \
         fire_update_t c   = *(u);                         \

@@ -1,3 +1,4 @@
+/* solver.c - creates a solver, and the begin and end of its step. */
 #include "solver/solver.h"
 
 #include <math.h>

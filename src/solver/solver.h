@@ -1,9 +1,9 @@
 /* solver.h - from gradients to new weights: learning rate, clipping, regularisation,
  * the six update rules, and the state that a snapshot keeps.
  *
- * A step is begin(), update() for every span of every parameter once its gradient is
- * final, in any order, then end(). Spans let a trainer update what has arrived while
- * the rest is under way, or only its own share. */
+ * A step is begin(), then update() for every span of every parameter, in any order, as
+ * soon as its gradient is final, then end(). Spans let a trainer update what has been
+ * summed while the rest is under way, or only its own share of the weights. */
 #ifndef FIRE_SOLVER_SOLVER_H
 #define FIRE_SOLVER_SOLVER_H
 #include "net/net.h"
@@ -13,14 +13,14 @@ typedef struct fire_solver fire_solver_t;
 
 /* An update rule; rules.def lists them. */
 typedef struct fire_rule {
-    const char *type; /* as solver files spell it */
-    int         nhistory;
-    bool        no_momentum; /* refuses a momentum, as Caffe does */
+    const char *type;     /* as solver files spell it */
+    int         nhistory; /* arrays of the size of the weights that it keeps: 1 or 2 */
+    bool        no_momentum; /* a momentum is an error, as in Caffe */
     void (*apply)(const fire_update_t *u);
-    void (*literal)(const fire_update_t *u); /* in Caffe's own steps */
+    void (*literal)(const fire_update_t *u); /* rounds as Caffe does */
 } fire_rule_t;
 
-/* Rates per layer (adapt.c). */
+/* Learning rates per layer (adapt.c). */
 typedef enum fire_adapt {
     FIRE_ADAPT_NONE,
     FIRE_ADAPT_LARS,
@@ -32,21 +32,21 @@ struct fire_solver {
     fire_net_t                   *net;
     const fire_rule_t            *rule;
     fire_adapt_t                  adapt;
-    bool                          literal; /* `--kernel all=ref` or Adam=ref */
-    int64_t                       iter;
-    int                           current_step; /* of the multistep policy */
-    float                         rate;         /* of this iteration */
-    float                         clip_scale;
-    float                         correction; /* Adam's, of this iteration */
-    fire_blob_t                 **history;    /* [rule->nhistory][net->nparam] */
-    int                           lanes;      /* that statistics are averaged over */
-    fire_update_t                *batch;      /* [nparam + 1] GPU: not launched yet */
-    int                           nbatch;
+    bool    literal; /* `--kernel all=ref` or, say, Adam=ref: rounds as Caffe does */
+    int64_t iter;    /* iterations done */
+    int     current_step;   /* step and multistep: drops of the rate so far */
+    float   rate;           /* of this iteration, before lr_mult */
+    float   clip_scale;     /* gradients are multiplied by it; 1: not clipped */
+    float   correction;     /* Adam's bias correction of this iteration */
+    fire_blob_t  **history; /* [rule->nhistory][net->nparam] */
+    int            lanes;   /* that running statistics are means over */
+    fire_update_t *batch;   /* [nparam + 1] GPU: updates not launched yet */
+    int            nbatch;
 };
 
 fire_status_t fire_rule_find(const char *type, const fire_rule_t **rule_p);
 
-/* Rule, policy and numbers, before there is a net. */
+/* Check rule, policy and numbers of a solver file; needs no net. */
 fire_status_t fire_solver_check(const Caffe__SolverParameter *param);
 fire_status_t fire_solver_check_rate(const Caffe__SolverParameter *param);
 
@@ -58,25 +58,29 @@ void          fire_solver_destroy(fire_solver_t *solver); /* NULL is allowed */
 /* The learning rate of iteration solver->iter (before lr_mult). */
 float fire_solver_rate(fire_solver_t *solver);
 
-/* Settle the rate. clip(), where clip_gradients asks for it, comes before the first
- * update and wants all gradients final. With `adapt`, an update is of a whole
- * parameter. */
+/* begin() computes the iteration's rate. clip() is called before the first update(),
+ * when all gradients are final; it does nothing without clip_gradients. update() takes
+ * span [first, first + n) of parameter number `param`; with adapt (LARS, LARC) it must
+ * be the whole parameter. */
 fire_status_t fire_solver_begin(fire_solver_t *solver);
 fire_status_t fire_solver_clip(fire_solver_t *solver);
 fire_status_t fire_solver_update(fire_solver_t *solver, int param, int64_t first,
                                  int64_t n);
-/* Start what a GPU still has to do of the updates so far; after each group of them. */
+/* Launch the updates that are collected for a GPU: call it after each group of
+ * update(). */
 fire_status_t fire_solver_flush(fire_solver_t *solver);
 void          fire_solver_end(fire_solver_t *solver);
 
-/* Parts of an update: the rate of a layer; a sum of squares, by whom it may. */
+/* Parts of an update, for src/solver only: the rate of a layer (changes u->rate); the
+ * sum of x[i]^2, on the device of the net. */
 fire_status_t fire_adapt_find(const char *name, fire_adapt_t *adapt_p);
 fire_status_t fire_solver_adapt(const fire_solver_t *s, const fire_param_t *p,
                                 fire_update_t *u);
 fire_status_t fire_solver_squares(const fire_solver_t *s, float *x, int64_t n,
                                   double *sum_p);
 
-/* The state as Caffe keeps it, without the path of the weights that go with it. */
+/* To and from Caffe's SolverState: iteration, step and history. The caller adds the
+ * path of the model. `source` is the file's name, for messages. */
 fire_status_t fire_solver_save(const fire_solver_t *solver,
                                Caffe__SolverState **state_p);
 fire_status_t fire_solver_load(fire_solver_t *solver, const Caffe__SolverState *state,

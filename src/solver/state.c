@@ -1,4 +1,5 @@
-/* state.c - a solver's state to and from Caffe's SolverState message. */
+/* state.c - a solver's state to and from Caffe's SolverState message. History blobs are
+ * in Caffe's order: all first ones, [nparam], then all second ones. */
 #include "base/log.h"
 #include "model/blob_proto.h"
 #include "net/net_state.h"

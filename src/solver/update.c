@@ -1,5 +1,4 @@
-/* update.c - stands in for update.cu in builds without a GPU back end, where nothing
- * can ask for it. */
+/* update.c - replaces update.cu in builds without CUDA, where no net is on a GPU. */
 #include "solver/update.h"
 
 #ifndef FIRE_HAVE_CUDA

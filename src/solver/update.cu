@@ -1,18 +1,24 @@
-/* update.cu - the update rules on a GPU: all parameters in one launch, or in a few. */
+/* update.cu - the update rules on a GPU: one kernel updates up to MOST parameters.
+ *
+ * A block updates CHUNK elements of one parameter. Blocks are numbered through all
+ * parameters, and a block finds its parameter by binary search in first_block[]. */
 #include <string.h>
 
 #include "device/cuda/kernel/block.h"
 #include "solver/elements.h"
 
-/* What fits into the arguments of a kernel; CHUNK elements are one block's work. */
+/* MOST: parameters whose description fits into a kernel's arguments (4 KB); CHUNK:
+ * elements of one block. */
 enum { MOST = 64, CHUNK = 1024 };
 
+/* One parameter. */
 typedef struct segment {
     float  *w, *g, *h0, *h1;
     int64_t n;
     float   rate, mult, decay;
 } segment_t;
 
+/* The argument of the kernels. */
 typedef struct pack {
     fire_cuda_step_state_t state;
     fire_update_t          common;
