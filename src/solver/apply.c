@@ -14,8 +14,7 @@ static fire_place_t place_of(const fire_solver_t *s)
     return s->net->ctx.place;
 }
 
-/* Summed in blocks of fixed length: the result does not depend on the instruction
- * set. */
+/* Summed in blocks of fixed length, so that all workers get the same bits. */
 static double sum_of_squares(const float *x, int64_t n)
 {
     double sum = 0;
