@@ -1,3 +1,11 @@
+/* collective.c - runs a collective in simulated time. A message between two ranks:
+ *
+ *   both ends posted --latency--> READY --its pipe's flow carries it--> THROUGH
+ *       --the receiver's core copies or adds it--> TAKEN
+ *       --HOLD, BORROW: the last operand has come, the core adds all--> SUMMED
+ *
+ * Events at one moment are handled together; then the network's shares are computed
+ * anew and the times of THROUGH events change with them. */
 #include "sim/collective.h"
 
 #include <float.h>
@@ -5,215 +13,28 @@
 
 #include "base/alloc.h"
 #include "comm/exec/exec_state.h"
-#include "sim/event_queue.h"
-#include "sim/flow.h"
-#include "sim/traffic.h"
+#include "sim/collective_state.h"
 
-/* What can happen: a message may begin to flow, the next one of a pipe is through, a
- * rank has dealt with what it received, or with all that a SUM adds. */
-typedef enum event_kind { READY, THROUGH, TAKEN, SUMMED } event_kind_t;
-
-/* What happens within this part of the present is simultaneous: rounding. */
+/* Relative: events closer than this are simultaneous, they differ by rounding only. */
 static const double SAME = 1e-9;
-/* Rounding again: what is missing of a message that is through. */
+/* A message is through if less than this is missing, in bytes: rounding again. */
 static const double BYTE = 1e-3;
 
-typedef struct route {
-    const fire_wire_t *wire;
-    bool               lent;
-} route_t;
-
-typedef struct sim {
-    fire_traffic_t     t;
-    fire_flows_t       flows; /* a flow a pipe */
-    route_t           *route; /* likewise */
-    fire_event_queue_t events;
-    bool               mingle;
-    double            *busy;  /* [rank] until when it handles and adds messages */
-    double             crowd; /* times as long as on cores of its own */
-    double             now, event_time;
-} sim_t;
-
-static fire_sim_step_t *end_of(sim_t *s, int64_t message, bool out)
-{
-    const fire_sim_message_t *m = &s->t.message[message];
-
-    return &s->t.step[out ? m->out : m->in];
-}
-
-static bool is_its_round(const sim_t *s, const fire_sim_step_t *st)
-{
-    return s->t.chain[st->chain].round == st->round;
-}
-
-/* Chains open in blocks: the one that the first unfinished chain is in, and the next. */
-static bool is_open(const sim_t *s, const fire_sim_step_t *st)
-{
-    const fire_sim_chain_t *chain = &s->t.chain[st->chain];
-    const fire_sim_group_t *g     = &s->t.group[chain->group];
-
-    return g->front == g->end || chain->block <= s->t.chain[g->front].block + 1;
-}
-
-/* Keep the rank busy for so long; returns until when. */
-static double work(sim_t *s, int rank, double seconds)
-{
-    double begin = s->now > s->busy[rank] ? s->now : s->busy[rank];
-
-    if (seconds <= 0) return s->now;
-    return s->busy[rank] = begin + s->crowd * seconds;
-}
-
-/* Latency first, then bytes. */
-static fire_status_t depart_if_ready(sim_t *s, int64_t message)
-{
-    const fire_sim_message_t *m = &s->t.message[message];
-
-    if (!m->sent || !m->wanted) return FIRE_OK;
-    return fire_event_queue_push(&s->events,
-                                 (m->leaves > s->now ? m->leaves : s->now) +
-                                     s->route[m->pipe].wire->latency,
-                                 READY, message);
-}
-
-static fire_status_t post_out(sim_t *s, fire_sim_pipe_t *p)
-{
-    while (p->out_posted < p->end && p->out_posted - p->out_done < p->window &&
-           is_its_round(s, end_of(s, p->out_posted, true)) &&
-           is_open(s, end_of(s, p->out_posted, true))) {
-        fire_sim_message_t *m = &s->t.message[p->out_posted];
-
-        m->sent   = true;
-        m->leaves = work(s, s->t.step[m->out].rank, s->route[m->pipe].wire->overhead);
-        FIRE_TRY(depart_if_ready(s, p->out_posted++));
-    }
-    return FIRE_OK;
-}
-
-/* What goes straight into the buffer has to wait for its round. */
-static fire_status_t post_in(sim_t *s, fire_sim_pipe_t *p)
-{
-    while (p->in_posted < p->end && p->in_posted - p->in_done < p->window) {
-        const fire_sim_step_t *st = end_of(s, p->in_posted, false);
-
-        if (!is_open(s, st) || (st->kind == FIRE_RECV && !is_its_round(s, st))) break;
-        s->t.message[p->in_posted].wanted = true;
-        FIRE_TRY(depart_if_ready(s, p->in_posted++));
-    }
-    return FIRE_OK;
-}
-
-static fire_status_t take(sim_t *s, fire_sim_pipe_t *p)
-{
-    while (p->in_taken < p->in_posted && s->t.message[p->in_taken].arrived) {
-        const fire_sim_step_t *st    = end_of(s, p->in_taken, false);
-        const route_t         *route = &s->route[s->t.message[p->in_taken].pipe];
-        double                 cost  = route->wire->overhead;
-
-        if (!is_its_round(s, st)) break;
-        if (st->kind == FIRE_RECV_ADD) cost += st->bytes / route->wire->reduce;
-        if (st->kind == FIRE_RECV && route->lent)
-            cost += st->bytes / route->wire->bandwidth;
-        FIRE_TRY(fire_event_queue_push(&s->events, work(s, st->rank, cost), TAKEN,
-                                       p->in_taken++));
-    }
-    return FIRE_OK;
-}
-
-/* Enter rounds until one has something to wait for. */
-static void enter_rounds(sim_t *s, fire_sim_chain_t *chain, int64_t *first_p)
-{
-    *first_p = chain->next;
-    while (chain->left == 0 && chain->next < chain->end) {
-        *first_p     = chain->next;
-        chain->round = s->t.step[chain->next].round;
-        chain->holds = 0;
-        for (; chain->next < chain->end && s->t.step[chain->next].round == chain->round;
-             chain->next++) {
-            const fire_sim_step_t *st = &s->t.step[chain->next];
-
-            chain->left += st->message >= 0;
-            chain->holds += fire_step_is_held(st->kind);
-            if (st->kind == FIRE_SUM) chain->sum = chain->next;
-        }
-    }
-}
-
-/* Start what may be started of steps first ... end-1. */
-static fire_status_t post(sim_t *s, int64_t first, int64_t end)
-{
-    for (int64_t i = first; i < end; i++) {
-        const fire_sim_step_t *st = &s->t.step[i];
-        fire_sim_pipe_t       *p;
-
-        if (st->message < 0) continue;
-        p = &s->t.pipe[s->t.message[st->message].pipe];
-        if (fire_step_is_out(st->kind)) {
-            FIRE_TRY(post_out(s, p));
-        } else {
-            FIRE_TRY(post_in(s, p));
-            FIRE_TRY(take(s, p));
-        }
-    }
-    return FIRE_OK;
-}
-
-static bool is_done(const fire_sim_chain_t *chain)
-{
-    return chain->left == 0 && chain->next == chain->end;
-}
-
-/* A chain is done: if it was the last of its block, another block opens. */
-static fire_status_t open_block(sim_t *s, fire_sim_group_t *g)
-{
-    int before = s->t.chain[g->front].block;
-
-    while (g->front < g->end && is_done(&s->t.chain[g->front]))
-        g->front++;
-    if (g->front == g->end || s->t.chain[g->front].block == before) return FIRE_OK;
-    for (int64_t i = g->front; i < g->end; i++) {
-        if (s->t.chain[i].block > s->t.chain[g->front].block + 1) break;
-        FIRE_TRY(post(s, s->t.chain[i].first, s->t.chain[i].end));
-    }
-    return FIRE_OK;
-}
-
-static fire_status_t advance(sim_t *s, fire_sim_chain_t *chain)
-{
-    fire_sim_group_t *g = &s->t.group[chain->group];
-    int64_t           first;
-
-    if (chain->left > 0) return FIRE_OK;
-    enter_rounds(s, chain, &first);
-    FIRE_TRY(post(s, first, chain->next));
-    return is_done(chain) && g->front < g->end ? open_block(s, g) : FIRE_OK;
-}
-
-/* One end of a message is done with. */
-static fire_status_t finish(sim_t *s, int64_t message, bool out)
-{
-    fire_sim_step_t  *st    = end_of(s, message, out);
-    fire_sim_pipe_t  *p     = &s->t.pipe[s->t.message[message].pipe];
-    fire_sim_chain_t *chain = &s->t.chain[st->chain];
-
-    chain->left--;
-    ++*(out ? &p->out_done : &p->in_done);
-    FIRE_TRY(advance(s, chain));
-    FIRE_TRY(out ? post_out(s, p) : post_in(s, p));
-    return out ? FIRE_OK : take(s, p);
-}
-
-static fire_status_t arrive(sim_t *s, int64_t message)
+/* All bytes are at the receiver. A zero-copy send stays open until the receiver is
+ * done. */
+static fire_status_t arrive(fire_sim_t *s, int64_t message)
 {
     fire_sim_message_t *m = &s->t.message[message];
 
     m->arrived = true;
-    if (s->t.step[m->out].kind != FIRE_LEND) FIRE_TRY(finish(s, message, true));
-    return take(s, &s->t.pipe[m->pipe]);
+    if (s->t.step[m->out].kind != FIRE_LEND)
+        FIRE_TRY(fire_sim_finish(s, message, true));
+    return fire_sim_take(s, &s->t.pipe[m->pipe]);
 }
 
-/* What is lent does not flow. Else messages follow each other, or mingle. */
-static fire_status_t begin(sim_t *s, fire_sim_pipe_t *p)
+/* Let ready messages flow: one at a time per pipe, or all (`mingle`). Zero-copy and
+ * empty messages arrive without flowing. */
+static fire_status_t begin(fire_sim_t *s, fire_sim_pipe_t *p)
 {
     int pipe = (int)(p - s->t.pipe);
 
@@ -232,7 +53,7 @@ static fire_status_t begin(sim_t *s, fire_sim_pipe_t *p)
     return FIRE_OK;
 }
 
-static fire_status_t on_ready(sim_t *s, int64_t message)
+static fire_status_t on_ready(fire_sim_t *s, int64_t message)
 {
     fire_sim_pipe_t *p = &s->t.pipe[s->t.message[message].pipe];
 
@@ -240,8 +61,9 @@ static fire_status_t on_ready(sim_t *s, int64_t message)
     return begin(s, p);
 }
 
-/* What a pipe's flow will have given when the next message is through. */
-static double next_until(const sim_t *s, const fire_sim_pipe_t *p)
+/* Bytes that the pipe's flow will have given to each message when the next one is
+ * through. */
+static double next_until(const fire_sim_t *s, const fire_sim_pipe_t *p)
 {
     double next = DBL_MAX;
 
@@ -251,7 +73,9 @@ static double next_until(const sim_t *s, const fire_sim_pipe_t *p)
     return next;
 }
 
-static fire_status_t foresee(sim_t *s, int64_t pipe)
+/* Queue the event of the pipe's next message being through, by its present rate. An
+ * event queued before with another time is ignored when it comes. */
+static fire_status_t foresee(fire_sim_t *s, int64_t pipe)
 {
     const fire_flow_t *st = &s->flows.flow[pipe];
     fire_sim_pipe_t   *p  = &s->t.pipe[pipe];
@@ -261,15 +85,15 @@ static fire_status_t foresee(sim_t *s, int64_t pipe)
     due = s->now + (next_until(s, p) - st->given) / st->rate;
     if (fabs(due - p->due) <= SAME * due) return FIRE_OK;
     p->due = due;
-    return fire_event_queue_push(&s->events, due, THROUGH, pipe);
+    return fire_event_queue_push(&s->events, due, FIRE_SIM_THROUGH, pipe);
 }
 
-static fire_status_t on_through(sim_t *s, int64_t pipe)
+static fire_status_t on_through(fire_sim_t *s, int64_t pipe)
 {
     fire_sim_pipe_t *p = &s->t.pipe[pipe];
     double           given;
 
-    if (p->due != s->event_time) return FIRE_OK; /* it was foreseen anew */
+    if (p->due != s->event_time) return FIRE_OK; /* out of date */
     p->due = 0;
     given  = next_until(s, p) + BYTE;
     for (int64_t i = p->passed; i < p->begun; i++) {
@@ -282,43 +106,46 @@ static fire_status_t on_through(sim_t *s, int64_t pipe)
     return begin(s, p);
 }
 
-/* Held messages wait for the last of their round, then are added in one pass. */
-static fire_status_t on_taken(sim_t *s, int64_t message)
+/* A HOLD or BORROW waits for the last operand of its SUM; then all are added in one
+ * pass. */
+static fire_status_t on_taken(fire_sim_t *s, int64_t message)
 {
-    const fire_sim_step_t *st    = end_of(s, message, false);
+    const fire_sim_step_t *st    = fire_sim_end(s, message, false);
     fire_sim_chain_t      *chain = &s->t.chain[st->chain];
     int64_t                n;
     double                 cost;
 
-    if (!fire_step_is_held(st->kind)) return finish(s, message, false);
+    if (!fire_step_is_held(st->kind)) return fire_sim_finish(s, message, false);
     if (--chain->holds > 0) return FIRE_OK;
     for (n = 0; fire_step_is_held(s->t.step[chain->sum - n - 1].kind);)
         n++;
     cost = (double)n * s->t.step[chain->sum].bytes /
            s->route[s->t.message[message].pipe].wire->reduce;
-    return fire_event_queue_push(&s->events, work(s, st->rank, cost), SUMMED,
-                                 chain->sum);
+    return fire_event_queue_push(&s->events, fire_sim_work(s, st->rank, cost),
+                                 FIRE_SIM_SUMMED, chain->sum);
 }
 
-/* What was borrowed is given back: the lender's step ends now. */
-static fire_status_t on_summed(sim_t *s, int64_t sum)
+/* The operands of a SUM are added: both ends of zero-copy messages end now. */
+static fire_status_t on_summed(fire_sim_t *s, int64_t sum)
 {
     for (int64_t i = sum - 1; i >= 0 && fire_step_is_held(s->t.step[i].kind) &&
                               s->t.step[i].chain == s->t.step[sum].chain;
          i--) {
         int64_t message = s->t.step[i].message;
 
-        if (s->t.step[i].kind == FIRE_BORROW) FIRE_TRY(finish(s, message, true));
-        FIRE_TRY(finish(s, message, false));
+        if (s->t.step[i].kind == FIRE_BORROW)
+            FIRE_TRY(fire_sim_finish(s, message, true));
+        FIRE_TRY(fire_sim_finish(s, message, false));
     }
     return FIRE_OK;
 }
 
-/* All that happens at one moment, then what changes by it. */
-static fire_status_t run_moment(sim_t *s, fire_event_t *e)
+/* Handle all events of one moment, then share the network anew and foresee what
+ * follows. */
+static fire_status_t run_moment(fire_sim_t *s, fire_event_t *e)
 {
-    static fire_status_t (*const handle[])(sim_t *, int64_t) = {on_ready, on_through,
-                                                                on_taken, on_summed};
+    static fire_status_t (*const handle[])(fire_sim_t *, int64_t) = {
+        on_ready, on_through, on_taken, on_summed};
 
     s->now = e->time;
     do {
@@ -332,26 +159,26 @@ static fire_status_t run_moment(sim_t *s, fire_event_t *e)
     return FIRE_OK;
 }
 
-static fire_status_t run(sim_t *s)
+static fire_status_t run(fire_sim_t *s)
 {
     fire_event_t e;
 
     for (int64_t i = 0; i < s->t.npipe; i++)
-        FIRE_TRY(post_in(s, &s->t.pipe[i]));
+        FIRE_TRY(fire_sim_post_in(s, &s->t.pipe[i]));
     for (int64_t i = 0; i < s->t.nchain; i++)
-        FIRE_TRY(advance(s, &s->t.chain[i]));
+        FIRE_TRY(fire_sim_advance(s, &s->t.chain[i]));
     while (fire_event_queue_pop(&s->events, DBL_MAX, &e))
         FIRE_TRY(run_moment(s, &e));
     for (int64_t i = 0; i < s->t.npipe; i++)
         if (s->t.pipe[i].in_done < s->t.pipe[i].end)
             return FIRE_FAIL(FIRE_ERR_COMM, "ranks %d and %d wait for each other",
-                             end_of(s, s->t.pipe[i].in_done, true)->rank,
-                             end_of(s, s->t.pipe[i].in_done, false)->rank);
+                             fire_sim_end(s, s->t.pipe[i].in_done, true)->rank,
+                             fire_sim_end(s, s->t.pipe[i].in_done, false)->rank);
     return FIRE_OK;
 }
 
-/* The rank that sends most; steps lie rank by rank. */
-static fire_price_t account(const sim_t *s)
+/* Bytes and messages of the rank that sends most; steps are listed rank by rank. */
+static fire_price_t account(const fire_sim_t *s)
 {
     fire_price_t price = {.seconds = s->now};
     double       bytes = 0, messages = 0;
@@ -367,8 +194,8 @@ static fire_price_t account(const sim_t *s)
     return price;
 }
 
-/* A flow for each pipe. */
-static fire_status_t add_flows(sim_t *s, const fire_network_t *net)
+/* Add a flow for each pipe. First pass: count hops; second: add. */
+static fire_status_t add_flows(fire_sim_t *s, const fire_network_t *net)
 {
     fire_path_t path;
     int64_t     nhop = 0;
@@ -377,11 +204,11 @@ static fire_status_t add_flows(sim_t *s, const fire_network_t *net)
         for (int64_t i = 0; i < s->t.npipe; i++) {
             int64_t first = s->t.pipe[i].first;
 
-            fire_network_path(net, end_of(s, first, true)->rank,
-                              end_of(s, first, false)->rank, &path);
+            fire_network_path(net, fire_sim_end(s, first, true)->rank,
+                              fire_sim_end(s, first, false)->rank, &path);
             nhop += path.n;
             if (pass == 0) continue;
-            s->route[i] = (route_t){path.wire, path.lent};
+            s->route[i] = (fire_sim_route_t){path.wire, path.lent};
             fire_flows_add(&s->flows, &path);
         }
         if (pass == 0) FIRE_TRY(fire_flows_init(&s->flows, net, s->t.npipe, nhop));
@@ -393,7 +220,7 @@ fire_status_t fire_simulate(const fire_cluster_t *cluster, const fire_algo_t *al
                             const fire_coll_t *c, const fire_codec_t *codec,
                             fire_price_t *price_p)
 {
-    sim_t          s = {.crowd  = fire_cluster_crowd(cluster, c->size),
+    fire_sim_t     s = {.crowd  = fire_cluster_crowd(cluster, c->size),
                         .mingle = cluster->mingle};
     fire_network_t net;
     fire_status_t  st;

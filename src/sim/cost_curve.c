@@ -1,3 +1,4 @@
+/* cost_curve.c - simulates a few sizes, or uses formulas, and interpolates. */
 #include "sim/cost_curve.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 #include "comm/select/select.h"
 
 enum { COLORS = 4, GRAIN = 16 };
-enum { MANY = 50 };         /* workers: short pipelines have to do */
+enum { MANY = 50 }; /* workers from which on few and short sizes are simulated */
 enum { FORMULA_FROM = 33 }; /* workers: a chain then has thousands of messages */
 
 static double max2(double a, double b)
@@ -26,7 +27,7 @@ static int parts_of(const fire_mode_t *m, int workers)
     return m->algo->parts != NULL ? m->algo->parts(workers) : 1;
 }
 
-/* Everything but the length of messages; c->node is the caller's. */
+/* The request to the planner, except for the length of messages. */
 static fire_coll_t describe(const fire_cluster_t *cluster, const fire_mode_t *m,
                             int workers, double bytes, const int *node)
 {
@@ -44,6 +45,7 @@ static size_t piece_of(const fire_mode_t *m, const fire_coll_t *c)
     return m->piece > 0 ? m->piece : fire_piece_of(m->algo, c);
 }
 
+/* Rank -> node; the caller frees it. */
 static fire_status_t seat(const fire_cluster_t *cluster, int workers, int **node_p)
 {
     FIRE_TRY(FIRE_NEW(node_p, workers));
@@ -78,9 +80,9 @@ static bool has_formula(const fire_mode_t *mode, int workers)
            (is(mode, "ring") || is(mode, "direct") || is(mode, "ps"));
 }
 
-/* How much longer messages between any two nodes take because they meet on the way:
- * uplinks are fewer than cards; in a torus each message passes a quarter of every
- * dimension, on one of two links a dimension and node. */
+/* How much longer messages between any two nodes take because they share links: uplinks
+ * are fewer than cards; in a torus each message passes a quarter of every dimension on
+ * average, over two links per dimension and node. At least 1. */
 static double crowding(const fire_cluster_t *c)
 {
     double hops = 0, links = 0;
@@ -94,15 +96,17 @@ static double crowding(const fire_cluster_t *c)
     return links > 0 ? max2(hops / links, 1) : 1;
 }
 
-/* What a message of a chain costs: x bytes, seconds on the wire, to handle, to add. */
-typedef struct toll {
-    double chains, x, pass, cpu, add;
-} toll_t;
+/* The cost of one message of a chain. */
+typedef struct message_cost {
+    double chains;         /* that the buffer is cut into */
+    double x;              /* bytes on the wire */
+    double pass, cpu, add; /* seconds on the wire; of both cores; to add it */
+} message_cost_t;
 
-static toll_t toll_of(const fire_wire_t *w, const fire_mode_t *mode, double bytes,
-                      double piece, double parts)
+static message_cost_t cost_of(const fire_wire_t *w, const fire_mode_t *mode,
+                              double bytes, double piece, double parts)
 {
-    toll_t t = {.chains = max2(ceil(bytes / (piece * parts)), 1)};
+    message_cost_t t = {.chains = max2(ceil(bytes / (piece * parts)), 1)};
 
     t.x = bytes / t.chains / parts;
     if (mode->codec != NULL) t.x = (double)mode->codec->bound((size_t)(t.x / 4));
@@ -112,16 +116,20 @@ static toll_t toll_of(const fire_wire_t *w, const fire_mode_t *mode, double byte
     return t;
 }
 
-/* Every worker sends workers-1 parts of x bytes twice: around the ring, each after
- * the one before has arrived; or all at once, through a card that its node shares.
- * What shares a card arrives together, and is then handled one by one. A server gets
- * and sends all there is, the next chain while it answers the last. */
+/* ring:    every worker sends workers-1 parts of x bytes twice, each after the one
+ * before
+ *          has arrived
+ * direct:  the same messages, all at once, through a card that the workers of a node
+ *          share; those that arrive together are handled one by one
+ * ps:      the server receives and sends everything; it receives the next chain while
+ * it
+ *          sends the last one */
 static fire_price_t by_formula(const fire_cluster_t *c, const fire_mode_t *mode,
                                int workers, double bytes, double piece)
 {
     const fire_wire_t *w = c->net.bandwidth < c->node.bandwidth ? &c->net : &c->node;
     double             others = workers - 1;
-    toll_t             t = toll_of(w, mode, bytes, piece, is(mode, "ps") ? 1 : workers);
+    message_cost_t     t = cost_of(w, mode, bytes, piece, is(mode, "ps") ? 1 : workers);
     fire_price_t       p = {0, 2 * others * t.x * t.chains, 2 * others * t.chains};
 
     if (is(mode, "ps")) {
@@ -156,7 +164,7 @@ static fire_status_t price_at(const fire_cluster_t *cluster, const fire_mode_t *
     return FIRE_OK;
 }
 
-/* How long its shortest pieces are. */
+/* Bytes of the shortest messages: those of a small buffer. */
 static fire_status_t least_piece(const fire_cluster_t *cluster, const fire_mode_t *mode,
                                  int workers, double *bytes_p)
 {
@@ -170,14 +178,15 @@ static fire_status_t least_piece(const fire_cluster_t *cluster, const fire_mode_
     return FIRE_OK;
 }
 
-/* How many pieces fill the pipeline, more or less. Colors fill it together. */
+/* Messages that fill the pipeline, roughly; all colors fill it together. */
 static int depth_of(const fire_mode_t *mode, int workers)
 {
     if (mode->algo->flags & FIRE_ALGO_COLORS) return 4;
     return mode->algo->fan != NULL ? 2 * mode->algo->fan(workers) : 8;
 }
 
-/* At which numbers of pieces to simulate: few have to do where each takes long. */
+/* The sizes to simulate, in numbers of shortest messages per part and color. Small
+ * sizes for many workers, where a simulation takes long. */
 static void choose_points(const fire_mode_t *mode, int workers,
                           double point[FIRE_COST_CURVE_POINTS])
 {
@@ -210,6 +219,7 @@ fire_status_t fire_cost_curve_make(const fire_cluster_t *cluster,
     return FIRE_OK;
 }
 
+/* A straight line through a (share 0) and b (share 1), never below 0. */
 static double on_line(double a, double b, double share)
 {
     return max2(a + (b - a) * share, 0);
@@ -230,7 +240,7 @@ fire_price_t fire_cost_curve_price(const fire_cost_curve_t *t, double bytes)
     p     = (fire_price_t){on_line(a->seconds, b->seconds, share),
                            on_line(a->bytes, b->bytes, share),
                            on_line(a->messages, b->messages, share)};
-    if (share > 1) /* a pipeline that was not full yet seems faster than it is */
+    if (share > 1) /* the last points may be from a pipeline that was not full yet */
         p.seconds = max2(p.seconds, b->seconds + (p.bytes - b->bytes) / t->card);
     return p;
 }

@@ -1,3 +1,4 @@
+/* event_queue.c - a binary heap of events. */
 #include "sim/event_queue.h"
 
 #include "base/alloc.h"

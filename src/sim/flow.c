@@ -1,3 +1,4 @@
+/* flow.c - max-min fair shares of ports, by relaxation (flow.h). */
 #include "sim/flow.h"
 
 #include <float.h>
@@ -7,7 +8,7 @@
 
 enum { NONE = -1 };
 
-/* Shares that differ by less are the same: changes die away. */
+/* Relative: a share that changes by less is not passed on to other ports. */
 static const double SAME = 1e-3;
 
 fire_status_t fire_flows_init(fire_flows_t *f, const fire_network_t *net, int64_t nflow,
@@ -92,6 +93,7 @@ void fire_flows_leave(fire_flows_t *f, int flow)
         quit_port(f, s->hop + i);
 }
 
+/* The port's share may be wrong: queue it, once. */
 static void ask_anew(fire_flows_t *f, int port)
 {
     if (f->port[port].asked) return;
@@ -99,7 +101,8 @@ static void ask_anew(fire_flows_t *f, int port)
     f->queue[(f->front + f->nqueue++) % f->nport] = port;
 }
 
-/* What the ports on its way leave to each message of a flow, but for one hop. */
+/* The least share of a flow's ports, i.e. the rate of its messages; port `but` (a hop)
+ * does not count. */
 static double least_share(const fire_flows_t *f, const fire_flow_t *s, int but)
 {
     double least = DBL_MAX;
@@ -110,8 +113,8 @@ static double least_share(const fire_flows_t *f, const fire_flow_t *s, int but)
     return least;
 }
 
-/* An even share for all that pass, more of it for those that can take more: how much
- * is that? */
+/* The port's share: an even part of its capacity, but what messages cannot use because
+ * another port limits them is divided among the others. */
 static double even_share(fire_flows_t *f, const fire_passage_t *p)
 {
     double left    = p->capacity, share;
@@ -141,7 +144,7 @@ static double even_share(fire_flows_t *f, const fire_passage_t *p)
     return n > 0 ? share : p->capacity;
 }
 
-/* A port's share is the limit of who passes it, and so may change those of others. */
+/* The port's share has changed: queue the other ports of its flows. */
 static void spread(fire_flows_t *f, int port)
 {
     for (int h = f->port[port].first; h != NONE; h = f->hop[h].next) {
@@ -170,7 +173,7 @@ static void relax(fire_flows_t *f)
     }
 }
 
-/* A flow whose next message took the place of its last one has not changed. */
+/* Queue the ports of flows whose number of messages differs from the last settle(). */
 static void ask_changed(fire_flows_t *f)
 {
     for (int i = 0; i < f->nmember; i++) {

@@ -1,13 +1,16 @@
+/* machine.c - reads machine files: JSON objects with a table of known fields. */
 #include "sim/machine.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A number of a machine file. A preset below zero: it must be there. */
+/* A number of a machine file. */
 typedef struct field {
     const char *name;
-    size_t      offset;
-    double      unit, preset, least;
+    size_t      offset; /* of the double in its struct */
+    double      unit;   /* factor to SI units */
+    double      preset; /* default, in the file's unit; MUST: no default */
+    double      least;  /* in the file's unit */
 } field_t;
 
 #define LINK(name, member, unit, preset, least)                  \
@@ -25,7 +28,7 @@ static const field_t link_fields[] = {
     LINK("latency_us", latency, 1e-6, MUST, 0),
     LINK("bandwidth_gb_s", bandwidth, 1e9, MUST, 1e-6),
     LINK("overhead_us", overhead, 1e-6, 0, 0),
-    LINK("reduce_gb_s", reduce, 1e9, 1e6, 1e-6), /* default: as good as free */
+    LINK("reduce_gb_s", reduce, 1e9, 1e6, 1e-6), /* default: costs nothing */
     {0},
 };
 static const field_t compute_fields[] = {
@@ -38,7 +41,7 @@ static const field_t compute_fields[] = {
     {0},
 };
 
-/* What is being read, for messages. */
+/* Where the reader is, for error messages. */
 typedef struct place {
     const char *file, *object; /* "" at the top */
 } place_t;
@@ -81,7 +84,7 @@ static fire_status_t read_number(const place_t *p, const fire_json_t *json,
     return FIRE_OK;
 }
 
-/* A misspelt field would silently be left at its default: refuse it. */
+/* Refuse unknown fields: a misspelt one would silently keep its default. */
 static fire_status_t check_names(const place_t *p, const fire_json_t *json,
                                  const field_t *fields)
 {
@@ -164,7 +167,7 @@ static fire_status_t read_topology(const place_t *top, const fire_json_t *json,
     return FIRE_OK;
 }
 
-/* false, unless it is there. */
+/* *flag_p keeps its value if the field is missing. */
 static fire_status_t read_flag(const place_t *top, const fire_json_t *json,
                                const char *name, bool *flag_p)
 {
@@ -176,7 +179,7 @@ static fire_status_t read_flag(const place_t *top, const fire_json_t *json,
     return FIRE_OK;
 }
 
-/* How workers sit on nodes, and what they share there. */
+/* How many workers a node has, and what they share. */
 static fire_status_t read_sharing(const place_t *top, const fire_json_t *json,
                                   fire_cluster_t *c)
 {

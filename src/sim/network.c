@@ -1,15 +1,15 @@
+/* network.c - numbers the ports of a cluster and finds paths. Ports in order: cards
+ * (out, in) by node, workers (out, in) by rank, then those of switches or routers. */
 #include "sim/network.h"
 
 #include "base/alloc.h"
 
-/* Ports in order: cards (out, in) by node, workers (out, in) by rank, then what the
- * topology adds. */
 static int first_switch_port(const fire_network_t *net)
 {
     return 2 * net->nnode + 2 * net->nrank;
 }
 
-/* Of a leaf switch. */
+/* Uplinks of a leaf switch. */
 static int uplinks(const fire_cluster_t *c)
 {
     int n = (int)(c->leaf / c->oversubscription);
@@ -57,7 +57,7 @@ void fire_network_fini(fire_network_t *net)
     *net = (fire_network_t){0};
 }
 
-/* The shorter way round in each dimension, one dimension after the other. */
+/* Append the links of a torus: in each dimension in turn, the shorter direction. */
 static void add_torus_hops(const fire_network_t *net, int from, int to, fire_path_t *p)
 {
     int stride = 1, at = from;
@@ -94,7 +94,7 @@ void fire_network_path(const fire_network_t *net, int from, int to, fire_path_t 
     }
     p.port[p.n++] = 2 * here;
     if (c->topology == FIRE_FAT_TREE && here / c->leaf != there / c->leaf) {
-        int up = uplinks(c), by = there % up; /* the spine that its target goes by */
+        int up = uplinks(c), by = there % up; /* by: the spine switch */
 
         p.port[p.n++] = above + 2 * (here / c->leaf * up + by);
         p.port[p.n++] = above + 2 * (there / c->leaf * up + by) + 1;

@@ -1,25 +1,27 @@
+/* step.c - times of one iteration, from times of its layers and buckets. */
 #include "sim/step.h"
 
 #include "base/alloc.h"
 
-/* Layers first ... last share a bucket; it is complete when backward leaves `first`. */
+/* The gradients of layers first ... last, complete when backward leaves `first`. */
 typedef struct bucket {
     int    first, last;
-    double bytes, seconds, update;
-    double ready, done;
+    double bytes;           /* on the wire, of the worker that sends most */
+    double seconds, update; /* of its exchange; of its update */
+    double ready, done;     /* times: gradients final; weights updated */
 } bucket_t;
 
 typedef struct replay {
     const fire_step_setup_t *s;
-    double                   crowd;   /* times as long as on cores of its own */
-    double                   pause;   /* seconds of a pass between layers */
-    double                   meeting; /* seconds of it until all are through */
+    double                   crowd; /* slowdown because workers share cores; 1: none */
+    double                   pause; /* seconds between layers, of a whole pass */
+    double                   meeting; /* seconds of waiting for the slowest worker */
     double                  *forward, *backward; /* [nlayer] seconds */
     bucket_t                *bucket;
     int                      nbucket;
 } replay_t;
 
-/* What is measured of a pass besides its layers. */
+/* In place of a layer's number: fire_timing_t.other and .meeting. */
 enum { BETWEEN = -1, MEETING = -2 };
 
 static double entry(const fire_timing_t *t, bool backward, int layer)
@@ -29,8 +31,8 @@ static double entry(const fire_timing_t *t, bool backward, int layer)
     return (backward ? t->backward : t->forward)[layer];
 }
 
-/* Between two measured batches time is a straight line, and beyond them the same line
- * goes on; one batch alone tells the time of a sample. */
+/* Seconds with any batch: a straight line through the two measured batches next to it.
+ * If only one batch was measured, layers take time in proportion to samples. */
 static double measured(const fire_load_t *l, bool backward, int layer, int batch)
 {
     const fire_timing_t *a = l->timing, *b;
@@ -46,7 +48,8 @@ static double measured(const fire_load_t *l, bool backward, int layer, int batch
     return t > 0 ? t : 0;
 }
 
-/* A small batch does not fill the processor: time is that of half_batch samples more. */
+/* Without measurements, from arithmetic and rates. A small batch does not fill the
+ * processor: it takes as long as half_batch samples more. */
 double fire_step_layer(const fire_cluster_t *c, const fire_load_t *l, bool backward,
                        int layer, int batch)
 {
@@ -63,7 +66,7 @@ static double between_layers(const fire_load_t *l, int batch)
     return l->ntiming > 0 ? measured(l, false, BETWEEN, batch) : 0;
 }
 
-/* Workers do not take equally long, and meet in every iteration. */
+/* Seconds for which the average worker waits for the slowest, in every iteration. */
 static double meeting(const fire_step_setup_t *s, int batch)
 {
     if (s->load.ntiming == 0 || s->workers == 1) return 0;
@@ -92,7 +95,7 @@ static void add_bucket(replay_t *r, int first, int last, double bytes)
                    .update  = r->crowd * bytes / r->s->cluster->compute.update};
 }
 
-/* From the last layer down, as the trainer cuts them (train/exchange/exchange.c). */
+/* From the last layer down, by the rule of the trainer (train/exchange/exchange.c). */
 static void cut_buckets(replay_t *r)
 {
     const fire_layer_cost_t *w     = r->s->load.work;
@@ -111,7 +114,7 @@ static void cut_buckets(replay_t *r)
     if (bytes > 0) add_bucket(r, 0, last, bytes);
 }
 
-/* Forward: a layer waits for its own weights only. Returns when the last one ends. */
+/* A layer waits for its own weights only. Returns the time when the last layer ends. */
 static double run_forward(const replay_t *r, double now)
 {
     int b = r->nbucket - 1; /* holds the first layer */
@@ -125,6 +128,7 @@ static double run_forward(const replay_t *r, double now)
     return now;
 }
 
+/* Sets when buckets are ready; returns the time when the first layer ends. */
 static double run_backward(replay_t *r, double now)
 {
     int b = 0;
@@ -136,16 +140,16 @@ static double run_backward(replay_t *r, double now)
     return now;
 }
 
-/* Sums inside a node are work for its cores: behind what shall they hide, if all of
- * these compute? */
+/* Inside a node the exchange is work for its cores. If all cores compute, it cannot
+ * overlap with backward. */
 static bool sums_take_turns(const fire_step_setup_t *s)
 {
     return s->workers <= s->cluster->per_node &&
            fire_cluster_is_full(s->cluster, s->workers);
 }
 
-/* Buckets go one after the other, each followed by its update, which the next sum does
- * not wait for unless it needs the same core. */
+/* Buckets are exchanged one after the other, and each is updated afterwards. The next
+ * exchange waits for an update only if both need the same core. */
 static void run_exchange(replay_t *r, double backward_end)
 {
     bool   turns = sums_take_turns(r->s), overlap = r->s->overlap && !turns;
@@ -165,7 +169,8 @@ static void run_exchange(replay_t *r, double backward_end)
         r->bucket[b].done = last;
 }
 
-/* Where one iteration begins depends on the one before; the third is like all. */
+/* Seconds of an iteration. Its start depends on the one before; from the third on they
+ * are all alike. */
 static double period(replay_t *r)
 {
     double begin = 0, end = 0;

@@ -1,56 +1,65 @@
-/* step.h - one iteration of data-parallel training, replayed: forward, backward,
- * gradients summed over workers in buckets as they become final, update. */
+/* step.h - replays one iteration of data-parallel training in simulated time: forward,
+ * backward, gradients summed over workers in buckets as they become final, update.
+ *
+ *   compute   | forward .... | backward ...................|  | next forward
+ *   exchange                      | bucket 0 | bucket 1 | bucket 2 |
+ *   update                                   | u0 |     | u1 |     | u2 |
+ *   exposed                                                   |<-->|        */
 #ifndef FIRE_SIM_STEP_H
 #define FIRE_SIM_STEP_H
 #include "sim/cost_curve.h"
 
-/* What one sample costs in a layer, in order of forward. Backward is twice that. */
+/* What one sample costs in a layer's forward pass; backward costs twice that. */
 typedef struct fire_layer_cost {
-    double flops, bytes; /* arithmetic, and what is read and written */
-    double kept;         /* bytes of outputs */
-    double weights;      /* bytes of parameters whose gradients it finishes */
+    double flops;   /* operations */
+    double bytes;   /* read and written */
+    double kept;    /* bytes of outputs */
+    double weights; /* bytes of parameters whose gradients are final after this layer */
 } fire_layer_cost_t;
 
-/* Measured seconds of every layer with a batch of so many. */
+/* Measured seconds with one batch size. */
 typedef struct fire_timing {
-    int           batch;
+    int           batch;              /* samples of this worker */
     const double *forward, *backward; /* [nlayer] */
-    double        other;              /* of a pass, between layers */
-    double        meeting;            /* after it, until all workers are through */
+    double        other;              /* between layers, of a whole pass */
+    double        meeting; /* waiting for the slowest worker after the pass */
 } fire_timing_t;
 
-/* A net as a worker computes it. */
+/* A net, as work for one worker. */
 typedef struct fire_load {
-    const fire_layer_cost_t *work;
+    const fire_layer_cost_t *work; /* [nlayer] in order of forward */
     int                      nlayer;
-    const fire_timing_t     *timing;  /* by batch, ascending */
-    int                      ntiming; /* 0: none; arithmetic and rates tell the time */
+    const fire_timing_t     *timing;  /* [ntiming] by batch, ascending */
+    int                      ntiming; /* 0: none, use `work` and the machine's rates */
 } fire_load_t;
 
 typedef struct fire_step_setup {
     const fire_cluster_t    *cluster;
-    const fire_cost_curve_t *curve; /* for so many workers */
+    const fire_cost_curve_t *curve; /* made for `workers` */
     fire_load_t              load;
     int                      workers, batch; /* the global batch */
-    double                   bucket;         /* bytes; 0: all in one */
-    bool                     overlap, compressed;
+    double                   bucket;         /* bytes; 0: one bucket for all */
+    bool                     overlap;        /* exchange while backward computes */
+    bool                     compressed;     /* error feedback needs memory */
 } fire_step_setup_t;
 
 typedef struct fire_step_times {
-    double total;
-    double compute, update; /* workers that wait for the slowest count as computing */
-    double comm, exposed;   /* under way; of that, computing waits for */
-    double bytes;           /* on the wire, of the worker that sends most */
-    double memory;          /* bytes a worker needs for weights and activations */
-    bool   starved;         /* the input decides */
+    double total;   /* seconds of an iteration; also the next ones */
+    double compute; /* forward, backward, waiting for the slowest worker */
+    double update;
+    double comm;    /* exchange of all buckets */
+    double exposed; /* of that, time in which computing waits */
+    double bytes;   /* on the wire, of the worker that sends most */
+    double memory;  /* bytes that a worker needs for weights and activations */
+    bool   starved; /* reading samples is what limits `total` */
 } fire_step_times_t;
 
 fire_status_t fire_step_replay(const fire_step_setup_t *setup,
                                fire_step_times_t       *times_p);
-/* Seconds of one layer, forward or backward. */
+/* Seconds of one layer, forward or backward, with `batch` samples of this worker. */
 double fire_step_layer(const fire_cluster_t *c, const fire_load_t *load, bool backward,
                        int layer, int batch);
-/* Seconds of forward and backward with a batch of its own of this size, for a worker
- * that has its cores for itself. */
+/* Seconds of forward and backward with `batch` samples, for a worker that shares its
+ * cores with nobody. */
 double fire_step_compute(const fire_cluster_t *c, const fire_load_t *load, int batch);
 #endif

@@ -1,3 +1,4 @@
+/* traffic.c - plans all ranks and matches sends with receives. */
 #include "sim/traffic.h"
 
 #include <stdlib.h>
@@ -5,8 +6,8 @@
 #include "base/alloc.h"
 #include "comm/exec/exec_state.h"
 
-/* One end of a message: sorted by pipe, then in the executor's order, the sending
- * ends and the receiving ends of all ranks match one to one. */
+/* One end of a message. Sending ends and receiving ends, each sorted by pipe and then
+ * in the executor's order, match one to one. */
 typedef struct end {
     int     from, to, color;
     int     block, round, chunk;
@@ -49,6 +50,7 @@ static fire_status_t add_end(ends_t *e, end_t end)
     return FIRE_OK;
 }
 
+/* Bytes of a step's message; 4 per element of a local step. */
 static double wire_bytes(const fire_codec_t *codec, const fire_step_t *s)
 {
     if (codec == NULL || is_local(s->kind)) return 4.0 * (double)s->span.len;
@@ -134,7 +136,7 @@ static fire_status_t match(fire_traffic_t *t, const fire_algo_t *algo,
     return FIRE_OK;
 }
 
-/* As the executor chooses them. */
+/* The windows that exec_setup.c would choose. */
 static void choose_windows(fire_traffic_t *t, bool few)
 {
     for (int64_t i = 0; i < t->npipe; i++) {
