@@ -9,6 +9,14 @@
 #include "model/text.h"
 #include "net/net_state.h"
 
+static void read_values(case_input_t *in, const char *s)
+{
+    for (int used; in->nvalue < CASE_MAX_LIST; s += used) {
+        if (sscanf(s, "%lf%n", &in->value[in->nvalue], &used) != 1) break;
+        in->nvalue++;
+    }
+}
+
 static void read_input(layer_case_t *c, const char *words)
 {
     case_input_t *in = &c->input[c->ninput++];
@@ -16,10 +24,15 @@ static void read_input(layer_case_t *c, const char *words)
 
     CHECK(c->ninput <= CASE_MAX_INPUTS);
     CHECK(sscanf(words, "%63s %15s%n", in->blob, in->kind, &used) == 2);
-    for (const char *s = words + used; in->nvalue < CASE_MAX_LIST; s += used) {
-        if (sscanf(s, "%lf%n", &in->value[in->nvalue], &used) != 1) break;
-        in->nvalue++;
-    }
+    read_values(in, words + used);
+}
+
+static void read_output(layer_case_t *c, const char *words)
+{
+    int used;
+
+    CHECK(sscanf(words, "%63s%n", c->output.blob, &used) == 1);
+    read_values(&c->output, words + used);
 }
 
 static void read_directive(layer_case_t *c, const char *line)
@@ -33,6 +46,8 @@ static void read_directive(layer_case_t *c, const char *line)
         c->phase = strstr(line, "TRAIN") ? CAFFE__PHASE__TRAIN : CAFFE__PHASE__TEST;
     else if (strcmp(word, "input") == 0)
         read_input(c, line);
+    else if (strcmp(word, "output") == 0)
+        read_output(c, line);
     else if (strcmp(word, "step") == 0)
         c->step = atof(line);
     else if (strcmp(word, "tolerance") == 0)

@@ -6,6 +6,7 @@
  *     #: case stride and padding      begins a net; the rest is its name
  *     #: phase TRAIN                  (default TEST)
  *     #: input label integers 5       0 ... 4, instead of `distinct`
+ *     #: output y 0 0.5 1             what forward writes into a blob, to 6 digits
  *     #: step 0.01                    of the finite differences
  *     #: tolerance 0.01               of the gradient, relative to its largest element
  *     #: fixed                        inputs cannot take another batch size
@@ -37,6 +38,7 @@ typedef struct layer_case {
     bool                 fixed, forward_only;
     int                  ninput;
     case_input_t         input[CASE_MAX_INPUTS];
+    case_input_t         output; /* nvalue 0: not given */
 } layer_case_t;
 
 /* Call f for every case of every file; it returns NULL or what is wrong, which is

@@ -141,6 +141,41 @@ TEST(gradients_match_finite_differences)
     cases_each(gradients_match);
 }
 
+/* ---- known values ---- */
+
+static void check_output(const layer_case_t *c, const char *kernel)
+{
+    fire_net_t  *net  = case_net(c, c->param, kernel, 1);
+    fire_blob_t *blob = fire_net_find_blob(net, c->output.blob);
+    const float *y;
+
+    CHECK(blob != NULL);
+    CHECK_OK(fire_net_forward(net, 0, -1, NULL));
+    CHECK_OK(fire_blob_read(blob, FIRE_DATA, FIRE_CPU, &y));
+    CHECK_EQ(blob->count, c->output.nvalue);
+    for (int i = 0; i < c->output.nvalue; i++) {
+        double want = c->output.value[i];
+
+        if (!(fabs((double)y[i] - want) <= test_tolerance(1e-6) * fmax(1, fabs(want))))
+            snprintf(wrong, sizeof(wrong), "%s gives %g as %s[%d], not %g", kernel,
+                     (double)y[i], c->output.blob, i, want);
+    }
+    fire_net_destroy(net);
+}
+
+static const char *output_is_known(const layer_case_t *c)
+{
+    wrong[0] = '\0';
+    for (int i = 0; c->output.nvalue > 0 && kernel_name(c, i) != NULL; i++)
+        if (takes(c, kernel_name(c, i))) check_output(c, kernel_name(c, i));
+    return wrong[0] != '\0' ? wrong : NULL;
+}
+
+TEST(forward_gives_the_values_that_a_case_lists)
+{
+    cases_each(output_is_known);
+}
+
 /* ---- two nets that must agree ---- */
 
 /* Run both and compare all outputs, parameter gradients and, by name, inputs' ones. */
@@ -383,56 +418,4 @@ static const char *parameters_survive(const layer_case_t *c)
 TEST(parameters_survive_saving_and_loading)
 {
     cases_each(parameters_survive);
-}
-
-/* Layers that read or write something else than blobs have tests of their own. */
-static bool needs_no_case(const fire_layer_ops_t *ops)
-{
-    static const char *const other[] = {"Input", "HDF5Output"};
-
-    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
-        if (strcmp(ops->type, other[i]) == 0) return true;
-    return (ops->flags & FIRE_LAYER_SOURCE) != 0;
-}
-
-TEST(every_layer_type_runs_on_a_gpu_or_is_work_for_the_cpu)
-{
-#ifdef FIRE_HAVE_CUDA
-    int wrong_types = 0;
-
-    for (int i = 0; fire_layer_at(i) != NULL; i++) {
-        const fire_layer_ops_t *ops = fire_layer_at(i);
-        bool                    gpu = false;
-
-        for (int k = 0; ops->kernels[k] != NULL; k++)
-            gpu = gpu || ops->kernels[k]->where == FIRE_GPU;
-        if (gpu == !(ops->flags & FIRE_LAYER_HOST)) continue;
-        fprintf(stderr, "    %s %s\n", ops->type,
-                gpu ? "has a GPU kernel and says it has none" : "has no GPU kernel");
-        wrong_types++;
-    }
-    CHECK_EQ(wrong_types, 0);
-#else
-    test_skip("built without CUDA");
-#endif
-}
-
-TEST(every_layer_type_has_a_case)
-{
-    int missing = 0;
-
-    for (int i = 0; fire_layer_at(i) != NULL; i++) {
-        char  path[256];
-        FILE *f;
-
-        snprintf(path, sizeof(path), "tests/layers/cases/%s.prototxt",
-                 fire_layer_at(i)->type);
-        f = fopen(test_source(path), "r");
-        if (f == NULL && !needs_no_case(fire_layer_at(i))) {
-            fprintf(stderr, "    there is no %s\n", path);
-            missing++;
-        }
-        if (f != NULL) fclose(f);
-    }
-    CHECK_EQ(missing, 0);
 }

@@ -4,18 +4,14 @@
 
 static fire_status_t bnll_cuda_forward(fire_layer_t *l)
 {
-    fire_bnll_t *s = (fire_bnll_t *)l->state;
-
-    FIRE_TRY(fire_kept_save(&s->kept, l));
-    return fire_neuron_cuda_forward<fire_bnll_t, fire_bnll_y>(l);
+    FIRE_TRY(fire_kept_save((fire_kept_t *)l->state, l));
+    return fire_neuron_cuda_forward<fire_no_settings, fire_bnll_y>(l);
 }
 
 static fire_status_t bnll_cuda_backward(fire_layer_t *l)
 {
-    fire_bnll_t *s = (fire_bnll_t *)l->state;
-
-    return fire_neuron_cuda_backward<fire_bnll_t, fire_bnll_dx>(
-        l, fire_kept_bottom(&s->kept, l));
+    return fire_neuron_cuda_backward<fire_no_settings, fire_bnll_dx>(
+        l, fire_kept_bottom((fire_kept_t *)l->state, l));
 }
 
 extern "C" const fire_kernel_t fire_bnll_cuda = {"cuda", FIRE_GPU, bnll_cuda_forward,

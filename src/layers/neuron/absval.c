@@ -3,22 +3,13 @@
 
 static fire_status_t absval_forward(fire_layer_t *l)
 {
-    fire_absval_t *s = l->state;
-
-    FIRE_TRY(fire_kept_save(&s->kept, l));
+    FIRE_TRY(fire_kept_save(l->state, l));
     return fire_neuron_forward(l, fire_absval_y);
 }
 
 static fire_status_t absval_backward(fire_layer_t *l)
 {
-    fire_absval_t *s = l->state;
-
-    return fire_neuron_backward(l, fire_kept_bottom(&s->kept, l), fire_absval_dx);
-}
-
-static void absval_teardown(fire_layer_t *l)
-{
-    fire_kept_fini(&FIRE_STATE(l, fire_absval_t)->kept);
+    return fire_neuron_backward(l, fire_kept_bottom(l->state, l), fire_absval_dx);
 }
 
 const fire_kernel_t fire_absval_ref = {
@@ -37,8 +28,8 @@ const fire_layer_ops_t fire_layer_absval = {
     .bottoms    = {1, 1},
     .tops       = {1, 1},
     .flags      = FIRE_LAYER_INPLACE,
-    .state_size = sizeof(fire_absval_t),
+    .state_size = sizeof(fire_kept_t),
     .reshape    = fire_layer_reshape_same,
-    .teardown   = absval_teardown,
+    .teardown   = fire_kept_teardown,
     .kernels    = absval_kernels,
 };

@@ -4,18 +4,14 @@
 
 static fire_status_t absval_cuda_forward(fire_layer_t *l)
 {
-    fire_absval_t *s = (fire_absval_t *)l->state;
-
-    FIRE_TRY(fire_kept_save(&s->kept, l));
-    return fire_neuron_cuda_forward<fire_absval_t, fire_absval_y>(l);
+    FIRE_TRY(fire_kept_save((fire_kept_t *)l->state, l));
+    return fire_neuron_cuda_forward<fire_no_settings, fire_absval_y>(l);
 }
 
 static fire_status_t absval_cuda_backward(fire_layer_t *l)
 {
-    fire_absval_t *s = (fire_absval_t *)l->state;
-
-    return fire_neuron_cuda_backward<fire_absval_t, fire_absval_dx>(
-        l, fire_kept_bottom(&s->kept, l));
+    return fire_neuron_cuda_backward<fire_no_settings, fire_absval_dx>(
+        l, fire_kept_bottom((fire_kept_t *)l->state, l));
 }
 
 extern "C" const fire_kernel_t fire_absval_cuda = {

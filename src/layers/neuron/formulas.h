@@ -110,10 +110,6 @@ FIRE_EVERYWHERE float fire_tanh_dx(const void *state, float x, float y, float dy
 
 /* ---- bnll ---- */
 
-typedef struct fire_bnll {
-    fire_kept_t kept;
-} fire_bnll_t;
-
 FIRE_EVERYWHERE float fire_bnll_y(const void *state, float x)
 {
     (void)state;
@@ -129,10 +125,6 @@ FIRE_EVERYWHERE float fire_bnll_dx(const void *state, float x, float y, float dy
 }
 
 /* ---- absval ---- */
-
-typedef struct fire_absval {
-    fire_kept_t kept;
-} fire_absval_t;
 
 FIRE_EVERYWHERE float fire_absval_y(const void *state, float x)
 {

@@ -1,3 +1,4 @@
+/* neuron.c - the copy of x that element-wise layers keep when they work in place. */
 #include "layers/neuron/neuron.h"
 
 static bool has_backward(const fire_layer_t *l)
@@ -25,4 +26,9 @@ fire_blob_t *fire_kept_bottom(const fire_kept_t *kept, const fire_layer_t *l)
 void fire_kept_fini(fire_kept_t *kept)
 {
     fire_blob_destroy(kept->x);
+}
+
+void fire_kept_teardown(fire_layer_t *l)
+{
+    fire_kept_fini(l->state);
 }

@@ -1,26 +1,29 @@
-/* neuron.h - element-wise layers: the loop around one function of one element. A
- * layer gives that function; it is inlined, so the loop is as good as written out. */
+/* neuron.h - element-wise layers, y[i] = f(x[i]): the loop around a function of one
+ * element. A layer passes its function by name; it is inlined, so the loop is as fast as
+ * one written out. neuron_cuda.h has the same for the GPU. */
 #ifndef FIRE_LAYERS_NEURON_NEURON_H
 #define FIRE_LAYERS_NEURON_NEURON_H
 #include "layers/layer.h"
 #include "layers/scalar.h"
 
 FIRE_BEGIN_C
-/* y of x; dx of x, y and dy. `state` is the layer's. */
+/* y of x; dx of x, y and dy. `state` is l->state, which holds the layer's settings. */
 typedef float fire_neuron_y_t(const void *state, float x);
 typedef float fire_neuron_dx_t(const void *state, float x, float y, float dy);
 
-/* In place, y takes the memory of x before backward comes. Layers whose gradient
- * needs x itself put this into their state: it keeps a copy, made in place only. */
+/* A layer that works in place overwrites x with y before backward runs. If its gradient
+ * needs x itself and not only y, its state holds a fire_kept_t: a copy of x, made only
+ * where the layer works in place and runs backward. */
 typedef struct fire_kept {
-    fire_blob_t *x;
+    fire_blob_t *x; /* NULL: no copy was needed so far */
 } fire_kept_t;
 
-/* Forward: put x aside if backward will find y in its place. */
+/* In forward, before y is written: copy the bottom if backward could not see it. */
 fire_status_t fire_kept_save(fire_kept_t *kept, fire_layer_t *l);
-/* Backward: the bottom as forward saw it. */
+/* In backward: the bottom as forward saw it. */
 fire_blob_t *fire_kept_bottom(const fire_kept_t *kept, const fire_layer_t *l);
 void         fire_kept_fini(fire_kept_t *kept);
+void         fire_kept_teardown(fire_layer_t *l); /* of a layer with no other state */
 
 __attribute__((always_inline)) static inline fire_status_t
 fire_neuron_forward(fire_layer_t *l, fire_neuron_y_t *f)
@@ -37,7 +40,7 @@ fire_neuron_forward(fire_layer_t *l, fire_neuron_y_t *f)
     return FIRE_OK;
 }
 
-/* x_blob is the bottom, or what was kept of it. */
+/* x_blob: the bottom, or fire_kept_bottom() where f reads x. */
 __attribute__((always_inline)) static inline fire_status_t
 fire_neuron_backward(fire_layer_t *l, fire_blob_t *x_blob, fire_neuron_dx_t *f)
 {
