@@ -20,9 +20,9 @@
 #define LAYER(type, bottoms, settings) \
     "layer { name: \"it\" type: \"" type "\" " bottoms " top: \"it\" " settings " }\n"
 
-    /* Between convolutions, and alone on plain values. */
-    static void check(const char *in, const char *type, const char *settings,
-                      double tolerance)
+/* Between convolutions, and alone on plain values. */
+static void check(const char *in, const char *type, const char *settings,
+                  double tolerance)
 {
     char layers[2048];
 
@@ -245,18 +245,12 @@ TEST(kernels_agree_in_phase_test)
 }
 
 #ifdef FIRE_HAVE_ONEDNN
-static const char inception[] = CONV("a", "in", "32")
-    LAYER("Pooling", "bottom: \"a\"", "pooling_param { kernel_size: 3 pad: 1 }")
-        CONV("b", "it",
-             "16") "layer { name: \"relu\" type: \"ReLU\" bottom: \"b\" top: \"b\" }\n"
-                   "layer { name: \"cat\" type: \"Concat\" bottom: \"a\" bottom: \"b\" "
-                   "top: \"cat\" }\n" CONV("c", "cat", "16");
-
 TEST(blocks_go_through_an_inception_without_conversion)
 {
     fire_ctx_t ctx         = FIRE_CTX_INIT;
     int64_t    conversions = 0;
-    twins_t    t = twins_make("2 16 5 5", inception, CAFFE__PHASE__TRAIN, &ctx);
+    twins_t t = twins_make("2 16 5 5", twins_layers("tests/layers/inception.prototxt"),
+                           CAFFE__PHASE__TRAIN, &ctx);
 
     CHECK_OK(fire_net_forward(t.fast, 0, -1, NULL));
     CHECK_OK(fire_net_backward(t.fast, -1, 0));

@@ -5,62 +5,21 @@
 
 #include "cases.h"
 #include "gpu.h"
-#include "model/text.h"
+#include "model/load.h"
 #include "net/net_state.h"
-
-#define CONV(name_, from, channels, extra)                                      \
-    "layer { name: \"" name_ "\" type: \"Convolution\" bottom: \"" from         \
-    "\" top: \"" name_ "\" convolution_param { num_output: " channels " " extra \
-    " weight_filler { type: \"gaussian\" std: 0.3 } } }\n"
-#define NORM(blob)                                                              \
-    "layer { name: \"norm_" blob "\" type: \"BatchNorm\" bottom: \"" blob       \
-    "\" top: \"" blob "\" }\n"                                                  \
-    "layer { name: \"scale_" blob "\" type: \"Scale\" bottom: \"" blob          \
-    "\" top: \"" blob "\" scale_param { filler { value: 0.8 } bias_term: true " \
-    "bias_filler { value: 0.1 } } }\n"
-#define RELU(blob)                                                                     \
-    "layer { name: \"relu_" blob "\" type: \"ReLU\" bottom: \"" blob "\" top: \"" blob \
-    "\" }\n"
-#define SUM(name_, a, b)                                                           \
-    "layer { name: \"" name_ "\" type: \"Eltwise\" bottom: \"" a "\" bottom: \"" b \
-    "\" top: \"" name_ "\" }\n"
-
-/* A first convolution that is folded, a block with a projection, a plain one, and two
- * convolutions that do not read three pixels of four. */
-/* clang-format off */
-static const char residual[] =
-    "layer { name: \"in\" type: \"Input\" top: \"x\" top: \"t\" input_param { "
-    "shape { dim: 4 dim: 3 dim: 13 dim: 12 } shape { dim: 4 dim: 5 } } }\n"
-    CONV("first", "x", "8", "kernel_size: 5 stride: 2 pad: 2 bias_term: false")
-    NORM("first") RELU("first")
-    CONV("a1", "first", "16", "kernel_size: 1") NORM("a1")
-    CONV("a2", "first", "16", "kernel_size: 3 pad: 1") NORM("a2")
-    SUM("a", "a1", "a2") RELU("a")
-    CONV("b1", "a", "8", "kernel_size: 1") NORM("b1") RELU("b1")
-    CONV("b2", "b1", "16", "kernel_size: 1") NORM("b2")
-    SUM("b", "a", "b2") RELU("b")
-    CONV("c1", "b", "16", "kernel_size: 1 stride: 2")
-    CONV("c2", "b", "16", "kernel_size: 1 stride: 2")
-    SUM("c", "c1", "c2")
-    "layer { name: \"fc\" type: \"InnerProduct\" bottom: \"c\" top: \"fc\" "
-    "inner_product_param { num_output: 5 "
-    "weight_filler { type: \"gaussian\" std: 0.1 } } }\n"
-    "layer { name: \"loss\" type: \"EuclideanLoss\" bottom: \"fc\" bottom: \"t\" "
-    "top: \"loss\" }\n";
-/* clang-format on */
 
 static fire_net_t *make(fire_ctx_t ctx)
 {
-    fire_net_options_t o = FIRE_NET_OPTIONS_INIT;
-    ProtobufCMessage  *m;
-    fire_net_t        *net;
-    const char        *name[] = {"x", "t"};
+    fire_net_options_t   o = FIRE_NET_OPTIONS_INIT;
+    Caffe__NetParameter *m;
+    fire_net_t          *net;
+    const char          *name[] = {"x", "t"};
 
-    CHECK_OK(fire_text_parse(residual, strlen(residual), "residual.prototxt",
-                             &caffe__net_parameter__descriptor, &m));
+    CHECK_OK(
+        fire_net_param_load_text(test_source("tests/layers/residual.prototxt"), &m));
     o.phase = CAFFE__PHASE__TRAIN;
     o.ctx   = ctx;
-    CHECK_OK(fire_net_create((Caffe__NetParameter *)m, &o, &net));
+    CHECK_OK(fire_net_create(m, &o, &net));
     fire_message_free(m);
     for (int k = 0; k < 2; k++) {
         fire_blob_t *b = fire_net_find_blob(net, name[k]);

@@ -1,8 +1,22 @@
 #include "twins.h"
 
+#include "base/alloc.h"
+#include "base/file.h"
 #include "base/text/text.h"
 #include "model/text.h"
 #include "net/net_state.h"
+
+const char *twins_layers(const char *path)
+{
+    static char text[8192];
+    char       *read;
+
+    CHECK_OK(fire_file_read_text(test_source(path), &read));
+    CHECK(strlen(read) < sizeof(text));
+    snprintf(text, sizeof(text), "%s", read);
+    fire_free(read);
+    return text;
+}
 
 static fire_net_t *make(const char *text, Caffe__Phase phase, const fire_ctx_t *ctx)
 {

@@ -9,6 +9,9 @@ typedef struct twins {
     fire_net_t *ref, *fast;
 } twins_t;
 
+/* The text of a prototxt of the source tree; valid until the next call. */
+const char *twins_layers(const char *path);
+
 /* Layers as a prototxt gives them; `in` is an Input layer's shape, "2 16 9 9". The
  * context of the fast net may be changed by the caller first. */
 twins_t twins_make(const char *in, const char *layers, Caffe__Phase phase,

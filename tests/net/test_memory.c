@@ -16,32 +16,8 @@
 #define IN_PLACE(type, name, blob, more)                                              \
     "layer { name: \"" name "\" type: \"" type "\" bottom: \"" blob "\" top: \"" blob \
     "\" " more " }\n"
-#define NORM(blob)                                                         \
-    IN_PLACE("BatchNorm", blob "/bn", blob, "batch_norm_param { eps: 1 }") \
-    IN_PLACE("Scale", blob "/scale", blob, "scale_param { bias_term: true }")
-
-/* A residual block, branches, views, and a layer that only `ref` can do. */
-static const char net[] = CONV("a", "in") NORM("a") IN_PLACE("ReLU", "a/relu", "a", "")
-    CONV("b", "a") NORM("b") IN_PLACE("ReLU", "b/relu", "b", "") CONV("c", "b") NORM(
-        "c") "layer { name: \"sum\" type: \"Eltwise\" bottom: \"a\" bottom: \"c\" "
-             "top: \"sum\" }\n" IN_PLACE(
-                 "ReLU", "sum/relu", "sum",
-                 "") "layer { name: \"lrn\" type: \"LRN\" bottom: \"sum\" top: "
-                     "\"lrn\" }\n"
-                     "layer { name: \"pool\" type: \"Pooling\" bottom: \"lrn\" top: "
-                     "\"pool\" "
-                     "pooling_param { kernel_size: 3 stride: 2 } }\n" CONV("d", "pool")
-                         CONV("e",
-                              "pool") "layer { name: \"cat\" type: \"Concat\" bottom: "
-                                      "\"d\" bottom: \"e\" top: \"cat\" }\n"
-                                      "layer { name: \"tanh\" type: \"TanH\" bottom: "
-                                      "\"cat\" top: \"tanh\" }\n"
-                                      "layer { name: \"flat\" type: \"Flatten\" "
-                                      "bottom: \"tanh\" top: \"flat\" }\n"
-                                      "layer { name: \"ip\" type: \"InnerProduct\" "
-                                      "bottom: \"flat\" top: \"ip\" "
-                                      "inner_product_param { num_output: 5 " FILL
-                                      " } }\n";
+#define RESIDUAL twins_layers("tests/net/lean_residual.prototxt")
+#define LEAN     twins_layers("tests/net/lean.prototxt")
 
 static void check(Caffe__Phase phase)
 {
@@ -49,7 +25,7 @@ static void check(Caffe__Phase phase)
     twins_t    t;
 
     ctx.lean = true;
-    t        = twins_make("2 16 9 9", net, phase, &ctx);
+    t        = twins_make("2 16 9 9", LEAN, phase, &ctx);
     twins_agree(&t, 1e-4);
     twins_end(&t);
 }
@@ -75,7 +51,7 @@ static float *gradients(bool recompute, int64_t *n_p)
 
     ctx.lean      = true;
     ctx.recompute = recompute;
-    t             = twins_make("2 16 9 9", net, CAFFE__PHASE__TRAIN, &ctx);
+    t             = twins_make("2 16 9 9", LEAN, CAFFE__PHASE__TRAIN, &ctx);
     CHECK_EQ(t.fast->nrecompute > 4, recompute);
     twins_agree(&t, 1e-4);
     for (int i = 0; i < t.fast->nparam; i++) {
@@ -109,7 +85,7 @@ TEST(blobs_that_are_made_again_need_less_memory)
     size_t     without, with;
 
     ctx.lean = true;
-    t        = twins_make("2 16 9 9", net, CAFFE__PHASE__TRAIN, &ctx);
+    t        = twins_make("2 16 9 9", LEAN, CAFFE__PHASE__TRAIN, &ctx);
     CHECK_OK(fire_net_blob_bytes(t.fast, true, false, &without));
     CHECK_OK(fire_net_blob_bytes(t.fast, true, true, &with));
     CHECK(with < without);
@@ -174,12 +150,9 @@ TEST(inference_needs_a_third_of_the_memory_of_training)
     "layer { name: \"sum\" type: \"Eltwise\" bottom: \"" a "\" bottom: \"" b \
     "\" top: \"sum\" }\n"
 
-static const char residual[] = CONV("a", "in") NORM("a")
-    IN_PLACE("ReLU", "a/relu", "a", "") CONV("b", "a") NORM("b") SUM("a", "b");
-
 TEST(in_inference_a_sum_takes_the_memory_of_a_bottom)
 {
-    twins_t       t = twins_make_inference("2 16 9 9", residual);
+    twins_t       t = twins_make_inference("2 16 9 9", RESIDUAL);
     fire_layer_t *l = fire_net_find_layer(t.fast, "sum");
     size_t        blobs;
 
@@ -211,7 +184,7 @@ TEST(a_net_for_inference_does_not_run_backward)
 
 TEST(folded_layers_keep_their_weights_for_who_asks)
 {
-    twins_t t = twins_make_inference("2 16 9 9", residual);
+    twins_t t = twins_make_inference("2 16 9 9", RESIDUAL);
 
     twins_agree(&t, 1e-4);
     for (int i = 0; i < t.fast->nparam; i++) {
@@ -242,7 +215,7 @@ TEST(a_lean_net_holds_little_when_it_is_done)
     size_t     little;
 
     ctx.lean = true;
-    t        = twins_make("2 16 9 9", net, CAFFE__PHASE__TRAIN, &ctx);
+    t        = twins_make("2 16 9 9", LEAN, CAFFE__PHASE__TRAIN, &ctx);
     CHECK_OK(fire_net_forward(t.fast, 0, -1, NULL));
     CHECK_OK(fire_net_backward(t.fast, -1, 0));
     CHECK_OK(fire_net_forward(t.ref, 0, -1, NULL));
