@@ -1,4 +1,4 @@
-/* firecaffe draw - a picture of a prototxt, as Caffe's fire_draw_net.py. Nothing is built:
+/* firecaffe draw - a picture of a prototxt, as Caffe's draw_net.py. Nothing is built:
  * neither data nor shapes have to be right. */
 #include <stdio.h>
 #include <string.h>
@@ -133,7 +133,7 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_draw = {
     .name      = "draw",
     .arguments = "NET OUT",
-    .summary   = "draw a prototxt, as Caffe's fire_draw_net.py",
+    .summary   = "draw a prototxt, as Caffe's draw_net.py",
     .help      = "Draws the layers as boxes: name, type, and for convolution and\n"
                  "pooling kernel/stride+pad outputs/groups; layers that work in place\n"
                  "are in the box of the layer whose result they change. OUT ends in\n"
