@@ -23,8 +23,8 @@ static common_flags_t  common;
 static console_flags_t console;
 
 static const fire_option_t common_options[] = {
-    FIRE_OPTION(common_flags_t, help, BOOL, "false", NULL, "this text"),
-    FIRE_OPTION(common_flags_t, version, BOOL, "false", NULL, "the version"),
+    FIRE_OPTION(common_flags_t, help, BOOL, "false", NULL, "show this text"),
+    FIRE_OPTION(common_flags_t, version, BOOL, "false", NULL, "show the version"),
     {0},
 };
 
@@ -172,13 +172,15 @@ static fire_status_t unknown_command(const char *word)
 static void print_overview(void)
 {
     printf("FireCaffe " FIRE_VERSION
-           ": trains Caffe's nets, on one machine or many.\n\n"
+           " trains neural nets in Caffe's formats, on one machine or many.\n\n"
            "usage: firecaffe COMMAND [flags]\n\n");
     for (int i = 0; command_at(i) != NULL; i++)
         printf("  %-17s %s\n", command_at(i)->name, command_at(i)->summary);
     printf(
-        "\nfirecaffe COMMAND --help explains one, with examples. Under the names of\n"
-        "Caffe's tools (links in build/tools) the program does what they do.\n");
+        "\nfirecaffe COMMAND --help shows the flags of a command, with examples. "
+        "Called by\n"
+        "the name of one of Caffe's tools (links in build/tools), the program acts as\n"
+        "that tool.\n");
 }
 
 /* "convert --help"; false: no command begins with this word. */
@@ -191,7 +193,7 @@ static bool print_family(const char *word)
         printf("  %-17s %s\n", command_at(i)->name, command_at(i)->summary);
         found = true;
     }
-    if (found) printf("\nBehind one of these, --help explains it, with examples.\n");
+    if (found) printf("\nAdd --help to one of these for its flags and examples.\n");
     return found;
 }
 

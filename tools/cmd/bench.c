@@ -24,21 +24,24 @@ typedef struct flags {
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, bytes, STRING, "1K,64K,1M,30M,54M", "LIST",
-                "sizes to measure, ascending; K, M and G are 1000, 1000^2 and 1000^3"),
+                "array sizes, ascending; K, M and G are 1000, 1000^2 and 1000^3"),
     FIRE_OPTION(flags_t, algo, STRING, NULL, "LIST",
                 "algorithms, as NAME[:colors=K][:piece=BYTES], or auto (default: all)"),
-    FIRE_OPTION(flags_t, repeats, INT, "15", "N", "runs of each; the median counts"),
-    FIRE_OPTION(flags_t, canonical, BOOL, "false", NULL,
-                "only algorithms whose sums do not depend on the number of workers"),
+    FIRE_OPTION(flags_t, repeats, INT, "15", "N",
+                "runs of each algorithm, of which the median counts"),
+    FIRE_OPTION(
+        flags_t, canonical, BOOL, "false", NULL,
+        "use only algorithms whose sums do not depend on the number of workers"),
     FIRE_OPTION(flags_t, onesided, BOOL, "false", NULL,
-                "messages between processes by MPI's one-sided calls"),
+                "send messages between processes by MPI's one-sided calls"),
     FIRE_OPTION(flags_t, tune, PATH, NULL, "FILE",
-                "write the order of the algorithms there, for --tuning"),
-    FIRE_OPTION(flags_t, tuning, PATH, NULL, "FILE", "such a table, for auto"),
+                "write the fastest algorithms for each size to FILE, for --tuning"),
+    FIRE_OPTION(flags_t, tuning, PATH, NULL, "FILE",
+                "table of --tune, for the algorithm auto"),
     FIRE_OPTION(flags_t, machine, PATH, NULL, "FILE",
-                "also print what the simulator predicts for this cluster"),
+                "also print what the simulator predicts for this cluster file"),
     FIRE_OPTION(flags_t, run_dir, PATH, "", "DIR",
-                "write the results there too, for `report`"),
+                "write the results to DIR too, for `report`"),
     {0},
 };
 static const fire_option_group_t groups[] = {
@@ -251,21 +254,21 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_bench_allreduce = {
     .name      = "bench allreduce",
     .arguments = "",
-    .summary   = "measure the exchange of gradients between workers",
-    .help      = "Adds arrays up over all workers with every algorithm, in turns, and\n"
-                 "prints the median time of the slowest worker, the bus bandwidth\n"
-                 "2(P-1)/P * bytes / time and how many times faster than the library's\n"
-                 "own MPI_Allreduce that is.\n"
-                 "\n"
-                 "Examples:\n"
-                 "  mpirun -np 4 firecaffe bench allreduce --bytes 30M,54M,250M\n"
-                 "  mpirun -np 4 firecaffe bench allreduce \\\n"
-                 "      --algo ring,multicolor:colors=8\n"
-                 "  mpirun -np 4 firecaffe bench allreduce --tune my.tuning\n"
-                 "  mpirun -np 4 firecaffe bench allreduce --tuning my.tuning \\\n"
-                 "      --algo auto\n"
-                 "  mpirun -np 4 firecaffe train --solver s.prototxt \\\n"
-                 "      --tuning my.tuning\n",
-    .groups    = groups,
-    .run       = run,
+    .summary   = "measure how fast workers sum gradients",
+    .help   = "Sums arrays over all workers with every algorithm in turn and prints\n"
+              "the median time of the slowest worker, the bus bandwidth 2(P-1)/P *\n"
+              "bytes / time, and how many times faster that is than the MPI\n"
+              "library's own MPI_Allreduce.\n"
+              "\n"
+              "Examples:\n"
+              "  mpirun -np 4 firecaffe bench allreduce --bytes 30M,54M,250M\n"
+              "  mpirun -np 4 firecaffe bench allreduce \\\n"
+              "      --algo ring,multicolor:colors=8\n"
+              "  mpirun -np 4 firecaffe bench allreduce --tune my.tuning\n"
+              "  mpirun -np 4 firecaffe bench allreduce --tuning my.tuning \\\n"
+              "      --algo auto\n"
+              "  mpirun -np 4 firecaffe train --solver s.prototxt \\\n"
+              "      --tuning my.tuning\n",
+    .groups = groups,
+    .run    = run,
 };

@@ -14,21 +14,25 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, backend, STRING, "lmdb", "NAME", "lmdb or leveldb"),
+    FIRE_OPTION(flags_t, backend, STRING, "lmdb", "NAME",
+                "kind of database: lmdb or leveldb"),
     {0},
 };
 static const fire_option_t imageset_options[] = {
-    FIRE_OPTION(flags_t, backend, STRING, "lmdb", "NAME", "lmdb or leveldb"),
-    FIRE_OPTION(flags_t, gray, BOOL, "false", NULL, "read images as gray ones"),
-    FIRE_OPTION(flags_t, shuffle, BOOL, "false", NULL, "in random order"),
-    FIRE_OPTION(flags_t, seed, INT, "1", "N", "another seed, another order"),
-    FIRE_OPTION(flags_t, resize_width, INT, "0", "N", "resize to this width; 0: not"),
-    FIRE_OPTION(flags_t, resize_height, INT, "0", "N", "resize to this height; 0: not"),
+    FIRE_OPTION(flags_t, backend, STRING, "lmdb", "NAME",
+                "kind of database: lmdb or leveldb"),
+    FIRE_OPTION(flags_t, gray, BOOL, "false", NULL, "read images as grayscale"),
+    FIRE_OPTION(flags_t, shuffle, BOOL, "false", NULL, "store images in random order"),
+    FIRE_OPTION(flags_t, seed, INT, "1", "N", "seed of the random order"),
+    FIRE_OPTION(flags_t, resize_width, INT, "0", "N",
+                "resize to N pixels; 0: keep the width"),
+    FIRE_OPTION(flags_t, resize_height, INT, "0", "N",
+                "resize to N pixels; 0: keep the height"),
     FIRE_OPTION(flags_t, check_size, BOOL, "false", NULL,
-                "demand that all images have the size of the first"),
-    FIRE_OPTION(flags_t, encoded, BOOL, "false", NULL, "store the files compressed"),
+                "fail if an image differs in size from the first"),
+    FIRE_OPTION(flags_t, encoded, BOOL, "false", NULL, "store the compressed files"),
     FIRE_OPTION(flags_t, encode_type, STRING, "", "TYPE",
-                "store them as this type: png, jpg"),
+                "store images compressed as png or jpg"),
     {0},
 };
 static const fire_option_group_t groups[]          = {{"Flags", options, &flags}, {0}};
@@ -75,7 +79,7 @@ static fire_status_t mnist(int narg, const char *const *arg)
 const command_t command_convert_mnist = {
     .name      = "convert mnist",
     .arguments = "IMAGES LABELS DB",
-    .summary   = "MNIST's files to a database",
+    .summary   = "convert MNIST's files to a database",
     .help = "Reads the two files of MNIST's training or test set, gzipped or not, and\n"
             "writes a new database. DB must not exist yet.\n"
             "\n"
@@ -99,18 +103,17 @@ static fire_status_t siamese(int narg, const char *const *arg)
 const command_t command_convert_siamese = {
     .name      = "convert siamese",
     .arguments = "IMAGES LABELS DB",
-    .summary   = "pairs of MNIST images to a database",
-    .help =
-        "Like `convert mnist`, with two random images in each record and the label 1\n"
-        "where they show the same digit, 0 where not.\n"
-        "\n"
-        "Example:\n"
-        "  firecaffe convert siamese data/mnist/train-images-idx3-ubyte.gz \\\n"
-        "      data/mnist/train-labels-idx1-ubyte.gz siamese_train_lmdb\n",
-    .groups   = groups,
-    .min_args = 3,
-    .max_args = 3,
-    .run      = siamese,
+    .summary   = "convert pairs of MNIST images to a database",
+    .help      = "Reads the same files as `convert mnist`. Each record has two random\n"
+                 "images, and the label 1 if they show the same digit, 0 if not.\n"
+                 "\n"
+                 "Example:\n"
+                 "  firecaffe convert siamese data/mnist/train-images-idx3-ubyte.gz \\\n"
+                 "      data/mnist/train-labels-idx1-ubyte.gz siamese_train_lmdb\n",
+    .groups    = groups,
+    .min_args  = 3,
+    .max_args  = 3,
+    .run       = siamese,
 };
 
 static fire_status_t cifar10(int narg, const char *const *arg)
@@ -123,7 +126,7 @@ static fire_status_t cifar10(int narg, const char *const *arg)
 const command_t command_convert_cifar10 = {
     .name      = "convert cifar10",
     .arguments = "FOLDER OUT [BACKEND]",
-    .summary   = "CIFAR-10's files to two databases",
+    .summary   = "convert CIFAR-10's files to two databases",
     .help = "Reads data_batch_1.bin ... 5.bin and test_batch.bin in FOLDER and writes\n"
             "OUT/cifar10_train_lmdb and OUT/cifar10_test_lmdb.\n"
             "\n"
@@ -156,16 +159,15 @@ static fire_status_t imageset(int narg, const char *const *arg)
 const command_t command_convert_imageset = {
     .name      = "convert imageset",
     .arguments = "ROOT/ LIST DB",
-    .summary   = "image files to a database",
-    .help =
-        "LIST has a line per image: its path behind ROOT/, a space, its label. Images\n"
-        "that cannot be read are skipped with a warning. Colours are stored as blue,\n"
-        "green, red, as Caffe does.\n"
-        "\n"
-        "Examples:\n"
-        "  firecaffe convert imageset photos/ train.txt train_lmdb --shuffle \\\n"
-        "      --resize_height=256 --resize_width=256\n"
-        "  firecaffe convert imageset photos/ val.txt val_lmdb --encoded\n",
+    .summary   = "convert image files to a database",
+    .help     = "LIST has a line per image: its path below ROOT/, a space, its label.\n"
+                "Images that cannot be read are skipped with a warning. Channels are\n"
+                "stored as blue, green, red, as Caffe does.\n"
+                "\n"
+                "Examples:\n"
+                "  firecaffe convert imageset photos/ train.txt train_lmdb --shuffle \\\n"
+                "      --resize_height=256 --resize_width=256\n"
+                "  firecaffe convert imageset photos/ val.txt val_lmdb --encoded\n",
     .groups   = imageset_groups,
     .min_args = 3,
     .max_args = 3,

@@ -16,14 +16,16 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, shape, LIST, NULL, "BLOB=N,C,H,W",
-                "take this shape instead of reading the layer's data"),
-    FIRE_OPTION(flags_t, batch, INT, "0", "N", "another batch size for the table"),
+    FIRE_OPTION(
+        flags_t, shape, LIST, NULL, "BLOB=N,C,H,W",
+        "shape of a blob, instead of reading the layer's data; may be repeated"),
+    FIRE_OPTION(flags_t, batch, INT, "0", "N",
+                "show the net for batches of N; 0: its own batch size"),
     FIRE_OPTION(flags_t, explain, BOOL, "false", NULL,
-                "tell which kernel each layer got, why others declined, and which "
-                "blobs are converted between formats"),
+                "show the kernel of each layer, why others declined, and which blobs "
+                "are converted between formats"),
     FIRE_OPTION(flags_t, draw, PATH, "", "FILE",
-                "draw the net into this .svg or .html file"),
+                "draw the net to this .svg or .html file"),
     FIRE_OPTION(flags_t, coverage, BOOL, "false", NULL,
                 "list all layer types, their kernels and tests; needs no net"),
     {0},
@@ -254,13 +256,14 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_net = {
     .name      = "net",
     .arguments = "FILE",
-    .summary   = "show a net: shapes, parameters, arithmetic, kernels",
-    .help      = "Builds the net (phase TEST unless --phase=TRAIN) and prints a line\n"
-                 "per layer: shape of its first output, parameters, FLOP of a forward\n"
-                 "pass (a multiply-add is two), and for convolution and inner product\n"
-                 "layers |W|, the bytes of their weights, and |D|, the bytes of their\n"
-                 "inputs. Where the data of a Data layer are missing, --shape or the\n"
-                 "layer's crop_size tells their shape.\n"
+    .summary   = "show a net's shapes, parameters, arithmetic and kernels",
+    .help      = "Builds the net (in phase TEST unless --phase=TRAIN) and prints a\n"
+                 "line per layer: the shape of its first output, its parameters, the\n"
+                 "FLOP of a forward pass (a multiply-add counts as two), and for\n"
+                 "convolution and inner product layers |W|, the bytes of their\n"
+                 "weights, and |D|, the bytes of their inputs. If the data of a Data\n"
+                 "layer are missing, --shape or the layer's crop_size gives the shape\n"
+                 "of the input.\n"
                  "\n"
                  "Examples:\n"
                  "  firecaffe net models/alexnet/deploy.prototxt --batch 1024\n"

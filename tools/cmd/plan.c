@@ -23,32 +23,37 @@ typedef struct flags {
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, machine, PATH, "", "FILE",
-                "the cluster; machines/ has some; \"measure\": this one, under mpirun"),
+                "cluster file, as those in machines/; \"measure\": measure this "
+                "cluster, under mpirun"),
     FIRE_OPTION(flags_t, save, PATH, "machine.json", "FILE",
-                "where what was measured is written"),
+                "write the measured cluster to FILE"),
     FIRE_OPTION(flags_t, times, PATH, "", "FILE",
-                "measured times of the layers, from `time --json`"),
+                "measured times of layers, as `time --json` prints them"),
     FIRE_OPTION(flags_t, batch, STRING, "1024", "LIST",
-                "samples of a step; N/worker: each"),
+                "samples per step of all workers together; N/worker: of each worker"),
     FIRE_OPTION(flags_t, workers, STRING, "1,2,4,8,16,32,64,128,256,512,1024", "LIST",
-                "how many workers"),
-    FIRE_OPTION(flags_t, comm, STRING, "all", "LIST",
-                "NAME[:colors=K][:piece=BYTES], as of `bench allreduce`, or all"),
-    FIRE_OPTION(flags_t, compress, STRING, "none", "HOW", "what gradients travel as"),
+                "numbers of workers"),
+    FIRE_OPTION(
+        flags_t, comm, STRING, "all", "LIST",
+        "algorithms: NAME[:colors=K][:piece=BYTES], as of `bench allreduce`, or all"),
+    FIRE_OPTION(
+        flags_t, compress, STRING, "none", "HOW",
+        "compress gradients on the network: none, fp16, bf16, 1bit, threshold=T"),
     FIRE_OPTION(flags_t, bucket_mb, DOUBLE, "4", "X",
-                "gradients that travel together; 0: all"),
+                "sum gradients in buckets of X MB; 0: all in one"),
     FIRE_OPTION(flags_t, overlap, STRING, "thread", "HOW",
                 "sum gradients during backward: thread, poll, off"),
-    FIRE_OPTION(flags_t, baseline, STRING, NULL, "RATE",
-                "count speed-up from RATE samples/s, which one worker gives today, "
-                "instead of from its prediction"),
+    FIRE_OPTION(
+        flags_t, baseline, STRING, NULL, "RATE",
+        "samples/s that speed-ups count from (default: the prediction for one worker)"),
     FIRE_OPTION(flags_t, run_dir, PATH, "", "DIR",
-                "write the predictions there too, for `report`"),
-    FIRE_OPTION(flags_t, json, BOOL, "false", NULL, "JSON instead of tables"),
+                "write the predictions to DIR too, for `report`"),
+    FIRE_OPTION(flags_t, json, BOOL, "false", NULL, "print JSON instead of tables"),
     FIRE_OPTION(flags_t, layers, BOOL, "false", NULL,
-                "print what a worker does in each layer instead, for bench/sim"),
-    FIRE_OPTION(flags_t, shape, LIST, NULL, "BLOB=N,C,H,W",
-                "take this shape instead of reading the layer's data"),
+                "print the cost of each layer instead, for bench/sim"),
+    FIRE_OPTION(
+        flags_t, shape, LIST, NULL, "BLOB=N,C,H,W",
+        "shape of a blob, instead of reading the layer's data; may be repeated"),
     {0},
 };
 static const fire_option_group_t groups[] = {
@@ -264,23 +269,24 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_plan = {
     .name      = "plan",
     .arguments = "--model FILE --machine FILE",
-    .summary   = "predict training on a cluster, and say what to use there",
-    .help   = "Replays a training step of the net on the described cluster for every\n"
-              "batch, number of workers and way to sum gradients: computing by\n"
-              "arithmetic and memory traffic, sums by simulating the very messages\n"
-              "that would be sent. Data need not be there. The batch is that of all\n"
-              "workers together. With --run_dir, `report` draws the predictions.\n"
-              "\n"
-              "Examples:\n"
-              "  firecaffe plan --model models/resnet50/train_val.prototxt \\\n"
-              "      --machine machines/h200x8.json\n"
-              "  firecaffe plan --model models/googlenet/train_val.prototxt \\\n"
-              "      --machine machines/titan_k20x.json --workers 32,128 \\\n"
-              "      --comm tree,ps --overlap off\n"
-              "  mpirun -np 2 firecaffe plan --machine measure --save here.json\n"
-              "  firecaffe plan --model models/vgg19/train_val.prototxt \\\n"
-              "      --machine machines/ethernet10.json --batch 32/worker \\\n"
-              "      --compress fp16\n",
-    .groups = groups,
-    .run    = run,
+    .summary   = "predict training on a cluster and recommend settings",
+    .help      = "Predicts the time of a training step on a cluster for every batch\n"
+                 "size, number of workers and algorithm that sums gradients, and\n"
+                 "recommends settings. Computing time follows from arithmetic and\n"
+                 "memory traffic, or from measured --times; communication is simulated\n"
+                 "message by message. The data sets need not be there. With --run_dir,\n"
+                 "`report` draws the predictions.\n"
+                 "\n"
+                 "Examples:\n"
+                 "  firecaffe plan --model models/resnet50/train_val.prototxt \\\n"
+                 "      --machine machines/h200x8.json\n"
+                 "  firecaffe plan --model models/googlenet/train_val.prototxt \\\n"
+                 "      --machine machines/titan_k20x.json --workers 32,128 \\\n"
+                 "      --comm tree,ps --overlap off\n"
+                 "  mpirun -np 2 firecaffe plan --machine measure --save here.json\n"
+                 "  firecaffe plan --model models/vgg19/train_val.prototxt \\\n"
+                 "      --machine machines/ethernet10.json --batch 32/worker \\\n"
+                 "      --compress fp16\n",
+    .groups    = groups,
+    .run       = run,
 };

@@ -14,12 +14,13 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, o, PATH, "report.html", "FILE", "the page to write"),
-    FIRE_OPTION(flags_t, csv, PATH, "", "DIR",
-                "write tables instead: RUN.train.csv, RUN.test.csv, RUN.loss.csv"),
+    FIRE_OPTION(flags_t, o, PATH, "report.html", "FILE", "write the page to FILE"),
+    FIRE_OPTION(
+        flags_t, csv, PATH, "", "DIR",
+        "write tables to DIR instead: RUN.train.csv, RUN.test.csv, RUN.loss.csv"),
     FIRE_OPTION(flags_t, snapshots, BOOL, "true", NULL,
-                "show filters and mistakes of the newest snapshot, which runs the test "
-                "net; --nosnapshots: do not"),
+                "show filters and confused classes of the newest snapshot, which runs "
+                "the test net; --nosnapshots: leave them out"),
     {0},
 };
 static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
@@ -74,18 +75,17 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_report = {
     .name      = "report",
     .arguments = "RUN_DIR...",
-    .summary   = "show one or several runs as a web page",
-    .help =
-        "Writes one HTML file that shows the runs: loss, accuracy, speed, where time\n"
-        "goes, the net. Several runs are drawn into the same plots. The page needs no\n"
-        "network; every plot has its data as a table and as CSV.\n"
-        "\n"
-        "Examples:\n"
-        "  firecaffe report runs/lenet -o lenet.html\n"
-        "  firecaffe report runs/batch256 runs/batch1024 -o batches.html\n"
-        "  firecaffe report runs/lenet --csv tables\n",
-    .groups   = groups,
-    .min_args = 1,
-    .max_args = -1,
-    .run      = run,
+    .summary   = "write a web page about one or several runs",
+    .help      = "Writes one HTML file about the runs: loss, accuracy, speed, where\n"
+                 "time goes, the net. Several runs share their plots. The page needs\n"
+                 "no network; every plot has its data as a table and as CSV.\n"
+                 "\n"
+                 "Examples:\n"
+                 "  firecaffe report runs/lenet -o lenet.html\n"
+                 "  firecaffe report runs/batch256 runs/batch1024 -o batches.html\n"
+                 "  firecaffe report runs/lenet --csv tables\n",
+    .groups    = groups,
+    .min_args  = 1,
+    .max_args  = -1,
+    .run       = run,
 };

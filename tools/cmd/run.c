@@ -17,14 +17,15 @@ static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, in, LIST, NULL, "BLOB=FILE",
                 "set a blob from a .npy file before each pass; may be repeated"),
-    FIRE_OPTION(flags_t, out, PATH, "", "DIR", "where the arrays go; made if missing"),
-    FIRE_OPTION(flags_t, iterations, INT, "1", "N", "forward passes"),
+    FIRE_OPTION(flags_t, out, PATH, "", "DIR",
+                "write the arrays to DIR, which is made if missing"),
+    FIRE_OPTION(flags_t, iterations, INT, "1", "N", "run N forward passes"),
     FIRE_OPTION(flags_t, backward, BOOL, "false", NULL,
-                "then run backward and write the gradients too"),
+                "run backward too and write the gradients"),
     FIRE_OPTION(flags_t, topdiff, LIST, NULL, "BLOB=FILE",
                 "gradient of an output, set before backward; may be repeated"),
     FIRE_OPTION(flags_t, params, BOOL, "false", NULL,
-                "write the parameters as well, as they are at the end"),
+                "write the parameters too, as they are at the end"),
     {0},
 };
 static const fire_option_group_t groups[] = {
@@ -171,11 +172,11 @@ done:
 const command_t command_run = {
     .name      = "run",
     .arguments = "--model FILE --in BLOB=FILE.npy --out DIR",
-    .summary   = "run any net on numpy arrays",
-    .help      = "Sets blobs from .npy files, runs the net, and writes every blob as\n"
-                 "DIR/BLOB.npy (float32). With --backward it also writes the gradients:\n"
-                 "of blobs as DIR/BLOB.diff.npy, of parameters as\n"
-                 "DIR/LAYER.INDEX.diff.npy. The phase is TEST unless --phase=TRAIN.\n"
+    .summary   = "run a net on numpy arrays",
+    .help      = "Sets blobs from .npy files, runs the net and writes every blob to\n"
+                 "DIR/BLOB.npy (float32). With --backward it also writes the\n"
+                 "gradients, those of blobs to DIR/BLOB.diff.npy, those of parameters\n"
+                 "to DIR/LAYER.INDEX.diff.npy. The phase is TEST unless --phase=TRAIN.\n"
                  "\n"
                  "Examples:\n"
                  "  firecaffe run --model deploy.prototxt --weights net.caffemodel \\\n"

@@ -20,24 +20,24 @@ typedef struct flags {
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, solver, PATH, "", "FILE",
-                "the solver (.prototxt) that all points vary"),
+                "solver file (.prototxt) that all points vary"),
     FIRE_OPTION(flags_t, run_dir, PATH, "", "DIR",
-                "where each point keeps its run, as DIR/batchN_lrX"),
+                "write the run of each point to DIR/batchN_lrX"),
     {0},
 };
 
 static fire_sweep_settings_t settings;
 static const fire_option_t   grid_options[] = {
       FIRE_OPTION(fire_sweep_settings_t, batches, STRING, "", "LIST",
-                  "global batch sizes (default: the net's)"),
+                  "global batch sizes, separated by commas (default: the net's)"),
       FIRE_OPTION(fire_sweep_settings_t, rates, STRING, "", "LIST",
-                  "learning rates, for the net's own batch size (default: the solver's "
-                    "base_lr)"),
+                  "learning rates for the net's own batch size, separated by commas "
+                    "(default: the solver's base_lr)"),
       FIRE_OPTION(fire_sweep_settings_t, scaling, STRING, "linear", "RULE",
-                  "how the rate follows the batch: linear, sqrt or none"),
+                  "change the rate with the batch size: linear, sqrt or none"),
       FIRE_OPTION(fire_sweep_settings_t, hold, STRING, "epochs", "WHAT",
-                  "what all points have in common: epochs (intervals, steps and warm-up "
-                    "shrink as batches grow) or iterations"),
+                  "train every point for the same number of epochs (intervals, steps and "
+                    "warm-up shrink as batches grow) or iterations"),
       {0},
 };
 
@@ -46,7 +46,7 @@ static const fire_option_group_t groups[] = {
     {"Grid", grid_options, &settings},
     {"Net", place_options, &net_flags},
     {"Workers", workers_options, &workers_flags},
-    {"FireCaffe's own settings (in the solver file: fire { ... })", fire_flag_options,
+    {"FireCaffe's settings (in the solver file: fire { ... })", fire_flag_options,
      &fire_flags},
     {0},
 };
@@ -186,14 +186,13 @@ const command_t command_sweep = {
     .arguments = "--solver FILE --run_dir DIR",
     .summary   = "train a grid of batch sizes and learning rates",
     .help      = "Trains the solver's net once for each batch size and learning rate,\n"
-                 "and prints a table of what the test net reached; DIR/sweep.csv holds\n"
-                 "more. Points are dealt out to the workers: threads of this process,\n"
-                 "or processes under mpirun or srun. A point keeps its run in\n"
-                 "DIR/batchN_lrX as `train --run_dir` does.\n"
+                 "prints a table of the last test scores and writes DIR/sweep.csv with\n"
+                 "more columns. Points are divided among the workers: threads of this\n"
+                 "process, or processes under mpirun or srun. Each point has a run\n"
+                 "directory, DIR/batchN_lrX, as `train --run_dir` writes it.\n"
                  "\n"
-                 "Started again, a sweep trains only what is not finished, from the\n"
-                 "newest snapshots where there are some. Ctrl-C writes snapshots and\n"
-                 "stops.\n"
+                 "Started again, sweep trains the points that are not finished, from\n"
+                 "their newest snapshots. Ctrl-C writes snapshots and stops.\n"
                  "\n"
                  "Examples:\n"
                  "  firecaffe sweep --solver models/lenet/solver.prototxt \\\n"

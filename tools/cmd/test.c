@@ -13,9 +13,9 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, iterations, INT, "50", "N", "batches to run"),
+    FIRE_OPTION(flags_t, iterations, INT, "50", "N", "run N batches"),
     FIRE_OPTION(flags_t, run_dir, PATH, "", "DIR",
-                "write the scores there too, for `report`"),
+                "write the scores to DIR too, for `report`"),
     {0},
 };
 static const fire_option_group_t groups[] = {
@@ -144,8 +144,8 @@ const command_t command_test = {
     .arguments = "--model FILE --weights FILE",
     .summary   = "score a trained net on its test data",
     .help =
-        "Runs the net of --model in the TEST phase on --iterations batches, and gives\n"
-        "every output and the loss, for each batch and as a mean.\n"
+        "Runs the net of --model in the TEST phase on --iterations batches\n"
+        "and logs every output and the loss, for each batch and as a mean.\n"
         "\n"
         "Examples:\n"
         "  firecaffe test --model models/lenet/train_val.prototxt \\\n"

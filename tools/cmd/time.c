@@ -23,16 +23,17 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, iterations, INT, "50", "N", "passes to average over"),
+    FIRE_OPTION(flags_t, iterations, INT, "50", "N", "average over N passes"),
     FIRE_OPTION(flags_t, batch, STRING, "", "LIST",
-                "batch sizes to measure, instead of the net's own"),
+                "batch sizes to measure, separated by commas (default: the net's)"),
     FIRE_OPTION(flags_t, json, BOOL, "false", NULL,
                 "print the times as JSON, for `plan --times`"),
     FIRE_OPTION(flags_t, run_dir, PATH, "", "DIR",
-                "write the times there too, for `report`; of several batches, as "
+                "write the times to DIR too, for `report`; of several batch sizes to "
                 "DIR/batchN"),
-    FIRE_OPTION(flags_t, shape, LIST, NULL, "BLOB=N,C,H,W",
-                "take this shape instead of reading the layer's data"),
+    FIRE_OPTION(
+        flags_t, shape, LIST, NULL, "BLOB=N,C,H,W",
+        "shape of a blob, instead of reading the layer's data; may be repeated"),
     {0},
 };
 static const fire_option_group_t groups[] = {
@@ -329,12 +330,12 @@ const command_t command_time = {
     .name      = "time",
     .arguments = "--model FILE",
     .summary   = "measure forward and backward of every layer",
-    .help   = "Runs the net --iterations times forward and backward, after one pass\n"
-              "that is not counted, and gives the mean time of every layer. The\n"
-              "phase is TRAIN unless --phase=TEST, which is inference and has no\n"
-              "backward pass on a CPU; nor has a net without a loss. Several workers\n"
-              "do so at the same time. Where data are not there, --shape or\n"
-              "crop_size stands in.\n"
+    .help   = "Runs --iterations forward and backward passes, after one that is not\n"
+              "counted, and logs the mean time of every layer. The phase is TRAIN;\n"
+              "with --phase=TEST a CPU runs no backward pass, nor does a net\n"
+              "without a loss. Several workers measure at the same time, as they\n"
+              "would train. If data are missing, --shape or the layer's crop_size\n"
+              "gives the shape of the input.\n"
               "\n"
               "Examples:\n"
               "  firecaffe time --model models/alexnet/deploy.prototxt \\\n"

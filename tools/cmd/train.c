@@ -28,18 +28,19 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, solver, PATH, "", "FILE", "the solver (.prototxt)"),
-    FIRE_OPTION(flags_t, snapshot, PATH, "", "FILE",
-                "resume from this .solverstate or .solverstate.h5, or from the newest: "
-                "auto"),
+    FIRE_OPTION(flags_t, solver, PATH, "", "FILE",
+                "train with this solver file (.prototxt)"),
+    FIRE_OPTION(
+        flags_t, snapshot, PATH, "", "FILE",
+        "resume from this .solverstate or .solverstate.h5; auto: from the newest"),
     FIRE_OPTION(flags_t, weights, PATH, "", "FILES",
-                "fine-tune from these models, comma separated"),
+                "start from the weights of these models, separated by commas"),
     FIRE_OPTION(flags_t, sigint_effect, STRING, "stop", "WHAT",
-                "on Ctrl-C: snapshot, stop (with a snapshot) or none"),
+                "on Ctrl-C: stop (after a snapshot), snapshot, or none"),
     FIRE_OPTION(flags_t, sighup_effect, STRING, "snapshot", "WHAT",
                 "on SIGHUP: snapshot, stop or none"),
     FIRE_OPTION(flags_t, timing, BOOL, "false", NULL,
-                "behind each display, log the milliseconds of every layer"),
+                "log the milliseconds of every layer at each display"),
     {0},
 };
 
@@ -47,9 +48,9 @@ static const fire_option_group_t groups[] = {
     {"Flags", options, &flags},
     {"Net", place_options, &net_flags},
     {"Workers", workers_options, &workers_flags},
-    {"Starting them", launch_options, &launch_flags},
-    {"What the run leaves behind", run_options, &run_flags},
-    {"FireCaffe's own settings (in the solver file: fire { ... })", fire_flag_options,
+    {"Launching workers", launch_options, &launch_flags},
+    {"Output of the run", run_options, &run_flags},
+    {"FireCaffe's settings (in the solver file: fire { ... })", fire_flag_options,
      &fire_flags},
     {0},
 };
@@ -356,24 +357,25 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_train = {
     .name      = "train",
     .arguments = "--solver FILE",
-    .summary   = "train, fine-tune or resume",
-    .help      = "Trains the net that the solver file names, tests it now and then\n"
-                 "and writes snapshots. Caffe's files work as they are.\n"
-                 "\n"
-                 "Examples:\n"
-                 "  firecaffe train --solver models/lenet/solver.prototxt\n"
-                 "  firecaffe train --solver solver.prototxt \\\n"
-                 "      --weights trained.caffemodel\n"
-                 "  firecaffe train --solver solver.prototxt \\\n"
-                 "      --snapshot lenet_iter_5000.solverstate\n"
-                 "  firecaffe train --solver solver.prototxt --run_dir runs/first\n"
-                 "  firecaffe train --repeat runs/first\n"
-                 "  firecaffe train --solver solver.prototxt --workers 4\n"
-                 "  mpirun -n 16 firecaffe train --solver solver.prototxt\n"
-                 "  firecaffe train --solver solver.prototxt --workers 16 \\\n"
-                 "      --restarts 5 --launcher \"mpirun --hostfile hosts\"\n"
-                 "\n"
-                 "Ctrl-C writes a snapshot and stops; SIGHUP writes one and goes on.\n",
-    .groups    = groups,
-    .run       = run,
+    .summary   = "train, fine-tune or resume a net",
+    .help   = "Trains the net that the solver file names, tests it at intervals and\n"
+              "writes snapshots. Caffe's solver and net files work unchanged.\n"
+              "\n"
+              "Ctrl-C writes a snapshot and stops. SIGHUP writes a snapshot and\n"
+              "continues.\n"
+              "\n"
+              "Examples:\n"
+              "  firecaffe train --solver models/lenet/solver.prototxt\n"
+              "  firecaffe train --solver solver.prototxt \\\n"
+              "      --weights trained.caffemodel\n"
+              "  firecaffe train --solver solver.prototxt \\\n"
+              "      --snapshot lenet_iter_5000.solverstate\n"
+              "  firecaffe train --solver solver.prototxt --run_dir runs/first\n"
+              "  firecaffe train --repeat runs/first\n"
+              "  firecaffe train --solver solver.prototxt --workers 4\n"
+              "  mpirun -n 16 firecaffe train --solver solver.prototxt\n"
+              "  firecaffe train --solver solver.prototxt --workers 16 \\\n"
+              "      --restarts 5 --launcher \"mpirun --hostfile hosts\"\n",
+    .groups = groups,
+    .run    = run,
 };

@@ -20,7 +20,7 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_version = {
     .name      = "version",
     .arguments = "",
-    .summary   = "tell the version and what it was built with",
+    .summary   = "show the version, the compiler and the libraries",
     .help = "Prints the version, then the compiler and the libraries, with theirs.\n",
     .run  = run,
 };

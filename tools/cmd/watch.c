@@ -18,11 +18,11 @@ typedef struct flags {
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, serve, STRING, "", "[ADDR:]PORT",
-                "show a page for browsers there, instead of text; PORT alone: for this "
+                "serve a web page there instead of printing; PORT alone: for this "
                 "machine only"),
     FIRE_OPTION(flags_t, token, STRING, "", "TEXT",
-                "what browsers of other machines must know (default: a random one)"),
-    FIRE_OPTION(flags_t, once, BOOL, "false", NULL, "print the text once and end"),
+                "what browsers on other machines must send (default: a random text)"),
+    FIRE_OPTION(flags_t, once, BOOL, "false", NULL, "print once and exit"),
     {0},
 };
 static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
@@ -109,18 +109,18 @@ const command_t command_watch = {
     .name      = "watch",
     .arguments = "RUN_DIR...",
     .summary   = "follow runs in the terminal or in a browser",
-    .help   = "Shows runs while they go on: progress, loss, accuracy, speed and what\n"
-              "each worker does with its time. With --serve it is the page of\n"
-              "`firecaffe report`, which then follows the run by itself; it is\n"
-              "read-only, and others than this machine need the token that is\n"
-              "printed.\n"
-              "\n"
-              "Examples:\n"
-              "  firecaffe watch runs/lenet\n"
-              "  firecaffe watch runs/lenet --serve 8080\n"
-              "  firecaffe watch runs/* --serve 0.0.0.0:8080\n",
-    .groups = groups,
-    .min_args = 1,
-    .max_args = -1,
-    .run      = run,
+    .help      = "Shows runs while they go on: progress, loss, accuracy, speed, and\n"
+                 "how each worker spends its time. With --serve, browsers show the\n"
+                 "page of `firecaffe report`, which follows the runs. The page is\n"
+                 "read-only; browsers on other machines need the token that is\n"
+                 "printed.\n"
+                 "\n"
+                 "Examples:\n"
+                 "  firecaffe watch runs/lenet\n"
+                 "  firecaffe watch runs/lenet --serve 8080\n"
+                 "  firecaffe watch runs/* --serve 0.0.0.0:8080\n",
+    .groups    = groups,
+    .min_args  = 1,
+    .max_args  = -1,
+    .run       = run,
 };

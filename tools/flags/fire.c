@@ -17,37 +17,46 @@ fire_flags_t fire_flags;
 #define ROW(name, arg, help) FIRE_OPTION(fire_flags_t, name, STRING, NULL, arg, help)
 
 const fire_option_t fire_flag_options[] = {
-    ROW(lanes, "N", "slices of the batch; results depend on them, not on workers"),
-    ROW(batch, "RULE", "batch_size is global (default) or per-worker, BVLC's rule"),
+    ROW(lanes, "N",
+        "divide the batch into N slices; results depend on N, not on the number of "
+        "workers (default: one per worker)"),
+    ROW(batch, "RULE",
+        "batch_size counts the samples of all workers: global (default), or of each: "
+        "per-worker, as in BVLC Caffe"),
     ROW(comm, "NAME",
-        "how gradients are summed over workers: auto (default), ps, tree, multicolor, "
-        "ring, rhd, direct, onesided, hier, mpi, nccl"),
-    ROW(colors, "N", "trees of the multi-color algorithm (default: 4)"),
-    ROW(bucket_mb, "X", "gradients that travel together, in MB (default: 4)"),
+        "algorithm that sums gradients over workers: auto (default), ps, tree, "
+        "multicolor, ring, rhd, direct, onesided, hier, mpi, nccl"),
+    ROW(colors, "N", "trees of the multicolor algorithm (default: 4)"),
+    ROW(bucket_mb, "X", "sum gradients in buckets of X MB (default: 4)"),
     ROW(overlap, "HOW",
         "sum gradients during backward: auto (default), thread, poll, off"),
     ROW(compress, "HOW",
-        "what gradients travel as: none (default), fp16, bf16, 1bit, threshold=T"),
+        "compress gradients on the network: none (default), fp16, bf16, 1bit, "
+        "threshold=T"),
     ROW(compress_from, "N",
-        "the first iteration in which they do (default: 0; 500 for 1bit)"),
+        "first iteration with compression (default: 0; 500 for 1bit)"),
     ROW(update, "HOW",
-        "who updates the weights: replicated (default), all of them in each worker; "
-        "sharded, each worker its part"),
+        "where weights are updated: replicated (default), all on every worker; "
+        "sharded, a part on each"),
     ROW(deadline, "S",
-        "seconds without a sign of life before a worker is given up; 0: never "
-        "(default: 120)"),
-    ROW(tuning, "FILE", "what `firecaffe bench allreduce --tune` found, for auto"),
-    ROW(scale_lr, "X", "multiplies base_lr, for larger batches"),
-    ROW(warmup_iter, "N", "iterations of a slow start"),
-    ROW(warmup_ratio, "X", "share of base_lr at its begin (default: 0.1)"),
-    ROW(adapt, "HOW", "rate per layer: none (default), lars, larc"),
+        "give up a worker after S seconds without a sign of life; 0: never (default: "
+        "120)"),
+    ROW(tuning, "FILE", "table of `firecaffe bench allreduce --tune`, for --comm auto"),
+    ROW(scale_lr, "X", "multiply base_lr by X, for larger batches"),
+    ROW(warmup_iter, "N", "raise the learning rate slowly over the first N iterations"),
+    ROW(warmup_ratio, "X",
+        "fraction of base_lr at the start of warm-up (default: 0.1)"),
+    ROW(adapt, "HOW",
+        "scale the learning rate of each layer: none (default), lars, larc"),
     ROW(adapt_eta, "X", "LARS/LARC trust coefficient (default: 0.001)"),
     ROW(shuffle, "BOOL", "shuffle the records of Data layers in each epoch"),
-    ROW(data_store, "WHERE", "where records are kept: file (default), memory"),
-    ROW(precision, "TYPE", "numbers of activations: fp32 (default), tf32, bf16, fp16"),
-    ROW(deterministic, "BOOL", "the same bits on every run (default: true)"),
-    ROW(tune, "BOOL", "on a GPU, measure plans once and keep the fastest"),
-    ROW(rng, "WHOSE", "random numbers: fire (default), or caffe: those it draws"),
+    ROW(data_store, "WHERE", "keep records in file (default) or memory"),
+    ROW(precision, "TYPE", "type of activations: fp32 (default), tf32, bf16, fp16"),
+    ROW(deterministic, "BOOL", "compute the same bits on every run (default: true)"),
+    ROW(tune, "BOOL",
+        "on a GPU, time the algorithms of each layer once and use the fastest"),
+    ROW(rng, "WHOSE",
+        "random numbers: fire (default); caffe: the ones that Caffe draws"),
     {0},
 };
 

@@ -5,18 +5,19 @@
 image_flags_t       image_flags;
 const fire_option_t image_options[] = {
     FIRE_OPTION(image_flags_t, model_def, PATH, "", "FILE",
-                "the net, as for deployment (.prototxt); needed"),
+                "net file for deployment (.prototxt); required"),
     FIRE_OPTION(image_flags_t, pretrained_model, PATH, "", "FILE",
-                "its trained weights (.caffemodel); needed"),
+                "trained weights (.caffemodel); required"),
     FIRE_OPTION(image_flags_t, gpu, BOOL, "false", NULL, "run on the first GPU"),
     FIRE_OPTION(image_flags_t, mean_file, STRING, "", "FILE",
                 "subtract this mean (.npy or .binaryproto); \"\": none"),
     FIRE_OPTION(image_flags_t, input_scale, DOUBLE, "1", "X",
-                "multiply by this at the end, behind the mean"),
-    FIRE_OPTION(image_flags_t, raw_scale, DOUBLE, "255", "X",
-                "multiply images, which are 0 to 1, by this before the mean"),
+                "multiply inputs by X after the mean is subtracted"),
+    FIRE_OPTION(
+        image_flags_t, raw_scale, DOUBLE, "255", "X",
+        "multiply pixels, which are 0 to 1, by X before the mean is subtracted"),
     FIRE_OPTION(image_flags_t, channel_swap, STRING, "2,1,0", "LIST",
-                "order of channels that the net wants; 0 is red"),
+                "order of channels that the net expects; 0 is red"),
     {0},
 };
 

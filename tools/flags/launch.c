@@ -11,12 +11,13 @@ launch_flags_t launch_flags;
 
 const fire_option_t launch_options[] = {
     FIRE_OPTION(launch_flags_t, launcher, STRING, "", "COMMAND",
-                "start --workers processes with it: \"mpirun --host a,b\", \"srun\""),
+                "start --workers processes by this command, as \"mpirun --host a,b\" "
+                "or \"srun\""),
     FIRE_OPTION(launch_flags_t, restarts, INT, "0", "N",
                 "resume from the newest snapshot up to N times if training breaks off"),
     FIRE_OPTION(launch_flags_t, least_workers, INT, "0", "N",
-                "where restarting does not help, go on with half as many workers, but "
-                "no fewer than N (0: never fewer)"),
+                "halve the workers, down to N, if training breaks off twice at the "
+                "same place; 0: never"),
     {0},
 };
 

@@ -10,32 +10,34 @@
 /* Set here too: commands with place_options only give some of them by other means. */
 net_flags_t net_flags = {.model = "", .weights = "", .phase = "", .precision = ""};
 
-#define HOW_OPTIONS                                                                 \
-    FIRE_OPTION(net_flags_t, threads, INT, "0", "N",                                \
-                "threads of one worker; 0: as many as there are cores"),            \
-        FIRE_OPTION(net_flags_t, kernel, STRING, "", "LIST",                        \
-                    "kernels to prefer, \"Convolution=ref,ReLU=onednn\" (or "       \
-                    "FIRE_KERNEL)"),                                                \
-        FIRE_OPTION(net_flags_t, exact, BOOL, "false", NULL,                        \
-                    "no algorithm that trades accuracy for speed (Winograd)"),      \
-        FIRE_OPTION(net_flags_t, recompute, BOOL, "false", NULL,                    \
-                    "train in less memory: make cheap blobs again in backward"),    \
-        FIRE_OPTION(net_flags_t, level, INT, "0", "N", "level of the net's state"), \
-        FIRE_OPTION(net_flags_t, stage, STRING, "", "LIST",                         \
+#define HOW_OPTIONS                                                                    \
+    FIRE_OPTION(net_flags_t, threads, INT, "0", "N",                                   \
+                "compute with N threads per worker; 0: one for each core"),            \
+        FIRE_OPTION(net_flags_t, kernel, STRING, "", "LIST",                           \
+                    "prefer these kernels, as \"Convolution=ref,ReLU=onednn\" (or "    \
+                    "set FIRE_KERNEL)"),                                               \
+        FIRE_OPTION(net_flags_t, exact, BOOL, "false", NULL,                           \
+                    "use no algorithm that trades accuracy for speed (Winograd)"),     \
+        FIRE_OPTION(net_flags_t, recompute, BOOL, "false", NULL,                       \
+                    "save memory in training: compute cheap blobs again in backward"), \
+        FIRE_OPTION(net_flags_t, level, INT, "0", "N",                                 \
+                    "level of the net's state, for include and exclude rules"),        \
+        FIRE_OPTION(net_flags_t, stage, STRING, "", "LIST",                            \
                     "stages of the net's state, separated by commas")
 
-#define PLACE_OPTIONS                                                  \
-    FIRE_OPTION(net_flags_t, gpu, STRING, "", "IDS",                   \
-                "GPUs to use, \"0,1\" or \"all\"; \"none\": the CPU"), \
+#define PLACE_OPTIONS                                                           \
+    FIRE_OPTION(net_flags_t, gpu, STRING, "", "IDS",                            \
+                "run on these GPUs, \"0,1\" or \"all\"; \"none\": on the CPU"), \
         HOW_OPTIONS
 
 const fire_option_t net_options[] = {
-    FIRE_OPTION(net_flags_t, model, PATH, "", "FILE", "the net (.prototxt)"),
+    FIRE_OPTION(net_flags_t, model, PATH, "", "FILE", "net file (.prototxt)"),
     FIRE_OPTION(net_flags_t, weights, PATH, "", "FILES",
-                "trained weights (.caffemodel or .caffemodel.h5), comma separated"),
-    FIRE_OPTION(net_flags_t, phase, STRING, "", "NAME", "TRAIN or TEST"),
+                "trained weights (.caffemodel or .caffemodel.h5), separated by commas"),
+    FIRE_OPTION(net_flags_t, phase, STRING, "", "NAME",
+                "build the net for this phase: TRAIN or TEST"),
     FIRE_OPTION(net_flags_t, precision, STRING, "fp32", "TYPE",
-                "numbers of activations: fp32, tf32, bf16 or fp16"),
+                "type of activations: fp32, tf32, bf16 or fp16"),
     PLACE_OPTIONS,
     {0},
 };

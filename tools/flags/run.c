@@ -19,15 +19,15 @@ run_flags_t run_flags;
 const fire_option_t run_options[] = {
     FIRE_OPTION(
         run_flags_t, run_dir, PATH, "", "DIR",
-        "keep the run here: log, snapshots, solver, net; for `report`, `watch`"),
+        "write log, snapshots, solver and net to DIR, for `report` and `watch`"),
     FIRE_OPTION(run_flags_t, repeat, PATH, "", "DIR",
-                "do the run of this directory again, the same way"),
+                "repeat the run of this directory with the same settings"),
     FIRE_OPTION(run_flags_t, trace, PATH, "", "FILE",
                 "write a timeline for chrome://tracing or ui.perfetto.dev"),
     FIRE_OPTION(run_flags_t, trace_iterations, INT, "50", "N",
-                "how many iterations the timeline holds"),
+                "iterations in the timeline"),
     FIRE_OPTION(run_flags_t, tensorboard, PATH, "", "DIR",
-                "write events for TensorBoard"),
+                "write events for TensorBoard to DIR"),
     {0},
 };
 

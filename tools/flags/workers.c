@@ -5,11 +5,11 @@
 workers_flags_t workers_flags = {.workers = 1};
 
 const fire_option_t workers_options[] = {
-    FIRE_OPTION(workers_flags_t, workers, INT, "1", "N",
-                "workers that are threads of this process; under mpirun or srun each "
-                "process is one"),
+    FIRE_OPTION(
+        workers_flags_t, workers, INT, "1", "N",
+        "start N workers as threads; under mpirun or srun each process is one worker"),
     FIRE_OPTION(workers_flags_t, ranks_per_node, INT, "0", "N",
-                "pretend that workers sit on nodes of N; 0: as it is"),
+                "treat every N workers as one node; 0: use the real nodes"),
     {0},
 };
 

@@ -15,18 +15,19 @@
 
 const fire_option_t console_options[] = {
     FIRE_OPTION(console_flags_t, verbose, BOOL, "false", NULL,
-                "more log lines; with an error, where in the source it arose"),
+                "log more; with an error, where in the source it arose"),
     FIRE_OPTION(console_flags_t, quiet, BOOL, "false", NULL,
                 "log warnings and errors only"),
     FIRE_OPTION(console_flags_t, log_dir, STRING, NULL, "DIR",
-                "write the log to a file in DIR as well (or GLOG_log_dir)"),
-    FIRE_OPTION(console_flags_t, minloglevel, INT, "0", "N",
-                "least level to log: 0 info, 1 warning, 2 error (or GLOG_minloglevel)"),
-    FIRE_OPTION(console_flags_t, v, INT, "0", "N", "1 is --verbose (or GLOG_v)"),
+                "write the log to a file in DIR too (or set GLOG_log_dir)"),
+    FIRE_OPTION(
+        console_flags_t, minloglevel, INT, "0", "N",
+        "log from this level on: 0 info, 1 warning, 2 error (or set GLOG_minloglevel)"),
+    FIRE_OPTION(console_flags_t, v, INT, "0", "N", "1: as --verbose (or set GLOG_v)"),
     FIRE_OPTION(console_flags_t, logtostderr, BOOL, "false", NULL,
-                "no log file, whatever --log_dir says (or GLOG_logtostderr)"),
+                "write no log file, whatever --log_dir says (or set GLOG_logtostderr)"),
     FIRE_OPTION(console_flags_t, alsologtostderr, BOOL, "true", NULL,
-                "always so; taken for scripts that say it"),
+                "accepted for scripts; the log goes to stderr always"),
     {0},
 };
 

@@ -144,10 +144,10 @@ static const fire_option_group_t groups[] = {{"Net", place_options, &net_flags},
 const command_t command_classify = {
     .name      = "classify",
     .arguments = "MODEL WEIGHTS MEAN LABELS IMAGE",
-    .summary   = "name what an image shows",
+    .summary   = "print the five most likely labels of an image",
     .help      = "Resizes the image to the net's input, subtracts the mean of each\n"
-                 "channel of MEAN (.binaryproto or .npy), and prints the five outputs\n"
-                 "with the highest values beside their lines of LABELS.\n"
+                 "channel of MEAN (.binaryproto or .npy) and prints the five outputs\n"
+                 "with the highest values, each with its line of LABELS.\n"
                  "\n"
                  "Example:\n"
                  "  firecaffe classify deploy.prototxt net.caffemodel \\\n"

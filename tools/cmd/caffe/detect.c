@@ -23,7 +23,7 @@ static const fire_option_t options[] = {
                 "where windows come from: list (INPUT is a .csv) or selective_search "
                 "(INPUT is a .txt)"),
     FIRE_OPTION(flags_t, context_pad, INT, "16", "N",
-                "pixels of the net's input that show what is around the window"),
+                "pixels of the net's input that show the surroundings of a window"),
     {0},
 };
 static const fire_option_group_t groups[] = {
@@ -155,22 +155,21 @@ const command_t command_detect = {
     .name      = "detect",
     .arguments = "INPUT OUTPUT",
     .summary   = "score windows of images, as Caffe's detect.py",
-    .help =
-        "Cuts windows out of images, each with some of its surroundings, runs the\n"
-        "net on them and writes a line for each: filename, ymin, xmin, ymax, xmax,\n"
-        "class0, class1 and so on, the values of the net's first output. ymax and\n"
-        "xmax are the first row and column behind the window. INPUT is a .csv with\n"
-        "a first line that names the columns filename, ymin, xmin, ymax and xmax,\n"
-        "or with selective_search a .txt with the path of an image in each line, in\n"
-        "which windows are looked for. OUTPUT ends in .csv, or in .h5 for the\n"
-        "datasets filename, window and prediction.\n"
-        "\n"
-        "Examples:\n"
-        "  firecaffe detect --crop_mode list --model_def deploy.prototxt \\\n"
-        "      --pretrained_model rcnn.caffemodel --mean_file mean.npy \\\n"
-        "      windows.csv scores.csv\n"
-        "  firecaffe detect --model_def deploy.prototxt \\\n"
-        "      --pretrained_model rcnn.caffemodel photos.txt scores.h5\n",
+    .help     = "Cuts windows out of images, each with some of its surroundings, runs\n"
+                "the net on them and writes a line per window: filename, ymin, xmin,\n"
+                "ymax, xmax, then class0, class1 and so on, the net's first output.\n"
+                "ymax and xmax are one past the last row and column. INPUT is a .csv\n"
+                "whose first line names the columns filename, ymin, xmin, ymax and\n"
+                "xmax, or with selective_search a .txt with the path of an image per\n"
+                "line, in which windows are searched. OUTPUT ends in .csv, or in .h5\n"
+                "for the datasets filename, window and prediction.\n"
+                "\n"
+                "Examples:\n"
+                "  firecaffe detect --crop_mode list --model_def deploy.prototxt \\\n"
+                "      --pretrained_model rcnn.caffemodel --mean_file mean.npy \\\n"
+                "      windows.csv scores.csv\n"
+                "  firecaffe detect --model_def deploy.prototxt \\\n"
+                "      --pretrained_model rcnn.caffemodel photos.txt scores.h5\n",
     .groups   = groups,
     .min_args = 2,
     .max_args = 2,

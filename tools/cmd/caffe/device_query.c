@@ -93,7 +93,7 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_device_query = {
     .name      = "device_query",
     .arguments = "",
-    .summary   = "tell what this machine offers",
+    .summary   = "show processor, memory and GPUs of this machine",
     .help      = "Logs processor, cores, vector instructions, memory and GPUs.\n"
                  "\n"
                  "Example:\n"

@@ -15,9 +15,9 @@ typedef struct flags {
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, rankdir, STRING, "LR", "DIR",
-                "where the net flows to: TB (from top to bottom), BT, LR or RL"),
+                "direction of the flow: TB (top to bottom), BT, LR or RL"),
     FIRE_OPTION(flags_t, phase, STRING, "ALL", "NAME",
-                "layers of this phase only: TRAIN or TEST"),
+                "draw the layers of one phase only: TRAIN or TEST"),
     FIRE_OPTION(flags_t, display_lrm, BOOL, "false", NULL,
                 "show the multipliers of the learning rate too"),
     {0},
@@ -134,12 +134,11 @@ const command_t command_draw = {
     .name      = "draw",
     .arguments = "NET OUT",
     .summary   = "draw a prototxt, as Caffe's draw_net.py",
-    .help      = "Draws the layers as boxes: name, type, and for convolution and\n"
-                 "pooling kernel/stride+pad outputs/groups; layers that work in place\n"
-                 "are in the box of the layer whose result they change. OUT ends in\n"
-                 ".svg, .html or .dot; others, as .png and .pdf, are made by Graphviz\n"
-                 "where it is installed. `firecaffe net --draw` builds the net and\n"
-                 "tells shapes as well.\n"
+    .help      = "Draws a box per layer: name, type, and for convolution and pooling\n"
+                 "kernel/stride+pad outputs/groups. A layer that works in place shares\n"
+                 "the box of the layer whose result it changes. OUT ends in .svg,\n"
+                 ".html or .dot; other formats, as .png and .pdf, need Graphviz.\n"
+                 "`firecaffe net --draw` builds the net and shows shapes too.\n"
                  "\n"
                  "Examples:\n"
                  "  firecaffe draw models/lenet/train_val.prototxt lenet.svg\n"

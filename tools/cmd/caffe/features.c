@@ -168,17 +168,16 @@ static const fire_option_group_t groups[] = {{"Net", place_options, &net_flags},
 const command_t command_features = {
     .name      = "features",
     .arguments = "WEIGHTS MODEL BLOBS DBS BATCHES BACKEND [CPU|GPU [ID]]",
-    .summary   = "store blobs of a net for every image",
-    .help =
-        "Runs the net of MODEL in the TEST phase on BATCHES batches of its data layer\n"
-        "and writes each of BLOBS (comma separated) to its own new database of DBS, a\n"
-        "record of floats per image.\n"
-        "\n"
-        "Example:\n"
-        "  firecaffe features lenet.caffemodel models/lenet/train_val.prototxt \\\n"
-        "      ip1,ip2 ip1_lmdb,ip2_lmdb 100 lmdb\n",
-    .groups   = groups,
-    .min_args = 6,
-    .max_args = 8,
-    .run      = run,
+    .summary   = "write blobs of a net to databases, a record per image",
+    .help      = "Runs the net of MODEL in the TEST phase on BATCHES batches of its\n"
+                 "data layer and writes each of BLOBS (separated by commas) to a new\n"
+                 "database of DBS, a record of floats per image.\n"
+                 "\n"
+                 "Example:\n"
+                 "  firecaffe features lenet.caffemodel models/lenet/train_val.prototxt \\\n"
+                 "      ip1,ip2 ip1_lmdb,ip2_lmdb 100 lmdb\n",
+    .groups    = groups,
+    .min_args  = 6,
+    .max_args  = 8,
+    .run       = run,
 };

@@ -16,9 +16,10 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, delimiter, STRING, ",", "TEXT", "between the columns"),
+    FIRE_OPTION(flags_t, delimiter, STRING, ",", "TEXT", "text between columns"),
     FIRE_OPTION(flags_t, plain, BOOL, "false", NULL,
-                "columns of blanks, as parse_log.sh: loss and rate, accuracy and loss"),
+                "separate columns by blanks, as parse_log.sh: loss and rate, accuracy "
+                "and loss"),
     {0},
 };
 static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
@@ -134,22 +135,21 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_log = {
     .name      = "log",
     .arguments = "LOG [DIR]",
-    .summary   = "turn a training's console log into CSV tables",
-    .help =
-        "Writes DIR/LOG.train and DIR/LOG.test: iteration, seconds since the start,\n"
-        "learning rate and every net output, a line per display or test. The logs of\n"
-        "Caffe itself are read as well. DIR must exist; left out, it is the current "
-        "one.\n"
-        "\n"
-        "Examples:\n"
-        "  firecaffe train --solver solver.prototxt 2>&1 | tee run.log\n"
-        "  firecaffe log run.log\n"
-        "  firecaffe log --delimiter=';' run.log tables/\n"
-        "  firecaffe log --plain run.log\n",
-    .groups   = groups,
-    .min_args = 1,
-    .max_args = 2,
-    .run      = run,
+    .summary   = "convert a training's console log to CSV tables",
+    .help      = "Writes DIR/LOG.train and DIR/LOG.test, a line per display or test:\n"
+                 "iteration, seconds since the start, learning rate and every output\n"
+                 "of the net. Logs of Caffe work too. DIR must exist; without it, the\n"
+                 "tables go to the current directory.\n"
+                 "\n"
+                 "Examples:\n"
+                 "  firecaffe train --solver solver.prototxt 2>&1 | tee run.log\n"
+                 "  firecaffe log run.log\n"
+                 "  firecaffe log --delimiter=';' run.log tables/\n"
+                 "  firecaffe log --plain run.log\n",
+    .groups    = groups,
+    .min_args  = 1,
+    .max_args  = 2,
+    .run       = run,
 };
 
 /* ---- seconds ---- */
@@ -174,14 +174,13 @@ static fire_status_t run_seconds(int narg, const char *const *arg)
 const command_t command_seconds = {
     .name      = "seconds",
     .arguments = "LOG OUT",
-    .summary   = "list the times of a log, as Caffe's extract_seconds.py",
-    .help =
-        "Writes the seconds since the start of the training, a line for each line of\n"
-        "LOG that names an iteration.\n"
-        "\n"
-        "Example:\n"
-        "  firecaffe seconds run.log seconds.txt\n",
-    .min_args = 2,
-    .max_args = 2,
-    .run      = run_seconds,
+    .summary   = "list the times in a log, as Caffe's extract_seconds.py",
+    .help      = "Writes the seconds since the start of the training, one line for\n"
+                 "each line of LOG that names an iteration.\n"
+                 "\n"
+                 "Example:\n"
+                 "  firecaffe seconds run.log seconds.txt\n",
+    .min_args  = 2,
+    .max_args  = 2,
+    .run       = run_seconds,
 };

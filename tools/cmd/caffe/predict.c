@@ -20,11 +20,11 @@ typedef struct flags {
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, center_only, BOOL, "false", NULL,
-                "look at the middle only, not at ten parts whose scores are averaged"),
+                "score the center crop only, not the mean of ten crops"),
     FIRE_OPTION(flags_t, images_dim, STRING, "256,256", "H,W",
-                "resize images to this, then cut parts as large as the net's input"),
+                "resize images to this before they are cropped"),
     FIRE_OPTION(flags_t, ext, STRING, "jpg", "NAME",
-                "how names of images in a directory end"),
+                "ending of the names of images in a directory"),
     {0},
 };
 static const fire_option_group_t groups[] = {
@@ -218,12 +218,12 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_predict = {
     .name      = "predict",
     .arguments = "INPUT OUTPUT",
-    .summary   = "score images into a .npy, as Caffe's classify.py",
+    .summary   = "write scores of images to a .npy, as Caffe's classify.py",
     .help      = "INPUT is an image, a directory (its images in the order of their\n"
                  "names) or a .npy of images x height x width x channels. OUTPUT, a\n"
-                 ".npy, gets a row for each image: the net's first output, averaged\n"
-                 "over the four corners and the middle of the image and their mirror\n"
-                 "images, or with --center_only of the middle alone.\n"
+                 ".npy, gets a row per image: the net's first output, averaged over\n"
+                 "ten crops (four corners, the center and their mirror images), or\n"
+                 "with --center_only of the center crop.\n"
                  "\n"
                  "Examples:\n"
                  "  firecaffe predict --model_def deploy.prototxt \\\n"

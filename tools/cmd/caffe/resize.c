@@ -20,15 +20,15 @@ typedef struct flags {
 static flags_t             flags;
 static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, input, PATH, "", "FILE",
-                "the list: in each line the path of an image below the input folder"),
-    FIRE_OPTION(flags_t, input_folder, PATH, "", "DIR", "where images are"),
+                "list of images: on each line a path below the input folder"),
+    FIRE_OPTION(flags_t, input_folder, PATH, "", "DIR", "folder of the images"),
     FIRE_OPTION(flags_t, output_folder, PATH, "", "DIR",
-                "where they go, by the same paths"),
-    FIRE_OPTION(flags_t, output_side_length, INT, "256", "N", "side of the square"),
-    FIRE_OPTION(flags_t, num_clients, INT, "0", "N",
-                "threads; 0: as many as there are cores"),
+                "folder to write to, with the same paths"),
+    FIRE_OPTION(flags_t, output_side_length, INT, "256", "N",
+                "side of the squares in pixels"),
+    FIRE_OPTION(flags_t, num_clients, INT, "0", "N", "threads; 0: one for each core"),
     FIRE_OPTION(flags_t, image_lib, STRING, "opencv", "NAME",
-                "only OpenCV's way is here"),
+                "accepted for scripts; always opencv"),
     {0},
 };
 static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
@@ -192,15 +192,15 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_resize = {
     .name      = "resize",
     .arguments = "",
-    .summary   = "make squares of images, as resize_and_crop_images.py",
-    .help   = "Resizes each image of the list until its shorter side has the length,\n"
-              "cuts the square out of the middle and writes it below the output\n"
-              "folder by the same path (.jpg, .jpeg or .png). Images that cannot be\n"
-              "read are told and left out.\n"
-              "\n"
-              "Example:\n"
-              "  firecaffe resize --input train.txt --input_folder photos \\\n"
-              "      --output_folder squares --output_side_length 256\n",
-    .groups = groups,
-    .run    = run,
+    .summary   = "cut images to squares, as resize_and_crop_images.py",
+    .help      = "Resizes each image of the list so that its shorter side has the\n"
+                 "wanted length, cuts out the square in the middle and writes it to\n"
+                 "the same path below the output folder (.jpg, .jpeg or .png). Images\n"
+                 "that cannot be read are reported and skipped.\n"
+                 "\n"
+                 "Example:\n"
+                 "  firecaffe resize --input train.txt --input_folder photos \\\n"
+                 "      --output_folder squares --output_side_length 256\n",
+    .groups    = groups,
+    .run       = run,
 };

@@ -14,8 +14,9 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, max_width, INT, "30", "N", "most letters of a column"),
-    {"w", FIRE_OPTION_INT, offsetof(flags_t, max_width), "30", "N", "the same"},
+    FIRE_OPTION(flags_t, max_width, INT, "30", "N", "cut columns to N letters"),
+    {"w", FIRE_OPTION_INT, offsetof(flags_t, max_width), "30", "N",
+     "short for --max_width"},
     {0},
 };
 static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
@@ -194,17 +195,17 @@ const command_t command_summarize = {
     .name      = "summarize",
     .arguments = "NET",
     .summary   = "list the layers of a prototxt, as Caffe's summarize.py",
-    .help     = "Prints name, type, parameters (names, xRATE, DxDECAY where these are\n"
-                "not 1), bottoms -> tops, and for convolution and pooling\n"
-                "kernel/stride+pad outputs/groups. Behind a bottom, ? means that no\n"
-                "layer before makes it; behind a top, * that no layer takes it. All\n"
-                "phases are listed; `firecaffe net` builds one of them and tells\n"
-                "shapes, parameters and arithmetic.\n"
-                "\n"
-                "Example:\n"
-                "  firecaffe summarize models/lenet/train_val.prototxt\n",
-    .groups   = groups,
-    .min_args = 1,
-    .max_args = 1,
-    .run      = run,
+    .help      = "Prints a line per layer: name, type, parameters (names, xRATE and\n"
+                 "DxDECAY where these are not 1), bottoms -> tops, and for convolution\n"
+                 "and pooling kernel/stride+pad outputs/groups. A ? after a bottom\n"
+                 "means that no layer before makes it, a * after a top that no layer\n"
+                 "takes it. Layers of all phases are listed; `firecaffe net` builds\n"
+                 "the net of one phase and shows shapes, parameters and arithmetic.\n"
+                 "\n"
+                 "Example:\n"
+                 "  firecaffe summarize models/lenet/train_val.prototxt\n",
+    .groups    = groups,
+    .min_args  = 1,
+    .max_args  = 1,
+    .run       = run,
 };

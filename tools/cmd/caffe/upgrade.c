@@ -66,17 +66,17 @@ static fire_status_t run(int narg, const char *const *arg)
 const command_t command_upgrade = {
     .name      = "upgrade",
     .arguments = "KIND IN OUT",
-    .summary   = "write an old net or solver file in today's format",
-    .help =
-        "Reads a file of any age of Caffe and writes it in the format of Caffe 1.0.\n"
-        "Every command does this by itself when it reads one; use this to keep the\n"
-        "result. KIND is net_proto_text (a net's .prototxt), net_proto_binary (a\n"
-        ".caffemodel) or solver_proto_text (a solver's .prototxt).\n"
-        "\n"
-        "Examples:\n"
-        "  firecaffe upgrade net_proto_text old.prototxt new.prototxt\n"
-        "  firecaffe upgrade net_proto_binary old.caffemodel new.caffemodel\n",
-    .min_args = 3,
-    .max_args = 3,
-    .run      = run,
+    .summary   = "convert an old net or solver file to today's format",
+    .help      = "Reads a file of any version of Caffe and writes it in the format of\n"
+                 "Caffe 1.0. Every command upgrades what it reads by itself; use this\n"
+                 "one to keep the result. KIND is net_proto_text (a net's .prototxt),\n"
+                 "net_proto_binary (a .caffemodel) or solver_proto_text (a solver's\n"
+                 ".prototxt).\n"
+                 "\n"
+                 "Examples:\n"
+                 "  firecaffe upgrade net_proto_text old.prototxt new.prototxt\n"
+                 "  firecaffe upgrade net_proto_binary old.caffemodel new.caffemodel\n",
+    .min_args  = 3,
+    .max_args  = 3,
+    .run       = run,
 };
