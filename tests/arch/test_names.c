@@ -97,8 +97,7 @@ static bool is_generated(const char *object)
 {
     return strstr(object, ".pb-c.c") != NULL ||
            strstr(object, "python_host.c") != NULL ||
-           strstr(object, "report_page.c") != NULL ||
-           strstr(object, "neuron.cu.") != NULL; /* pasted names, for now */
+           strstr(object, "report_page.c") != NULL;
 }
 
 /* Compilers add ".constprop.0", ".part.1", "._omp_fn.2", ".avx512f.3" and the like; names
