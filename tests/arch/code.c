@@ -1,3 +1,4 @@
+/* code.c - blanks what is not code, then cuts the rest into items at the first column. */
 #include "code.h"
 
 #include <ctype.h>
@@ -144,6 +145,16 @@ static void find_type(code_item_t *item, const char *behind_body)
     }
 }
 
+/* The last name, before its dimensions. */
+static void find_variable(code_item_t *item)
+{
+    const char *at = item->text, *end = at + strcspn(at, "[");
+    char        name[96];
+
+    while (at < end && code_identifier(&at, name))
+        if (at <= end) snprintf(item->name, sizeof(item->name), "%s", name);
+}
+
 static const char *squeeze(const char *from, const char *to)
 {
     static char text[4096];
@@ -213,8 +224,12 @@ static const char *read_item(const char *begin, const char *end, code_item_t *it
         find_type(item, behind);
         return behind != NULL ? behind + strcspn(behind, ";") + 1 : end + 1;
     }
+    if (*end == '=') {
+        item->kind = CODE_VARIABLE;
+        find_variable(item);
+        return end + strcspn(end, ";") + 1;
+    }
     if (strchr(item->text, '(') != NULL) find_function(item);
-    if (*end == '=') return end + strcspn(end, ";") + 1;
     if (item->name[0] != '\0')
         item->kind = *end == '{'   ? CODE_FUNCTION
                      : *end == ';' ? CODE_PROTOTYPE

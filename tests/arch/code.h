@@ -11,7 +11,8 @@ typedef enum code_kind {
     CODE_PROTOTYPE, /* a function declared, not defined */
     CODE_MACRO, /* a call of a macro without a semicolon: it may define its arguments */
     CODE_TYPE,  /* a typedef, or a struct, union or enum with its body */
-    CODE_OTHER, /* a variable, or a forward declaration */
+    CODE_VARIABLE, /* a variable with a value */
+    CODE_OTHER,    /* a forward declaration, a variable without a value */
 } code_kind_t;
 
 typedef struct code_item {
@@ -19,7 +20,7 @@ typedef struct code_item {
     const char *path; /* relative to the source tree */
     int         line;
     const char *text;     /* up to the body, white space as single blanks */
-    char        name[96]; /* of a function; the typedef's name of a type, or "" */
+    char        name[96]; /* of a function or variable; a type's typedef name, or "" */
     char        tag[96];  /* of a type that has a body here, or "" */
     bool        is_static;
 } code_item_t;

@@ -88,7 +88,10 @@ static const entry_t *find(const char *name, unsigned kinds)
     return NULL;
 }
 
-enum { DEFINES = 1u << CODE_FUNCTION | 1u << CODE_MACRO };
+enum {
+    DEFINES = 1u << CODE_FUNCTION | 1u << CODE_MACRO,
+    RECORDS = 1u << CODE_VARIABLE,
+};
 
 /* ---- found by a search ---- */
 
@@ -102,23 +105,23 @@ static bool is_generated(const char *object)
 
 /* Compilers add ".constprop.0", ".part.1", "._omp_fn.2", ".avx512f.3" and the like; names
  * that begin with "_" are theirs too, and those of C++. */
-static void check_symbol(const char *object, char *symbol)
+static void check_symbol(const char *object, char *symbol, unsigned kinds)
 {
     symbol[strcspn(symbol, ".")] = '\0';
     if (symbol[0] == '_' || symbol[0] == '\0') return;
-    if (find(symbol, DEFINES) == NULL)
+    if (find(symbol, kinds) == NULL)
         tree_complain(object, 0, "no source defines %s by its whole name", symbol);
 }
 
-TEST(every_function_of_the_library_is_found_by_its_name)
+/* Calls check_symbol() for symbols of these kinds (nm's letters) that begin so. */
+static int check_library(const char *letters, const char *prefix, unsigned kinds)
 {
     FILE  *f    = popen("nm '" FIRE_BUILD_DIR "/libfire.a' 2>/dev/null", "r");
-    char  *line = NULL, object[256] = "", symbol[256], kind;
+    char  *line = NULL, object[256] = "", symbol[256], letter;
     size_t cap     = 0;
     int    symbols = 0;
 
     CHECK(f != NULL);
-    read_sources();
     while (getline(&line, &cap, f) >= 0) {
         size_t n = strcspn(line, "\n");
 
@@ -126,14 +129,29 @@ TEST(every_function_of_the_library_is_found_by_its_name)
             snprintf(object, sizeof(object), "%.*s", (int)n - 1, line);
             continue;
         }
-        if (sscanf(line, "%*x %c %255s", &kind, symbol) != 2) continue;
-        if (strchr("tTwWi", kind) == NULL || is_generated(object)) continue;
-        check_symbol(object, symbol);
+        if (sscanf(line, "%*x %c %255s", &letter, symbol) != 2) continue;
+        if (strchr(letters, letter) == NULL || is_generated(object) ||
+            strncmp(symbol, prefix, strlen(prefix)) != 0)
+            continue;
+        check_symbol(object, symbol, kinds);
         symbols++;
     }
     free(line);
     CHECK(pclose(f) == 0);
-    CHECK(symbols > 1000);
+    return symbols;
+}
+
+TEST(every_function_of_the_library_is_found_by_its_name)
+{
+    read_sources();
+    CHECK(check_library("tTwWi", "", DEFINES) > 1000);
+    TREE_DONE();
+}
+
+TEST(every_record_of_the_library_is_found_by_its_name)
+{
+    read_sources();
+    CHECK(check_library("dDrR", "fire_", RECORDS) > 100);
     TREE_DONE();
 }
 

@@ -1,3 +1,4 @@
+/* tree.c - files in the order in which folders list them. */
 #include "tree.h"
 
 #include <dirent.h>

@@ -1,13 +1,12 @@
-/* half_codec.h - the body of the codecs with 16 bits per value. fp16.c and bf16.c define,
- * then include it:
+/* half_codec.h - the functions of the codecs with 16 bits per value. fp16.c and bf16.c
+ * define, then include it, and then define their record with its members:
  *
  *   CODEC   the codec's record, such as fire_codec_fp16
- *   NAME    the name a user gives it
  *   PACK    float to 16 bits
  *   UNPACK  16 bits to float */
+#include "base/half.h"
 #include "base/vector.h"
 #include "comm/codec/codec.h"
-#include "base/half.h"
 
 extern const fire_codec_t CODEC;
 
@@ -61,12 +60,7 @@ static fire_status_t decode_add(const void *wire, size_t len, float *x, size_t n
     return FIRE_OK;
 }
 
-const fire_codec_t CODEC = {
-    .name       = NAME,
-    .grain      = 32,
-    .bound      = bound,
-    .quantize   = quantize,
-    .encode     = encode,
-    .decode     = decode,
-    .decode_add = decode_add,
-};
+/* Members of the record that both codecs share. */
+#define FIRE_HALF_CODEC                                                  \
+    .grain = 32, .bound = bound, .quantize = quantize, .encode = encode, \
+    .decode = decode, .decode_add = decode_add
