@@ -1,6 +1,10 @@
-/* lrn.c - local response normalisation (Krizhevsky et al., 2012).
- *   ACROSS_CHANNELS  y = x * (k + alpha/n * sum of x^2 over n channels) ^ -beta
- *   WITHIN_CHANNEL   y = x * (1 + alpha * mean of x^2 over n x n) ^ -beta   (no k) */
+/* lrn.c - LRN, local response normalisation (Krizhevsky et al., 2012): n = local_size,
+ *
+ *     y = x * scale ^ -beta
+ *     ACROSS_CHANNELS  scale = k + alpha / n * sum of x^2 over the n channels around
+ *     WITHIN_CHANNEL   scale = 1 + alpha * mean of x^2 over the n x n places around
+ *
+ *     bottom, top: (N, C, H, W) */
 #include <math.h>
 
 #include "device/cpu/blas.h"
@@ -39,8 +43,9 @@ static fire_status_t lrn_reshape(fire_layer_t *l)
     return fire_layer_reshape_same(l);
 }
 
-/* scale: what is raised to -beta, kept for backward. padded: one image's channels
- * with zeros around them, or two buffers of one image within channels. */
+/* Of `ref`. scale: (N, C, H, W), kept for backward. padded: squares, or ratios in
+ * backward, of one image's channels with zero channels around them; within channels one
+ * image. sum: two planes; within channels one image. */
 typedef struct lrn_ref {
     fire_scratch_t scale, padded, sum;
 } lrn_ref_t;
@@ -72,7 +77,8 @@ static void lrn_release(fire_layer_t *l)
     l->kernel_state = NULL;
 }
 
-/* Running sum over channels of one image: add the entering, take off the leaving. */
+/* A running sum over the channels of one image: add the channel that enters the window,
+ * subtract the one that leaves it. */
 static void across_scale(const lrn_t *s, int64_t channels, int64_t plane,
                          const float *x, float *padded, float *scale)
 {

@@ -1,20 +1,22 @@
-/* lrn.cu - LRN on the GPU. Nothing is kept between the passes: the sums of squares are
- * cheaper to make again than to write and read.
+/* lrn.cu - LRN across channels on the GPU. Backward computes the scales again: that is
+ * faster than writing and reading them.
  *
- * Across channels, channels last, a thread has V neighbouring channels and looks at V
- * more on either side, which is enough for both passes if windows are not wide. */
+ * With channels last, a thread makes V neighbouring channels of a pixel per turn, from
+ * these and V more on either side, which is enough for both passes if windows are
+ * narrow. */
 #include "layers/lrn/lrn.h"
 
 #include "device/cuda/kernel/channel.h"
 #include "layers/layer_cuda.h"
 
+/* The layer's numbers, passed to kernels by value. */
 typedef struct lrn {
-    int   channels, half;
-    float weight, beta, k;
-    float back; /* 2 alpha beta / size */
+    int   channels, half;  /* half: of the window, without its centre */
+    float weight, beta, k; /* weight: alpha / size */
+    float back;            /* 2 alpha beta / size */
 } lrn_t;
 
-/* s^-beta; beta is 0.75 in every net that matters. */
+/* s^-beta. beta is 0.75 in nearly all nets, for which two square roots do. */
 __device__ static inline float power(float s, float beta)
 {
     float root;
@@ -24,24 +26,26 @@ __device__ static inline float power(float s, float beta)
     return root * root * rsqrtf(root);
 }
 
-/* Vectors of a pixel: the one before, this one, the one behind; zeros outside. */
+/* Three vectors of a pixel's channels: the one before c, that at c, the one behind;
+ * zeros outside of the channels. at: offset of channel c */
 template <int V, typename T>
 __device__ static inline void load_three(const T *p, int64_t at, int c, int channels,
                                          float out[3 * V])
 {
 #pragma unroll
-    for (int side = 0; side < 3; side++) {
-        int           from = c + (side - 1) * V;
+    for (int part = 0; part < 3; part++) {
+        int           from = c + (part - 1) * V;
         fire_lanes<V> v    = {};
 
         if (from >= 0 && from < channels)
-            v = fire_lanes_load<V>(p, at + (side - 1) * V);
+            v = fire_lanes_load<V>(p, at + (part - 1) * V);
 #pragma unroll
         for (int i = 0; i < V; i++)
-            out[side * V + i] = v.v[i];
+            out[part * V + i] = v.v[i];
     }
 }
 
+/* The scale of x[i]. */
 template <int V, int HALF>
 __device__ static inline float scale_at(const lrn_t &l, const float *x, int i)
 {
@@ -102,8 +106,9 @@ __global__ static void backward_last(int64_t vectors, lrn_t l, const T *x, const
     }
 }
 
-/* ---- any window, any layout: elements of a column are `step` apart ---- */
+/* ---- any window, any layout: channels of a place are `step` elements apart ---- */
 
+/* The scale of channel c of a place; column: its channel 0. */
 template <typename T>
 __device__ static inline float scale_of(const lrn_t &l, const T *column, int64_t step,
                                         int c)
@@ -118,14 +123,15 @@ __device__ static inline float scale_of(const lrn_t &l, const T *column, int64_t
     return l.k + l.weight * sum;
 }
 
-struct spot {
+/* Element i: channel c of the place whose channel 0 has offset `column`. */
+struct position {
     int64_t column;
     int     c;
 };
 
-__device__ static inline spot spot_of(int64_t i, int channels, int64_t step)
+__device__ static inline position position_of(int64_t i, int channels, int64_t step)
 {
-    spot s;
+    position s;
 
     s.c      = (int)(i / step % channels);
     s.column = i - s.c * step;
@@ -136,7 +142,7 @@ template <typename T>
 __global__ static void forward_any(int64_t n, lrn_t l, int64_t step, const T *x, T *y)
 {
     FIRE_GRID_STRIDE (i, n) {
-        spot s = spot_of(i, l.channels, step);
+        position s = position_of(i, l.channels, step);
 
         y[i] = (T)((float)x[i] * power(scale_of(l, x + s.column, step, s.c), l.beta));
     }
@@ -147,8 +153,8 @@ __global__ static void backward_any(int64_t n, lrn_t l, int64_t step, const T *x
                                     const T *dy, T *dx)
 {
     FIRE_GRID_STRIDE (i, n) {
-        spot  s   = spot_of(i, l.channels, step);
-        float sum = 0, own = 0;
+        position s   = position_of(i, l.channels, step);
+        float    sum = 0, own = 0;
 
         for (int j = max(s.c - l.half, 0); j <= min(s.c + l.half, l.channels - 1);
              j++) {
@@ -184,7 +190,8 @@ static fire_format_t format_of(const fire_layer_t *l)
     return fire_gpu_format(l, l->bottom[0]);
 }
 
-/* dy NULL: forward, to = y; else to = dx. */
+/* Forward (dy NULL, to = y) or backward (to = dx): windows of 3 and 5 channels have
+ * kernels of their own. */
 template <typename T>
 static fire_status_t run(fire_layer_t *l, const fire_format_t *f, const T *x,
                          const T *dy, T *to)

@@ -4,10 +4,11 @@
 #include "layers/layer.h"
 
 FIRE_BEGIN_C
+/* State of the layer. */
 typedef struct fire_lrn {
-    int64_t size;
+    int64_t size; /* of the window: channels, or places along an axis; odd */
     float   alpha, beta, k;
-    bool    within;
+    bool    within; /* WITHIN_CHANNEL */
 } fire_lrn_t;
 FIRE_END_C
 #endif

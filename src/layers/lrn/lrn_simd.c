@@ -1,6 +1,7 @@
-/* lrn_simd.c - LRN across channels on channels in blocks. All channels of one place go
- * through small buffers in which neighbours lie side by side, with zeros around them.
- * Backward computes the scale again: cheaper than to keep and fetch it. */
+/* lrn_simd.c - LRN across channels on blocked arrays. All channels of one place are
+ * copied to small buffers, in which neighbours are contiguous and have zeros around
+ * them. Backward computes the scale again: faster than storing and loading it. Threads
+ * share the places, and each place is computed by one thread. */
 #include <math.h>
 
 #include "device/cpu/blocked.h"
@@ -8,7 +9,7 @@
 #include "device/cpu/simd.h"
 #include "layers/lrn/lrn.h"
 
-enum { MAX_CHANNELS = 4096, MAX_SIZE = 33, PLACES = 64 };
+enum { MAX_CHANNELS = 4096, MAX_SIZE = 33, PLACES = 64 /* of a piece of work */ };
 
 static const char *lrn_simd_declines(const fire_layer_t *l)
 {
@@ -21,18 +22,18 @@ static const char *lrn_simd_declines(const fire_layer_t *l)
     return NULL;
 }
 
-/* Channels of one place, with room for a window's half on both sides. */
+/* Channels of one place, with half a window of zeros on both sides. */
 typedef float place_t[MAX_CHANNELS + MAX_SIZE + FIRE_LANES];
 
-/* Zeros wherever a window around one of the channels reaches. */
+/* Clear all that the windows reach. */
 static void clear(const fire_lrn_t *s, const fire_blocked_t *b, float *place)
 {
     memset(place, 0,
            (size_t)(b->blocks * b->block + s->size + FIRE_LANES) * sizeof(*place));
 }
 
-/* Sum over the window around each of 16 channels; `first` is where the window of the
- * first begins. */
+/* Sums over the windows of 16 neighbouring channels; first: begin of the first
+ * window. */
 FIRE_SIMD fire_vf_t window_sum(int64_t size, const float *first)
 {
     fire_vf_t sum = {0};
@@ -53,7 +54,8 @@ FIRE_SIMD fire_vf_t square_root(fire_vf_t v)
     return v;
 }
 
-/* v ^ -beta; three quarters is what all nets use. Of numbers in bf16, t, less is enough. */
+/* v ^ -beta. beta is 0.75 in nearly all nets, for which two square roots do; with bf16
+ * (t) the CPU's 14-bit estimates are enough. */
 FIRE_SIMD fire_vf_t power(fire_dtype_t t, fire_vf_t v, float beta)
 {
     float lane[FIRE_LANES];
@@ -84,12 +86,13 @@ FIRE_SIMD fire_vf_t divide(fire_dtype_t t, fire_vf_t a, fire_vf_t b)
     return a * root * root;
 }
 
-/* k + alpha / n * sum of squares, for block b of the place in `squares`. */
+/* The scales of channels c ... c + 15: k + alpha / n * sum of squares. */
 FIRE_SIMD fire_vf_t scale_at(const fire_lrn_t *s, const float *squares, int64_t c)
 {
     return s->k + s->alpha / (float)s->size * window_sum(s->size, squares + c);
 }
 
+/* squares: x^2 of all channels of the place at element `at`. */
 FIRE_SIMD void fill_squares(fire_dtype_t t, int lanes, const fire_lrn_t *s,
                             const fire_blocked_t *b, const void *x, int64_t at,
                             float *squares)
@@ -101,17 +104,18 @@ FIRE_SIMD void fill_squares(fire_dtype_t t, int lanes, const fire_lrn_t *s,
     }
 }
 
-/* ---- the usual window in bf16: neighbours come from registers ---- */
+/* ---- windows of 5 channels in bf16: neighbours are taken from registers ---- */
 
 enum { USUAL_SIZE = 5 };
 
+/* Sums over 5 channels: 2 before and 2 behind each channel of v. */
 FIRE_SIMD fire_vf_t usual_sum(fire_vf_t before, fire_vf_t v, fire_vf_t after)
 {
     return FIRE_VF_SLIDE(before, v, 14) + FIRE_VF_SLIDE(before, v, 15) + v +
            FIRE_VF_SLIDE(v, after, 1) + FIRE_VF_SLIDE(v, after, 2);
 }
 
-/* 16 channels on their way through one place. */
+/* 16 channels of one place. direct: dy * scale^-beta, ratio: direct * x / scale */
 typedef struct channels {
     fire_vf_t x, square, direct, ratio;
 } channels_t;
@@ -145,7 +149,9 @@ FIRE_SIMD void forward_usual(const fire_lrn_t *s, const fire_blocked_t *b, int64
     }
 }
 
-/* Ratios are ready one block after squares: `late` waits for those of c. */
+/* A software pipeline over blocks: the scale of block i needs squares of i + 1, so
+ * ratios of i are known one step later, and dx of i - 1 (`late`) needs the ratios of
+ * i. */
 FIRE_SIMD void backward_usual(const fire_lrn_t *s, const fire_blocked_t *b, int64_t at,
                               const void *x, const void *dy, void *dx)
 {
@@ -179,7 +185,7 @@ FIRE_SIMD void backward_usual(const fire_lrn_t *s, const fire_blocked_t *b, int6
 
 /* ---- any window ---- */
 
-/* Places [p, end) of the image that begins at element `image`. */
+/* Places p ... end - 1 of the image that begins at element `image`. */
 FIRE_SIMD void forward_places(fire_dtype_t t, int lanes, const fire_lrn_t *s,
                               const fire_blocked_t *b, int64_t image, int64_t p,
                               int64_t end, const void *x, void *y)
@@ -229,7 +235,7 @@ FIRE_SIMD void backward_places(fire_dtype_t t, int lanes, const fire_lrn_t *s,
     }
 }
 
-/* Piece k: some places of one image. */
+/* A piece of work: places begin ... end - 1 of the image at element `image`. */
 typedef struct piece {
     int64_t image, begin, end;
 } piece_t;

@@ -1,11 +1,12 @@
-/* lrn_within.cu - LRN within channels on the GPU, as `ref` has it: windows reach into the
- * padding, as average pooling's do. In float32 and the plain layout: no known net of any
- * size uses it. */
+/* lrn_within.cu - LRN within channels on the GPU, with `ref`'s windows, which count
+ * padding as AVE pooling's do. Only float32 and NCHW, one element per thread and turn:
+ * no large net uses it. */
 #include "layers/layer_cuda.h"
 #include "layers/lrn/lrn.h"
 
 #include "device/cuda/launch.h"
 
+/* Planes and window; passed to kernels by value. */
 typedef struct region {
     int   height, width, size;
     float alpha, beta;
@@ -26,6 +27,7 @@ __device__ static inline float mean_around(const region_t &r, int h, int w, F va
     return sum / area;
 }
 
+/* Number of places that mean_around() divides by. */
 __device__ static inline float area_around(const region_t &r, int h, int w)
 {
     int pad = (r.size - 1) / 2;
@@ -34,7 +36,7 @@ __device__ static inline float area_around(const region_t &r, int h, int w)
                    (min(w - pad + r.size, r.width + pad) - (w - pad)));
 }
 
-/* y, or where dy is given the gradient of every window's mean of squares. */
+/* dy NULL: out = y. Else out = the gradient of each window's mean of squares. */
 __global__ static void forward(int64_t n, region_t r, const float *x, const float *dy,
                                float *out)
 {

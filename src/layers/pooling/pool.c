@@ -1,3 +1,5 @@
+/* pool.c - pooling of planes on the CPU in Caffe's order of operations: the
+ * specification for all faster kernels. One thread. */
 #include "layers/pooling/pool.h"
 
 #include <float.h>
@@ -25,7 +27,8 @@ fire_status_t fire_pool_reshape(fire_pool_windows_t *p, bool round_down)
     return FIRE_OK;
 }
 
-/* What one window gives, from its plane x. */
+/* The functions below compute one output from its window b in plane x. *index: where in
+ * the plane it came from, -1: nowhere. */
 static float max_of(const fire_pool_windows_t *p, fire_pool_box_t b, const float *x,
                     int32_t *index)
 {
@@ -51,6 +54,7 @@ static float sum_of(const fire_pool_windows_t *p, fire_pool_box_t b, const float
     return sum;
 }
 
+/* The first element at which the running sum reaches u times the sum of the window. */
 static float draw_of(const fire_pool_windows_t *p, fire_pool_box_t b, const float *x,
                      float u, int32_t *index)
 {
@@ -66,6 +70,7 @@ static float draw_of(const fire_pool_windows_t *p, fire_pool_box_t b, const floa
     return *index >= 0 ? x[*index] : 0.0f;
 }
 
+/* sum x^2 / sum x: the mean of x under probabilities proportional to x. */
 static float expect_of(const fire_pool_windows_t *p, fire_pool_box_t b, const float *x)
 {
     float sum = FLT_MIN, squares = 0.0f;
@@ -78,7 +83,8 @@ static float expect_of(const fire_pool_windows_t *p, fire_pool_box_t b, const fl
     return squares / sum;
 }
 
-/* Evaluate `result` into y[o] for every output o, at (row, column) of x's plane. */
+/* y[o] = result for every output o, which is at (row, column) of its plane; x steps
+ * from plane to plane. */
 #define EACH_OUTPUT(p, planes, result)                                    \
     for (int64_t plane = 0, o = 0; plane < (planes); plane++) {           \
         for (int64_t row = 0; row < (p)->out[0]; row++)                   \

@@ -1,5 +1,8 @@
-/* pooling.c - MAX, AVE or STOCHASTIC over windows of height and width. MAX can give a
- * second top: where in its plane each maximum lay. */
+/* pooling.c - Pooling: MAX, AVE or STOCHASTIC over windows of height and width.
+ *
+ *     bottom: (N, C, H, W)     top 0: (N, C, H', W')
+ *     top 1, MAX only: the same shape, where in its plane each maximum was
+ *     H' = ceil((H + 2 pad - kernel) / stride) + 1, see fire_pool_reshape() */
 #include "device/cpu/blas.h"
 #include "layers/pooling/pooling.h"
 
@@ -104,7 +107,8 @@ static fire_status_t pooling_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* Where each output came from, for backward; random numbers of one image. */
+/* Of `ref`. index: where each output came from, for backward; u: a random number for
+ * each output. */
 typedef struct pooling_ref {
     int32_t       *index;
     int64_t        cap;
@@ -135,7 +139,8 @@ static void pooling_release(fire_layer_t *l)
     l->kernel_state = NULL;
 }
 
-/* One number per output, the same for a sample whatever lane it is in. */
+/* One number per output, which depends on the sample's position in the global batch:
+ * the same on any number of workers. */
 static void draw_numbers(const fire_layer_t *l, float *u)
 {
     fire_rng_key_t key    = fire_layer_rng(l, FIRE_RNG_POOL);

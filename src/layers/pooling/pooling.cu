@@ -1,18 +1,21 @@
-/* pooling.cu - Pooling on the GPU. Where a window's value came from is kept as its place
- * inside the window, a byte where windows are small enough. */
+/* pooling.cu - Pooling on the GPU, forward. A thread makes V neighbouring channels of
+ * one output per turn. For backward MAX and STOCHASTIC keep which tap of its window
+ * each output came from, in a byte where windows are small enough. Templates:
+ * pooling_cuda.h. */
 #include <float.h>
 
 #include "base/random/philox.h"
 #include "layers/pooling/pooling_cuda.h"
 
+/* The index of a window that has no element. */
 template <typename I> __device__ static I nothing()
 {
     return (I)-1;
 }
 
-/* ---- the largest, and the mean ---- */
+/* ---- MAX and AVE ---- */
 
-/* The largest so far of V channels, and where in the window it was. */
+/* The largest values of V channels so far, and their taps. */
 template <int V, typename I> struct best {
     fire_lanes<V>  value;
     fire_raw<V, I> from;
@@ -37,7 +40,8 @@ template <int V, typename I> struct best {
     }
 };
 
-/* A window of K x K: all of it is on its way before the first is looked at. */
+/* A window of K x K: loads all of it before it compares the first, so that the
+ * latencies of the loads overlap. */
 template <int K, bool LAST, int V, typename T, typename I>
 __device__ static void look_at_all(const fire_pool_shape_t &s, const fire_pool_place &p,
                                    const fire_pool_window &b, const T *x,
@@ -60,7 +64,7 @@ __device__ static void look_at_all(const fire_pool_shape_t &s, const fire_pool_p
         if (inside[i]) most->look(v[i], (I)i);
 }
 
-/* K: windows are K x K; 0: any. */
+/* K: windows are K x K; 0: any size. mask: the second top, or NULL */
 template <typename T, bool LAST, int V, typename I, int K>
 __global__ static void max_forward(uint64_t total, fire_pool_shape_t s, const T *x,
                                    T *y, I *index, float *mask)
@@ -116,16 +120,16 @@ __global__ static void ave_forward(uint64_t total, fire_pool_shape_t s, const T 
     }
 }
 
-/* ---- by chance ---- */
+/* ---- STOCHASTIC ---- */
 
-/* Which random numbers belong to image n. */
+/* Which random numbers belong to image n: those of its row in the global batch. */
 typedef struct draws {
-    uint64_t        base; /* of the key; the step lies on the GPU */
-    const uint64_t *moment;
-    int64_t         first, step; /* rows of the global batch */
+    uint64_t        base;        /* of the key: seed and layer */
+    const uint64_t *moment;      /* iteration, in GPU memory */
+    int64_t         first, step; /* image n is row first + n * step */
 } draws_t;
 
-/* Training takes an element with a probability proportional to its value. */
+/* Training: see fire_pool_draw(). */
 template <typename T, bool LAST, typename I>
 __global__ static void draw_forward(uint64_t total, fire_pool_shape_t s, draws_t d,
                                     const T *x, T *y, I *index)
@@ -160,7 +164,7 @@ __global__ static void draw_forward(uint64_t total, fire_pool_shape_t s, draws_t
     }
 }
 
-/* Testing takes the mean under that distribution. */
+/* Testing: see fire_pool_expect(). */
 template <typename T, bool LAST>
 __global__ static void expect_forward(uint64_t total, fire_pool_shape_t s, const T *x,
                                       T *y)

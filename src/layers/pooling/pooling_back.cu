@@ -1,8 +1,10 @@
-/* pooling_back.cu - gradients of Pooling on the GPU, gathered: every input element looks at
- * the windows it lies in, in order, so that nothing is added by chance and nothing twice. */
+/* pooling_back.cu - Pooling on the GPU, backward. A thread makes V neighbouring
+ * channels of one element of dx per turn: it adds the gradients of all windows that
+ * hold the element, in order. So there are no atomic additions, and the same bits on
+ * every run. */
 #include "layers/pooling/pooling_cuda.h"
 
-/* Windows of one axis that an input element lies in: first ... end - 1. */
+/* Along one axis, the windows that hold input place `at`: first ... end - 1. */
 __device__ static void windows_of(const fire_pool_shape_t &s, int axis, int at,
                                   int *first, int *end)
 {
@@ -15,8 +17,8 @@ __device__ static void windows_of(const fire_pool_shape_t &s, int axis, int at,
     *end = min((int)fire_divide((uint64_t)far, s.by_stride[axis]) + 1, s.out[axis]);
 }
 
-/* What one window sends to an input element. I: type of the index; void* stands for AVE,
- * which has none. */
+/* Add what window (h, w) gives to input element p. at: offset of the window's dy and
+ * index. I: type of the index; void * stands for AVE, which has none. */
 template <int V, typename T, typename I>
 __device__ static void receive(const fire_pool_shape_t &s, const fire_pool_place &p,
                                int h, int w, int64_t at, const T *dy, const I *index,
@@ -39,7 +41,7 @@ __device__ static void receive(const fire_pool_shape_t &s, const fire_pool_place
     }
 }
 
-/* N: an element lies in at most N x N windows; 0: in any number. */
+/* N: at most N x N windows hold an element; 0: any number. */
 template <typename T, bool LAST, int V, typename I, int N>
 __global__ static void backward(uint64_t total, fire_pool_shape_t s, const T *dy,
                                 const I *index, T *dx)
@@ -70,7 +72,7 @@ __global__ static void backward(uint64_t total, fire_pool_shape_t s, const T *dy
     }
 }
 
-/* Windows that fill the image side by side: each sends to its own elements. */
+/* Windows that tile the image: a thread takes one window and writes all of its dx. */
 template <typename T, bool LAST, int V, typename I>
 __global__ static void backward_apart(uint64_t total, fire_pool_shape_t s, const T *dy,
                                       const I *index, T *dx)
@@ -102,7 +104,7 @@ static bool is_apart(const fire_pool_shape_t &s)
     return true;
 }
 
-/* Along one axis, an element lies in at most so many windows. */
+/* The most windows along one axis that hold an element. */
 static int overlap(const fire_pool_shape_t &s)
 {
     int n = 0;

@@ -1,5 +1,8 @@
-/* pooling_cuda.h - what Pooling's two passes on the GPU share: places, windows, and which
- * kernel is for which format. */
+/* pooling_cuda.h - what Pooling's two passes on the GPU share: positions, windows, and
+ * the choice of a template by format.
+ *
+ * Template arguments: T, number format; LAST, channels last (NHWC) or first (NCHW); V,
+ * channels a thread takes at once, 1 unless LAST; I, integer type of the index. */
 #ifndef FIRE_LAYERS_POOLING_POOLING_CUDA_H
 #define FIRE_LAYERS_POOLING_POOLING_CUDA_H
 #include "device/cuda/kernel/divide.h"
@@ -7,19 +10,20 @@
 #include "layers/layer_cuda.h"
 #include "layers/pooling/pooling.h"
 
-/* Windows of a layer, in numbers of 32 bits, and what divides by them. */
+/* fire_pool_windows_t in 32 bits, with divisors; passed to kernels by value. */
 typedef struct fire_pool_shape {
     int            channels;
     int            in[2], out[2], kernel[2], stride[2], pad[2];
     fire_divisor_t by_channels, by_vectors, by_in[2], by_out[2], by_stride[2];
 } fire_pool_shape_t;
 
-/* A place of an image, and V channels of it. */
+/* Place (h, w) of an image, channels c ... c + V - 1. */
 struct fire_pool_place {
     int64_t image;
     int     c, h, w;
 };
 
+/* Place of element i (counted in vectors of V) of an array of planes dim. */
 template <bool LAST, int V>
 __device__ static inline fire_pool_place
 fire_pool_place_of(uint64_t i, const fire_pool_shape_t &s, const fire_divisor_t dim[2])
@@ -34,6 +38,8 @@ fire_pool_place_of(uint64_t i, const fire_pool_shape_t &s, const fire_divisor_t 
     return p;
 }
 
+/* Offset of place (h, w) in the same image and channel as p, in an array of planes
+ * dim. */
 template <bool LAST>
 __device__ static inline int64_t fire_pool_address(const fire_pool_place &p,
                                                    int channels, const int dim[2],
@@ -43,7 +49,8 @@ __device__ static inline int64_t fire_pool_address(const fire_pool_place &p,
                 : ((p.image * channels + p.c) * dim[0] + h) * dim[1] + w;
 }
 
-/* A window: where it begins, what of it is image, how many elements it counts. */
+/* A window: where it begins, its part inside the image, and its area as in
+ * fire_pool_box_t. */
 struct fire_pool_window {
     int start[2], begin[2], end[2];
     int area;
@@ -68,7 +75,7 @@ fire_pool_window_at(const fire_pool_shape_t &s, int h, int w)
 }
 
 typedef struct fire_pooling_cuda {
-    fire_gpu_memory_t index;
+    fire_gpu_memory_t index;  /* tap of its window that each output came from */
     fire_format_t     format; /* of the last forward */
 } fire_pooling_cuda_t;
 
@@ -93,12 +100,14 @@ static inline fire_pool_shape_t fire_pool_shape_of(const fire_layer_t *l)
     return s;
 }
 
+/* Does a byte hold any tap, and one more value for "none"? */
 static inline bool fire_pool_is_small(const fire_pool_shape_t &s)
 {
     return s.kernel[0] * s.kernel[1] < 255;
 }
 
-/* Call run<T, LAST, V, I>(...) for the layer's format and windows. */
+/* Return run<T, LAST, V, I>(...), with the arguments that fit the layer's format and
+ * windows. */
 #define FIRE_POOL_DISPATCH(run, l, f, ...)                                \
     FIRE_WITH_TYPE((f)->dtype, T, {                                       \
         constexpr int V      = fire_vector<T>::N;                         \

@@ -1,6 +1,9 @@
-/* spp.c - spatial pyramid pooling (He et al., 2014): level i cuts the image into
- * 2^i x 2^i bins and pools each; the levels lie one behind the other, so that images of
- * any size give vectors of one length. A single level keeps the shape N C 1 1. */
+/* spp.c - SPP, spatial pyramid pooling (He et al., 2014): level i cuts the image into
+ * 2^i x 2^i bins and pools each by MAX or AVE. Images of any size give vectors of one
+ * length.
+ *
+ *     bottom: (N, C, H, W)     top: (N, all levels' (C, 2^i, 2^i) one after another)
+ *     With a single level the top is (N, C, 1, 1), as in Caffe. */
 #include "device/cpu/blas.h"
 #include "layers/memory_cuda.h"
 #include "layers/vision/resize.h"
@@ -65,7 +68,8 @@ static fire_status_t spp_reshape(fire_layer_t *l)
                              (int64_t[]){x->dim[0], p->offset[p->levels]});
 }
 
-/* Where each maximum came from; one image's gradient through one level. */
+/* Of `ref`. index: where each maximum came from; work: one image's gradient through one
+ * level. */
 typedef struct spp_ref {
     int32_t       *index;
     int64_t        cap;
