@@ -1,3 +1,4 @@
+/* affine.c - see affine.h; one thread, in Caffe's order of operations. */
 #include "layers/norm/affine.h"
 
 fire_status_t fire_affine_add_blob(fire_layer_t *l, int axis, int num_axes,
@@ -24,7 +25,7 @@ fire_status_t fire_affine_match(const fire_blob_t *x, const fire_blob_t *operand
     bool fits;
 
     if (operand->ndim == 0)
-        axis = 0; /* a scalar meets everything, wherever it is put */
+        axis = 0; /* a scalar matches any axes */
     else
         FIRE_TRY(fire_blob_axis(x, axis, "axis", &axis));
     fits = axis + operand->ndim <= x->ndim;

@@ -1,6 +1,7 @@
-/* affine.h - what Scale and Bias share: an operand whose axes match some axes in a row
- * of the input, and is repeated along the others. Seen as outer x dim x inner, element
- * (o, d, i) of the input meets element d of the operand. */
+/* affine.h - what Scale and Bias (and BatchNorm) share on the CPU: an operand whose
+ * axes equal some consecutive axes of the input, and that is repeated along the others.
+ * With the input viewed as (outer, dim, inner), element (o, d, i) is combined with
+ * element d of the operand. */
 #ifndef FIRE_LAYERS_NORM_AFFINE_H
 #define FIRE_LAYERS_NORM_AFFINE_H
 #include "device/cpu/blas.h"
@@ -20,16 +21,18 @@ typedef struct fire_bias {
 /* Add a parameter shaped as num_axes axes of bottom 0 from `axis` on (-1: all). */
 fire_status_t fire_affine_add_blob(fire_layer_t *l, int axis, int num_axes,
                                    const Caffe__FillerParameter *filler);
-/* How `operand` lies along x; fails where sizes differ. */
+/* The view of x for an operand whose first axis is axis `axis` of x; fails where sizes
+ * differ. */
 fire_status_t fire_affine_match(const fire_blob_t *x, const fire_blob_t *operand,
                                 int axis, fire_affine_t *a_p);
 
-/* y = x + b (y may be x); db = sums of dy, added to what is there if `add`. */
+/* y = x + b, y may be x. And its gradient, db = (add ? db : 0) + sums of dy; ones: at
+ * least `inner` ones. */
 void fire_affine_shift(const fire_affine_t *a, const float *x, const float *b,
                        float *y);
 void fire_affine_shift_back(const fire_affine_t *a, const float *ones, const float *dy,
                             bool add, float *db);
-/* y = x * g; y = x / g */
+/* y = x * g. And y = x / g. */
 void fire_affine_scale(const fire_affine_t *a, const float *x, const float *g,
                        float *y);
 void fire_affine_divide(const fire_affine_t *a, const float *x, const float *g,

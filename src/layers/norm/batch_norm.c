@@ -1,10 +1,13 @@
-/* batch_norm.c - y = (x - mean) / sqrt(var + eps) per channel (Ioffe, Szegedy 2015).
+/* batch_norm.c - BatchNorm: y = (x - mean) / sqrt(variance + eps) per channel (Ioffe
+ * and Szegedy, 2015).
  *
- * Three parameters, which are statistics and follow no gradient: decayed sums of the
- * batches' means and unbiased variances, and the weight of those sums, by which TEST
- * divides. TRAIN normalises with the batch's own mean and biased variance.
+ *     bottom, top: (N, C, ...)
+ *     blob 0: (C), 1: (C), 2: (1)    running statistics, without gradients
+ *     blob 3: (C), 4: (C)            with scale_bias, as in NVIDIA's fork: y = g y + b
  *
- * With scale_bias, as in NVIDIA's fork, two more that are learned: y = g y + b. */
+ * Blobs 0 and 1 are decayed sums of the batches' means and unbiased variances, blob 2
+ * is the weight of these sums, by which TEST divides. TRAIN normalises with the batch's
+ * own mean and biased variance. */
 #include <math.h>
 
 #include "layers/norm/batch_norm.h"
@@ -81,9 +84,10 @@ static fire_status_t batch_norm_reshape(fire_layer_t *l)
     return fire_layer_reshape_same(l);
 }
 
-/* minus_mean and deviation, sqrt(var + eps), are per channel. normal: the normalised
- * values, which backward needs even if the next layer works in place. scaled: dy times
- * the learned gain. */
+/* Of `ref`. mean, minus_mean, deviation = sqrt(variance + eps): (C). normal: the
+ * normalised values, kept for backward, as the next layer may overwrite the top.
+ * scaled: dy times the learned gain. work: as large as x; partial: (N, C); ones: for
+ * sums by gemv. */
 typedef struct batch_norm_ref {
     fire_scratch_t mean, minus_mean, deviation, normal, scaled, work, partial, ones;
 } batch_norm_ref_t;
@@ -124,8 +128,8 @@ static void batch_norm_release(fire_layer_t *l)
     l->kernel_state = NULL;
 }
 
-/* out[channel] = weight * sum over images and places + keep * out[channel]; first each
- * plane, then images. */
+/* out[channel] = weight * sum over images and places + keep * out[channel]; sums each
+ * plane, then over images, as Caffe does. */
 static void sum_channels(const fire_affine_t *v, batch_norm_ref_t *r, float weight,
                          const float *x, float keep, float *out)
 {
@@ -214,7 +218,7 @@ static fire_status_t batch_norm_forward(fire_layer_t *l)
     return s->scale_bias ? scale_forward(l, y) : FIRE_OK;
 }
 
-/* Gradients of gain and shift; *dy_p becomes that of the normalised values. */
+/* Gradients of gain and shift; *dy_p becomes the gradient of the normalised values. */
 static fire_status_t scale_backward(fire_layer_t *l, const float **dy_p)
 {
     const fire_affine_t *v  = &FIRE_STATE(l, batch_norm_t)->view;

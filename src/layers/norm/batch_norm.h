@@ -4,19 +4,21 @@
 #include "layers/norm/affine.h"
 
 FIRE_BEGIN_C
+/* State of the layer. */
 typedef struct fire_batch_norm {
     float         eps;
-    bool          use_global, scale_bias;
-    fire_affine_t view; /* images x channels x places */
+    bool          use_global; /* normalise with the running statistics */
+    bool          scale_bias; /* has learned gain and shift */
+    fire_affine_t view;       /* (images, channels, places) */
 } fire_batch_norm_t;
 
-/* Parameters with scale_bias, behind three statistics. */
+/* Indices of the blobs that scale_bias adds behind the three statistics. */
 enum { FIRE_BATCH_NORM_GAIN = 3, FIRE_BATCH_NORM_SHIFT };
 
-/* The running statistics. */
+/* The running mean and variance of each channel. */
 fire_status_t fire_batch_norm_read(fire_layer_t *l, float *mean, float *variance);
-/* Decay them and add this batch's (the variance as it is, biased), in the parameters
- * themselves or, where several lanes contribute to one update, in their diffs. */
+/* Decay the running statistics and add a batch's, whose variance is biased. Changes the
+ * blobs' data or, where several lanes contribute to one update, their diffs. */
 fire_status_t fire_batch_norm_update(fire_layer_t *l, const float *mean,
                                      const float *variance);
 FIRE_END_C

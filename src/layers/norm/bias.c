@@ -1,4 +1,7 @@
-/* bias.c - y = x + b, with b a parameter or the second bottom. */
+/* bias.c - Bias: y = x + b, repeated along the axes that b does not have.
+ *
+ *     bottom 0, top: any shape
+ *     b: num_axes axes of it from `axis` on, blob 0 or bottom 1 */
 #include "layers/norm/affine.h"
 
 static fire_status_t bias_setup(fire_layer_t *l)

@@ -1,3 +1,5 @@
+/* channel_norm.c - see channel_norm.h. A pass visits all blocks (of 16 or 8 channels)
+ * of all images twice: for sums, then for results. */
 #include "layers/norm/channel_norm.h"
 
 #include <math.h>
@@ -5,7 +7,7 @@
 #include "device/cpu/parallel.h"
 #include "device/cpu/simd.h"
 
-enum { ARRAYS = 8, CHUNK = 32 };
+enum { ARRAYS = 8, CHUNK = 32 /* places */ };
 
 fire_status_t fire_channel_norm_fit(fire_channel_norm_t *c, const fire_blocked_t *b)
 {
@@ -33,8 +35,8 @@ void fire_channel_norm_free(fire_channel_norm_t *c)
 
 /* ---- one block of one image; c0 is its first channel ---- */
 
-/* Mean and sum of squared differences from it, chunk by chunk: exact where the mean is
- * large, and the second look at a chunk finds it in the cache. */
+/* Mean of x, and sum of squared differences from it, by Chan's method chunk by chunk:
+ * accurate where the mean is large, and the second read of a chunk hits the cache. */
 FIRE_SIMD void measure_block(fire_dtype_t t, int lanes, int64_t plane, const void *x,
                              float *mean_p, float *squares_p)
 {
@@ -81,11 +83,12 @@ FIRE_SIMD void apply_block(fire_dtype_t t, int lanes, const fire_channel_norm_t 
         }
 }
 
-/* The gradient behind the ReLU, which looks at the sign of what it got in forward. */
+/* The gradient before the ReLU, from z, its input in forward, and d, the one behind
+ * it. */
 #define BEHIND_RELU(z, d) \
     (c->relu ? fire_vf_select((z) > 0.0f, (d), (d)*c->slope) : (d))
 
-/* Sums of dy and of dy * (x - mean). */
+/* Sums over the plane of dy and of dy * (x - mean). */
 FIRE_SIMD void sum_block(fire_dtype_t t, int lanes, const fire_channel_norm_t *c,
                          int64_t c0, int64_t plane, const void *x, const void *dy,
                          float *sum_p, float *product_p)
@@ -143,6 +146,7 @@ FIRE_SIMD void back_block(fire_dtype_t t, int lanes, const fire_channel_norm_t *
 
 /* ---- all blocks ---- */
 
+/* Arguments of a pass; out: y or dx. */
 typedef struct pass {
     fire_channel_norm_t  *c;
     const fire_blocked_t *b;
@@ -151,7 +155,7 @@ typedef struct pass {
     void                 *out;
 } pass_t;
 
-/* Steps of a pass for block k, or for block k of image n. */
+/* A step of a pass: block k of image n. */
 typedef void block_step_t(const pass_t *s, int64_t n, int64_t k);
 
 static size_t offset(const fire_blocked_t *b, int64_t n, int64_t k)
@@ -160,7 +164,7 @@ static size_t offset(const fire_blocked_t *b, int64_t n, int64_t k)
            fire_dtype_size(b->dtype);
 }
 
-/* Rows `row` (0 or 1) of image n, at block k. */
+/* Partial sum `row` (0 or 1) of image n, block k. */
 static float *partial(const pass_t *s, int row, int64_t n, int64_t k)
 {
     return s->c->partial + ((2 * n + row) * s->b->blocks + k) * s->b->block;
@@ -215,9 +219,9 @@ FIRE_SIMD void back_step(fire_dtype_t t, int lanes, const pass_t *s, int64_t n,
 FIRE_SIMD_KERNEL(back, back_any, back_bf16, back_step, s->b->dtype, s->b->block,
                  (const pass_t *s, int64_t n, int64_t k), s, n, k)
 
-/* Images' means and squares to the batch's. Of few values per channel, backward leaves
- * a small difference of large terms, which shows how the mean was rounded: what rounding
- * took is kept. */
+/* From the images' means and squares to the batch's. With few values per channel, dx is
+ * a small difference of large terms, to which the rounding of the mean matters: so its
+ * remainder is kept in c->rest. */
 static void combine_measures(const pass_t *s, int64_t k)
 {
     fire_channel_norm_t *c = s->c;
@@ -256,8 +260,9 @@ static void combine_sums(const pass_t *s, int64_t k)
     }
 }
 
-/* Sums, what follows from them, results. Where there are blocks enough for all threads,
- * each goes through a block from begin to end while it is in the cache. */
+/* Run take() for all blocks of all images, combine() for each block, then give(). Where
+ * there are blocks for all threads, each thread does a block from begin to end while it
+ * is in its cache; else threads share the images too. take NULL: no sums */
 static void run(const pass_t *s, block_step_t                             *take,
                 void (*combine)(const pass_t *s, int64_t k), block_step_t *give)
 {

@@ -1,5 +1,8 @@
-/* mvn.c - subtract the mean and, unless switched off, divide by the deviation, per
- * channel of each image or (across_channels) per image. */
+/* mvn.c - MVN: y = (x - mean) / (deviation + eps), without the division if
+ * normalize_variance is false, over each channel of each image or, with
+ * across_channels, over each image.
+ *
+ *     bottom: (N, C, ...)     top: the same in 4 axes, as in Caffe */
 #include <math.h>
 
 #include "device/cpu/blas.h"
@@ -8,7 +11,7 @@
 typedef struct mvn {
     bool    variance, across;
     float   eps;
-    int64_t rows, width; /* a row is normalised together */
+    int64_t rows, width; /* x as (rows, width): a row is normalised together */
 } mvn_t;
 
 static fire_status_t mvn_setup(fire_layer_t *l)

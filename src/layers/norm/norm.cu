@@ -1,11 +1,14 @@
+/* norm.cu - the statistics and the forward pass of norm.h, as functors for the
+ * templates of device/cuda/kernel/channel.h, which say how threads share the work. */
 #include "layers/norm/norm.h"
 
 #include "layers/norm/norm_channel.h"
 
 /* ---- statistics ---- */
 
-/* Sums of x - origin and its square; the origin, the channel's first element, keeps the
- * squares from drowning the variance in a large mean. */
+/* Sums x - origin and its square per channel. The origin is the channel's first
+ * element: it is near the mean, so that the variance is not the difference of two large
+ * numbers. */
 template <typename T> struct moments {
     enum { BATCH = 8 };
     const T *x;
@@ -43,6 +46,7 @@ template <typename T> struct moments {
     }
 };
 
+/* Mean, inverse and running statistics of a channel from its partial sums. */
 template <typename T>
 __global__ static void finish_moments(fire_gpu_norm_t n, int parts,
                                       const float *partial, const T *x, float eps,
@@ -101,14 +105,13 @@ fire_status_t fire_gpu_norm_recall(fire_stream_t *s, const fire_gpu_norm_t *n,
     return FIRE_LAUNCH(s, n->view.channels, recall, *n, eps, *from);
 }
 
-/* ---- the layer itself ---- */
+/* ---- forward ---- */
 
-/* What another branch brings is added before the activation: nothing, values, or values
- * to be normalised. */
+/* What is added before act: nothing, the array `other`, or `other` normalised. */
 enum other { NOTHING, PLAIN, NORMED };
 
-/* THIN: only pixels of even rows and columns, which y has no others of. */
-template <typename T, int OTHER, bool THIN> struct normalise {
+/* EVEN_ONLY: y is FIRE_EVEN; only those pixels of x and other are read. */
+template <typename T, int OTHER, bool EVEN_ONLY> struct normalise {
     enum { BATCH = 4, BLOCKS = OTHER == NOTHING ? 3 : 2 };
     fire_gpu_norm_t n, by;
     fire_even_t     even;
@@ -117,7 +120,7 @@ template <typename T, int OTHER, bool THIN> struct normalise {
 
     __device__ int64_t place(int64_t at) const
     {
-        return THIN ? fire_even_up(even, at) : at;
+        return EVEN_ONLY ? fire_even_up(even, at) : at;
     }
 
     template <int V> struct inputs {
@@ -166,12 +169,12 @@ static fire_status_t forward(fire_stream_t *s, const fire_gpu_norm_t *n, const T
                              const T *other, const fire_gpu_norm_t *by, T *y)
 {
     constexpr int   V    = fire_vector<T>::N;
-    fire_gpu_view_t view = n->thin ? fire_norm_even_view(*n) : n->view;
+    fire_gpu_view_t view = n->even_only ? fire_norm_even_view(*n) : n->view;
     fire_even_t     even = fire_norm_even(*n);
 
     fire_channel_plan_t p = fire_channel_plan(view, V, s->multiprocessors);
 
-    if (n->thin)
+    if (n->even_only)
         return fire_channel_each<V>(
             s, p, normalise<T, OTHER, true>{*n, *by, even, x, other, y});
     return fire_channel_each<V>(s, p,

@@ -1,10 +1,19 @@
-/* norm_back.cu - gradients of what norm.cu does: a pass over memory for two sums per
- * channel, and one for dx. */
+/* norm_back.cu - the backward pass of norm.h: one pass over memory for two sums per
+ * channel,
+ *
+ *     sum 0 = sum of g (x - mean) * inverse = dgain,   sum 1 = sum of g = dshift
+ *
+ * where g is the gradient before act, and one for
+ *
+ *     dx = (g - sum 1 / m - (x - mean) * inverse * sum 0 / m) * inverse * gain
+ *
+ * over m elements; the sums are left out where mean and inverse are not the batch's. */
 #include "layers/norm/norm_channel.h"
 
 /* ---- sums ---- */
 
-/* dy, which an activation of the norm's own may hold back. */
+/* Sums for a norm without `other`: g is dy behind its own ReLU, computed again from
+ * x. */
 template <typename T> struct own_sums {
     enum { BATCH = 4 };
     fire_gpu_norm_t n;
@@ -40,18 +49,18 @@ template <typename T> struct own_sums {
     }
 };
 
-/* Which pixels a gradient has: those of even rows and columns may come alone (FIRE_EVEN),
- * where others are zero. SOME: one gradient of two comes so. */
+/* Which of the readers' gradients are FIRE_EVEN, zero at all other pixels: none, one of
+ * two, or all. */
 enum even { NONE, SOME, ALL };
 
-/* The gradient of a sum with another branch: what its readers send, added up, where the
- * ReLU behind the sum lets it through. It is left in g, and is for even pixels alone where
- * all that is sent is. */
+/* Sums for a norm with `other`: g is the sum of one or two (TWO) gradients of readers,
+ * where the mask of the ReLU is set. Stores g, as FIRE_EVEN if all readers' gradients
+ * are. */
 template <typename T, bool TWO, bool RELU, int EVEN> struct branch_sums {
     enum { BATCH = 3 };
     fire_gpu_norm_t n;
     fire_even_t     even;
-    bool            thin, thin2;
+    bool            even_only, even_only2;
     const T        *x, *dy, *dy2;
     T              *g;
 
@@ -65,11 +74,11 @@ template <typename T, bool TWO, bool RELU, int EVEN> struct branch_sums {
         inputs<V> in;
 
         in.x  = fire_raw_load<V>(x, place);
-        in.dy = EVEN == SOME && thin ? fire_even_load<V>(even, dy, at)
-                                     : fire_raw_load<V>(dy, at);
+        in.dy = EVEN == SOME && even_only ? fire_even_load<V>(even, dy, at)
+                                          : fire_raw_load<V>(dy, at);
         if (TWO)
-            in.dy2 = EVEN == SOME && thin2 ? fire_even_load<V>(even, dy2, at)
-                                           : fire_raw_load<V>(dy2, at);
+            in.dy2 = EVEN == SOME && even_only2 ? fire_even_load<V>(even, dy2, at)
+                                                : fire_raw_load<V>(dy2, at);
         if (RELU) in.positive = n.mask[place / V];
         return in;
     }
@@ -95,7 +104,7 @@ template <typename T, bool TWO, bool RELU, int EVEN> struct branch_sums {
             if (TWO) d += (float)in.dy2.v[i];
             if (RELU && !(in.positive >> i & 1)) d = 0;
             out.v[i] = (T)d;
-            d        = (float)out.v[i]; /* as whoever reads it will see it */
+            d        = (float)out.v[i]; /* sum what is stored: rounded */
             sum[0].v[i] += d * ((float)in.x.v[i] - k.mean.v[i]);
             sum[1].v[i] += d;
         }
@@ -103,6 +112,7 @@ template <typename T, bool TWO, bool RELU, int EVEN> struct branch_sums {
     }
 };
 
+/* n.sums and the gradients of gain and shift from partial sums. */
 __global__ static void finish_sums(fire_gpu_norm_t n, int parts, const float *partial,
                                    fire_gpu_norm_to_t to)
 {
@@ -132,8 +142,8 @@ static fire_status_t sum_up(fire_stream_t *s, F f, fire_gpu_view_t view,
 
 /* ---- dx ---- */
 
-/* THIN: dy is of even rows and columns alone. */
-template <typename T, bool THIN> struct input_gradient {
+/* dx. EVEN_ONLY: dy is FIRE_EVEN. */
+template <typename T, bool EVEN_ONLY> struct input_gradient {
     enum { BATCH = 4, BLOCKS = 2 };
     fire_gpu_norm_t n;
     fire_even_t     even;
@@ -147,7 +157,7 @@ template <typename T, bool THIN> struct input_gradient {
     template <int V> __device__ inputs<V> load(int64_t at) const
     {
         return {fire_raw_load<V>(x, at),
-                THIN ? fire_even_load<V>(even, dy, at) : fire_raw_load<V>(dy, at)};
+                EVEN_ONLY ? fire_even_load<V>(even, dy, at) : fire_raw_load<V>(dy, at)};
     }
 
     template <int V> struct constants : fire_norm_channel<V> {
@@ -181,7 +191,7 @@ template <typename T, bool THIN> struct input_gradient {
     }
 };
 
-template <typename T, bool THIN>
+template <typename T, bool EVEN_ONLY>
 static fire_status_t input(fire_stream_t *s, const fire_gpu_norm_t &n, const T *x,
                            const T *dy, T *dx)
 {
@@ -191,7 +201,7 @@ static fire_status_t input(fire_stream_t *s, const fire_gpu_norm_t &n, const T *
 
     if (dx == NULL) return FIRE_OK;
     return fire_channel_each<V>(
-        s, p, input_gradient<T, THIN>{n, fire_norm_even(n), x, dy, dx, share});
+        s, p, input_gradient<T, EVEN_ONLY>{n, fire_norm_even(n), x, dy, dx, share});
 }
 
 template <typename T>
@@ -220,10 +230,10 @@ static fire_status_t branch(fire_stream_t *s, const fire_gpu_norm_t *n, const T 
     fire_gpu_norm_t plain = *n;
 
     branch_sums<T, TWO, RELU, EVEN> f = {
-        *n, fire_norm_even(*n),     from->thin[0],          from->thin[1],
+        *n, fire_norm_even(*n),     from->even_only[0],     from->even_only[1],
         x,  (const T *)from->dy[0], (const T *)from->dy[1], (T *)from->g};
 
-    plain.relu = false; /* g is behind it */
+    plain.relu = false; /* g is the gradient before it */
     FIRE_TRY(sum_up<T>(s, f, view, to));
     return input<T, EVEN == ALL>(s, plain, x, (const T *)from->g, (T *)to->dx);
 }
@@ -233,10 +243,10 @@ static fire_status_t branch_of(fire_stream_t *s, const fire_gpu_norm_t *n, const
                                const fire_gpu_norm_sum_t *from,
                                const fire_gpu_norm_to_t  *to)
 {
-    if (fire_gpu_norm_sum_is_thin(from))
+    if (fire_gpu_norm_sum_is_even(from))
         return branch<T, TWO, RELU, ALL>(s, n, x, from, to);
     if constexpr (TWO)
-        if (from->thin[0] || from->thin[1])
+        if (from->even_only[0] || from->even_only[1])
             return branch<T, TWO, RELU, SOME>(s, n, x, from, to);
     return branch<T, TWO, RELU, NONE>(s, n, x, from, to);
 }

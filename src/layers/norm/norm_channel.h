@@ -1,4 +1,5 @@
-/* norm_channel.h - what the kernels of norm.cu and norm_back.cu keep of a channel. */
+/* norm_channel.h - what the kernels of norm.cu and norm_back.cu share: a channel's
+ * constants, and the geometry of FIRE_EVEN arrays. */
 #ifndef FIRE_LAYERS_NORM_NORM_CHANNEL_H
 #define FIRE_LAYERS_NORM_NORM_CHANNEL_H
 #include "device/cuda/kernel/channel.h"
@@ -10,7 +11,7 @@ static inline fire_even_t fire_norm_even(const fire_gpu_norm_t &n)
     return fire_even(n.view.channels, n.height, n.width);
 }
 
-/* The pixels of even rows and columns. */
+/* The view of a FIRE_EVEN array. */
 static inline fire_gpu_view_t fire_norm_even_view(const fire_gpu_norm_t &n)
 {
     int64_t images = n.view.outer / (n.height * n.width);
@@ -18,7 +19,7 @@ static inline fire_gpu_view_t fire_norm_even_view(const fire_gpu_norm_t &n)
     return {images * ((n.height + 1) / 2) * ((n.width + 1) / 2), n.view.channels, 1};
 }
 
-/* Few numbers, as registers are. */
+/* The constants of V channels: combined to three numbers each, to save registers. */
 template <int V> struct fire_norm_channel {
     fire_lanes<V> mean, scale, shift; /* z = (x - mean) * scale + shift */
 
@@ -35,7 +36,7 @@ template <int V> struct fire_norm_channel {
     }
 };
 
-/* Element i before the activation. */
+/* z of element i: the value before act. */
 template <int V>
 __device__ static inline float fire_norm_value(const fire_norm_channel<V> &k, int i,
                                                float x)

@@ -1,6 +1,7 @@
-/* norm_cuda.c - BatchNorm, Scale and Bias on the GPU. BatchNorm does a Scale and a ReLU
- * that follow in place in the same pass, Scale a ReLU; at the end of a residual branch
- * BatchNorm does the sum as well, and backward adds up what the sum's readers send. */
+/* norm_cuda.c - BatchNorm, Scale and Bias on the GPU. BatchNorm absorbs a Scale and a
+ * ReLU that follow in place, Scale absorbs a ReLU; at the end of a residual branch
+ * BatchNorm absorbs the sum, too, and backward adds the gradients of the sum's readers
+ * (norm_group.h). */
 #include <string.h>
 
 #include "device/cuda/kernel/channel_sum.h"
@@ -11,8 +12,9 @@
 #include "layers/norm/batch_norm.h"
 #include "layers/norm/scale.h"
 
-/* kept: x, where y takes its place; it is exchanged for it, not copied. memory: mean,
- * inverse and two sums per channel. mask: of a residual sum. */
+/* memory: mean, inverse and two sums, (4, channels). mask: of a sum's ReLU, see norm.h.
+ * kept: x for backward, where y overwrites its blob; its storage is swapped, not
+ * copied. */
 typedef struct norm_cuda {
     fire_gpu_memory_t memory, mask;
     fire_blob_t      *kept;
@@ -53,7 +55,7 @@ static bool needs_backward(const fire_layer_t *l, const fire_norm_group_t *g)
            g->sum != NULL;
 }
 
-/* ---- forward and backward of all of them ---- */
+/* ---- forward and backward of BatchNorm and Scale ---- */
 
 static fire_status_t describe(fire_layer_t *l, const fire_norm_group_t *g,
                               fire_gpu_norm_t *n)
@@ -70,9 +72,9 @@ static fire_status_t describe(fire_layer_t *l, const fire_norm_group_t *g,
         n->view = (fire_gpu_view_t){a.outer, a.dim, a.inner};
     }
     if (s->format.layout == FIRE_NHWC) {
-        n->height = l->bottom[0]->dim[2];
-        n->width  = l->bottom[0]->dim[3];
-        n->thin   = l->fusion.even_only;
+        n->height    = l->bottom[0]->dim[2];
+        n->width     = l->bottom[0]->dim[3];
+        n->even_only = l->fusion.even_only;
     }
     if (g->relu != NULL) n->slope = FIRE_STATE(g->relu, fire_relu_t)->slope;
     FIRE_TRY(fire_gpu_memory_fit(&s->memory,
@@ -100,7 +102,8 @@ typedef struct places {
     void *x, *other, *y;
 } places_t;
 
-/* In place, x is put aside if backward will want it. */
+/* Get memory of x, other and y. In place, x's storage moves to s->kept if backward
+ * needs it. */
 static fire_status_t begin(fire_layer_t *l, const fire_norm_group_t *g, places_t *p)
 {
     norm_cuda_t  *s    = l->kernel_state;
@@ -110,7 +113,7 @@ static fire_status_t begin(fire_layer_t *l, const fire_norm_group_t *g, places_t
     FIRE_IN_AS(l->bottom[0], FIRE_DATA, &s->format, &p->x);
     if (g->sum != NULL)
         FIRE_IN_AS(g->sum->bottom[g->other], FIRE_DATA, &s->format, &p->other);
-    if (g->moves && needs_backward(l, g)) {
+    if (g->in_place && needs_backward(l, g)) {
         FIRE_TRY(fire_blob_reshape_like(s->kept, l->bottom[0]));
         fire_storage_swap(s->kept->part[FIRE_DATA], l->bottom[0]->part[FIRE_DATA]);
     }
@@ -120,65 +123,69 @@ static fire_status_t begin(fire_layer_t *l, const fire_norm_group_t *g, places_t
     return FIRE_OK;
 }
 
-/* What nobody will look at again makes room for what comes. */
-static void hand_over(const fire_layer_t *l, fire_storage_t *from, fire_storage_t *to)
+/* Where memory is short, let `to` take over the memory of `from`, which is not read
+ * again. */
+static void reuse_memory(const fire_layer_t *l, fire_storage_t *from,
+                         fire_storage_t *to)
 {
     if (fire_gpu_is_tight(l) && from != to && !fire_storage_is_shared(from) &&
         !fire_storage_is_shared(to))
         fire_storage_swap(from, to);
 }
 
-/* What a reader of the sum sends, as it lies. */
-static fire_status_t look_at_reader(fire_blob_t *b, const fire_format_t *f,
-                                    const void **dy_p, bool *thin_p)
+/* The gradient that a reader of the sum gives, as it is stored. */
+static fire_status_t reader_gradient(fire_blob_t *b, const fire_format_t *f,
+                                     const void **dy_p, bool *even_only_p)
 {
     fire_format_t even = fire_gpu_format_even(*f);
 
-    *thin_p = fire_storage_has(b->part[FIRE_DIFF], &even);
-    FIRE_IN_AS(b, FIRE_DIFF, *thin_p ? &even : f, dy_p);
+    *even_only_p = fire_storage_has(b->part[FIRE_DIFF], &even);
+    FIRE_IN_AS(b, FIRE_DIFF, *even_only_p ? &even : f, dy_p);
     return FIRE_OK;
 }
 
-/* Gradients of what the sum's readers got; the sum's own goes to the other branch, in the
- * place of one that is like it. */
-static fire_status_t look_at_sum(const fire_layer_t *l, const fire_norm_group_t *g,
-                                 fire_gpu_norm_sum_t *sum)
+/* Gradients of the sum's readers; and g, which becomes the diff of the other branch's
+ * blob and reuses the memory of a gradient of the same format. */
+static fire_status_t sum_gradients(const fire_layer_t *l, const fire_norm_group_t *g,
+                                   fire_gpu_norm_sum_t *sum)
 {
     fire_format_t f         = ((const norm_cuda_t *)l->kernel_state)->format;
     fire_blob_t  *to        = g->out;
     fire_blob_t  *reader[2] = {g->out, NULL};
-    bool          thin;
+    bool          even_only;
 
     *sum = (fire_gpu_norm_sum_t){0};
     for (int i = 0; i < 2; i++) {
         if (g->split != NULL) reader[i] = g->split->top[i];
         if (reader[i] != NULL)
-            FIRE_TRY(look_at_reader(reader[i], &f, &sum->dy[i], &sum->thin[i]));
+            FIRE_TRY(reader_gradient(reader[i], &f, &sum->dy[i], &sum->even_only[i]));
     }
-    thin = fire_gpu_norm_sum_is_thin(sum);
-    if (thin) f = fire_gpu_format_even(f);
+    even_only = fire_gpu_norm_sum_is_even(sum);
+    if (even_only) f = fire_gpu_format_even(f);
     if (g->sum->propagate_down[g->other]) {
         to = g->sum->bottom[g->other];
-        hand_over(l, reader[sum->thin[0] == thin ? 0 : 1]->part[FIRE_DIFF],
-                  to->part[FIRE_DIFF]);
+        reuse_memory(l, reader[sum->even_only[0] == even_only ? 0 : 1]->part[FIRE_DIFF],
+                     to->part[FIRE_DIFF]);
     }
     FIRE_OUT_AS(to, FIRE_DIFF, &f, &sum->g);
     return FIRE_OK;
 }
 
-/* The gradient of x; in its place behind a residual branch, where x is nobody else's. */
-static fire_status_t look_at_input(const fire_layer_t *l, const fire_norm_group_t *g,
-                                   void **dx_p)
+/* Memory for dx; at the end of a residual branch that of x, which no other layer
+ * reads. */
+static fire_status_t input_gradient_memory(const fire_layer_t      *l,
+                                           const fire_norm_group_t *g, void **dx_p)
 {
     fire_blob_t *b = l->bottom[0];
 
     if (g->sum != NULL && b == l->top[0])
-        hand_over(l, b->part[FIRE_DATA], b->part[FIRE_DIFF]);
+        reuse_memory(l, b->part[FIRE_DATA], b->part[FIRE_DIFF]);
     FIRE_OUT_AS(b, FIRE_DIFF, &((const norm_cuda_t *)l->kernel_state)->format, dx_p);
     return FIRE_OK;
 }
 
-/* Those of parameters add up; that of a gain which is a bottom is overwritten. */
+/* Where to store gradients of gain and shift: added to parameters' diffs; the diff of a
+ * gain that is a bottom is overwritten. */
 static fire_status_t find_gradients(const fire_layer_t *l, const fire_norm_group_t *g,
                                     fire_gpu_norm_to_t *to)
 {
@@ -202,13 +209,13 @@ static fire_status_t norm_cuda_backward(fire_layer_t *l)
 
     if (!needs_backward(l, &g)) return FIRE_OK;
     FIRE_TRY(describe(l, &g, &n));
-    FIRE_IN_AS(g.moves ? s->kept : l->bottom[0], FIRE_DATA, &s->format, &x);
+    FIRE_IN_AS(g.in_place ? s->kept : l->bottom[0], FIRE_DATA, &s->format, &x);
     if (g.sum != NULL)
-        FIRE_TRY(look_at_sum(l, &g, &sum));
+        FIRE_TRY(sum_gradients(l, &g, &sum));
     else
         FIRE_IN_AS(l->top[0], FIRE_DIFF, &s->format, &dy);
     FIRE_TRY(find_gradients(l, &g, &to));
-    if (l->propagate_down[0]) FIRE_TRY(look_at_input(l, &g, &to.dx));
+    if (l->propagate_down[0]) FIRE_TRY(input_gradient_memory(l, &g, &to.dx));
     FIRE_TRY(g.sum != NULL
                  ? fire_gpu_norm_branch_backward(l->ctx->stream, &n, x, &sum, &to)
                  : fire_gpu_norm_backward(l->ctx->stream, &n, x, dy, &to));
@@ -242,7 +249,8 @@ static fire_status_t measure(fire_layer_t *l, const fire_gpu_norm_t *n, const vo
                          : fire_gpu_norm_measure(l->ctx->stream, n, p->eps, x, &st);
 }
 
-/* The BatchNorm whose work forward this one does for its sum, or NULL. */
+/* The BatchNorm of the other branch that this one computes for its sum, if there is
+ * one. */
 static fire_status_t find_lender(const fire_layer_t *l, fire_gpu_norm_t *n,
                                  bool *lent_p)
 {

@@ -1,28 +1,29 @@
-/* norm_group.h - the layers that BatchNorm and Scale do as well on the GPU:
+/* norm_group.h - the groups of layers that the GPU kernels of BatchNorm and Scale run
+ * as one (docs/design/0007-fusion.md):
  *
  *     BatchNorm [Scale] [ReLU]                      in place
  *     BatchNorm [Scale] Eltwise [ReLU] [Split]      the end of a residual branch
  *     Scale [ReLU]                                  in place
  *
- * Where the other branch of the sum ends with a BatchNorm [Scale] as well, that one only
- * takes its statistics, and the sum's kernel does the rest of its work forward. */
+ * Where the other branch of the sum ends with a BatchNorm [Scale] as well, that one
+ * only takes its statistics, and the sum's kernel does the rest of its work forward. */
 #ifndef FIRE_LAYERS_NORM_NORM_GROUP_H
 #define FIRE_LAYERS_NORM_NORM_GROUP_H
 #include "layers/layer.h"
 
 typedef struct fire_norm_group {
-    /* The blobs that hold gain and shift, and whether gradients are wanted. */
-    fire_blob_t *gain, *shift; /* NULL: none */
-    bool         gain_gradient, shift_gradient;
-    bool         gain_is_bottom; /* and no parameter */
-    bool         per_channel;    /* a Scale may be along other axes, or along several */
+    fire_blob_t *gain, *shift;                  /* NULL: none */
+    bool         gain_gradient, shift_gradient; /* are wanted */
+    bool         gain_is_bottom;                /* rather than a parameter */
+    bool         per_channel; /* false: a Scale along other axes than axis 1 */
 
     const fire_layer_t *relu, *sum, *split; /* NULL: none */
-    int                 other;              /* bottom of the sum that is not ours */
-    fire_blob_t        *out;                /* what the group gives */
-    bool                moves;              /* y takes x's place */
+    int          other;    /* index of the sum's bottom that the group does not make */
+    fire_blob_t *out;      /* the group's result */
+    bool         in_place; /* y takes x's place */
 } fire_norm_group_t;
 
+/* The group of BatchNorm or Scale layer l. */
 fire_norm_group_t fire_norm_group(const fire_layer_t *l);
 
 /* The fusion ops of BatchNorm and Scale. */

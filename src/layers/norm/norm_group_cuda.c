@@ -1,3 +1,4 @@
+/* norm_group_cuda.c - which layers the GPU kernels of BatchNorm and Scale absorb. */
 #include "layers/norm/norm_group.h"
 
 #include <string.h>
@@ -54,18 +55,19 @@ fire_norm_group_t fire_norm_group(const fire_layer_t *l)
         g.out   = g.sum->top[0];
         g.other = g.sum->bottom[0] == l->top[0] ? 1 : 0;
     }
-    g.moves = g.out == l->bottom[0] && l->fusion.borrower == NULL;
+    g.in_place = g.out == l->bottom[0] && l->fusion.borrower == NULL;
     return g;
 }
 
-/* ---- who may join ---- */
+/* ---- which layers may be absorbed ---- */
 
 static bool absorbs_relu(const fire_layer_t *next)
 {
     return is_a(next, "ReLU") && FIRE_STATE(next, fire_relu_t)->slope >= 0;
 }
 
-/* With a top of its own, the top's diff would not be what the follower leaves there. */
+/* A layer that is not in place keeps its own top, whose diff the group would not write:
+ * so only where nobody looks at it. */
 static bool may_absorb(const fire_layer_t *l)
 {
     return l->top[0] == l->bottom[0] || l->ctx->lean;
@@ -110,7 +112,7 @@ bool fire_norm_cuda_borrows(const fire_layer_t *l, const fire_layer_t *from)
            f.sum == NULL && f.out == g.sum->bottom[g.other] && f.out == from->bottom[0];
 }
 
-/* The end of a residual branch: there it pays. */
+/* Only at the end of a residual branch, where it is faster. */
 bool fire_norm_cuda_writes_even(const fire_layer_t *l)
 {
     return fire_norm_group(l).sum != NULL &&
@@ -122,8 +124,8 @@ bool fire_scale_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *next)
     return may_absorb(l) && l->fusion.nfollower == 0 && absorbs_relu(next);
 }
 
-/* Where y takes x's place, x is kept. */
+/* In place, y takes x's blob; the kernel keeps x itself. */
 unsigned fire_norm_cuda_backward_reads(const fire_layer_t *l)
 {
-    return fire_norm_group(l).moves ? FIRE_READS_COPY : FIRE_READS_BOTTOM;
+    return fire_norm_group(l).in_place ? FIRE_READS_COPY : FIRE_READS_BOTTOM;
 }

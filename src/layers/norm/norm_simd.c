@@ -1,5 +1,5 @@
-/* norm_simd.c - BatchNorm and Scale on channels in blocks. BatchNorm does a Scale and a
- * ReLU that follow in place in the same pass, Scale a ReLU. */
+/* norm_simd.c - BatchNorm and Scale on blocked arrays. BatchNorm absorbs a Scale and a
+ * ReLU that follow in place, Scale absorbs a ReLU; channel_norm.c does the work. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,8 @@
 #include "layers/norm/channel_norm.h"
 #include "layers/norm/scale.h"
 
-/* kept: x, where y takes its place; it is exchanged for it, not copied. */
+/* kept: x for backward, where y overwrites its blob; its storage is swapped, not
+ * copied. */
 typedef struct norm_simd {
     fire_channel_norm_t norm;
     fire_blob_t        *kept;
@@ -53,8 +54,8 @@ static void norm_simd_release(fire_layer_t *l)
     l->kernel_state = NULL;
 }
 
-/* Gain and shift, and the layer they are parameters of: the layer itself, a Scale that
- * follows, or none. */
+/* Where gain and shift come from: blobs of the layer itself, of an absorbed Scale, or
+ * none. */
 typedef struct source {
     const fire_layer_t *l;           /* NULL: no gain, no shift */
     int                 gain, shift; /* among its parameters; shift -1: none */
@@ -111,7 +112,8 @@ static bool needs_backward(const fire_layer_t *l)
            (s.shift >= 0 && s.l->param_gradient[s.shift]);
 }
 
-/* x for reading, y for writing; in place, x is put aside if backward will want it. */
+/* Get memory of x and y. In place, x's storage moves to s->kept if backward needs
+ * it. */
 static fire_status_t begin(fire_layer_t *l, void **x, void **y)
 {
     norm_simd_t *s = l->kernel_state;
@@ -145,13 +147,13 @@ static fire_status_t norm_simd_backward(fire_layer_t *l)
     return add_to(l, from.l, from.shift, s->norm.dshift);
 }
 
-/* In place, x is kept. */
+/* In place, y overwrites x's blob; the kernel keeps x itself. */
 static unsigned norm_simd_backward_reads(const fire_layer_t *l)
 {
     return l->top[0] == l->bottom[0] ? FIRE_READS_COPY : FIRE_READS_BOTTOM;
 }
 
-/* Statistics are still those of forward. */
+/* Compute y again; the statistics are still those of forward. */
 static fire_status_t norm_simd_recompute(fire_layer_t *l)
 {
     norm_simd_t *s     = l->kernel_state;
@@ -166,7 +168,8 @@ static fire_status_t norm_simd_recompute(fire_layer_t *l)
 
 /* ---- BatchNorm ---- */
 
-/* With a top of its own, the top's diff would not be what the follower leaves there. */
+/* A layer that is not in place keeps its own top, whose diff the group would not write:
+ * so only where nobody looks at it. */
 static bool may_absorb(const fire_layer_t *l, const fire_layer_t *next)
 {
     return next->top[0] == l->top[0] && (l->top[0] == l->bottom[0] || l->ctx->lean);

@@ -1,6 +1,8 @@
-/* normalize.c - SSD's L2 normalisation: y = g x / sqrt(sum x^2 + eps), the sum running
- * over channels at each place or (across_spatial) over the whole image; g is learned, one
- * for each channel or one for all. */
+/* normalize.c - Normalize, SSD's L2 normalisation: y = g x / norm, norm = sqrt(sum of
+ * x^2 + eps), where the sum is over the channels of each place or, with across_spatial,
+ * over the whole image.
+ *
+ *     bottom, top: (N, C, H, W)     blob 0: g, (C), or () with channel_shared */
 #include <math.h>
 
 #include "device/cpu/blas.h"
@@ -41,7 +43,8 @@ static fire_status_t normalize_reshape(fire_layer_t *l)
     return fire_layer_reshape_same(l);
 }
 
-/* norm: of each place or image. sum: one place's or image's, in backward. */
+/* Of `ref`. norm: (N, H, W), or (N) with across_spatial, kept for backward. sum: one
+ * image's sums in backward. */
 typedef struct normalize_ref {
     fire_scratch_t norm, sum;
 } normalize_ref_t;
@@ -51,7 +54,7 @@ static int64_t norms_of(const normalize_t *s)
     return s->images * (s->across ? 1 : s->plane);
 }
 
-/* A GPU keeps both arrays, one behind the other. */
+/* On a GPU both arrays are in one allocation. */
 static fire_status_t normalize_prepare(fire_layer_t *l)
 {
     const normalize_t *s = FIRE_STATE(l, normalize_t);
@@ -75,7 +78,7 @@ static void normalize_release(fire_layer_t *l)
     l->kernel_state = NULL;
 }
 
-/* sum[k] = start + products of a and b over the elements that share norm k. */
+/* sum[k] = start + the sum of a * b over the elements that share norm k. */
 static void sum_products(const normalize_t *s, float start, const float *a,
                          const float *b, float *sum)
 {

@@ -1,5 +1,8 @@
-/* scale.c - y = x * g (+ b), with g a parameter or the second bottom, b a parameter
- * shaped like g. */
+/* scale.c - Scale: y = x * g (+ b), repeated along the axes that g does not have.
+ *
+ *     bottom 0, top: any shape
+ *     g: num_axes axes of it from `axis` on, blob 0 or bottom 1
+ *     b, with bias_term: shaped as g, the last blob */
 #include "layers/norm/scale.h"
 
 typedef fire_scale_t scale_t;
@@ -42,7 +45,8 @@ static fire_status_t scale_reshape(fire_layer_t *l)
     return fire_layer_reshape_same(l);
 }
 
-/* input: x as it was, where y overwrites it. product: x * dy. */
+/* Of `ref`. input: a copy of x, where y overwrites it. product: x * dy. partial, sum,
+ * ones: for sums of products. */
 typedef struct scale_ref {
     fire_scratch_t input, product, partial, sum, ones;
 } scale_ref_t;
@@ -99,8 +103,8 @@ static fire_status_t scale_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* sum[d] = sum over o, i of product(o, d, i): inner axes first, then outer. Caffe's
- * choice among copy, dot and gemv decides the order of additions. */
+/* sum[d] = sum over o and i of product(o, d, i), over inner axes first. Chooses among
+ * copy, dot and gemv as Caffe does, which decides the order of additions. */
 static const float *sum_product(const fire_affine_t *a, scale_ref_t *r)
 {
     const float *partial = r->product.x, *ones = r->ones.x;
