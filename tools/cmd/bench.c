@@ -9,7 +9,7 @@
 #include "comm/measure/bench.h"
 #include "comm/select/select.h"
 #include "flags/lists.h"
-#include "results.h"
+#include "flags/results.h"
 #include "sim/cost_curve.h"
 #include "flags/workers.h"
 
@@ -89,7 +89,7 @@ typedef struct printer {
     int                   workers;
     bool                  first;
     const fire_cluster_t *machine; /* NULL: nothing is predicted */
-    results_t            *log;
+    fire_results_t       *log;
     fire_status_t         st;
 } printer_t;
 
@@ -139,7 +139,7 @@ static void print_result(printer_t *p, const fire_bench_result_t *r)
 
 static fire_status_t log_result(const printer_t *p, const fire_bench_result_t *r)
 {
-    fire_json_writer_t *w = results_begin_line(p->log, "allreduce");
+    fire_json_writer_t *w = fire_results_begin_line(p->log, "allreduce");
 
     if (w == NULL) return FIRE_OK;
     fire_json_add_int(w, "workers", p->workers);
@@ -149,7 +149,7 @@ static fire_status_t log_result(const printer_t *p, const fire_bench_result_t *r
     fire_json_add_rounded(w, "best", r->best, 6);
     fire_json_add_rounded(w, "bus", r->bus, 6);
     if (r->library > 0) fire_json_add_rounded(w, "library", r->library, 4);
-    return results_end_line(p->log);
+    return fire_results_end_line(p->log);
 }
 
 static void take_result(void *arg, const fire_bench_result_t *r)
@@ -167,7 +167,8 @@ static void be_silent(void *arg, const fire_bench_result_t *r)
 
 static fire_status_t open_log(printer_t *p)
 {
-    const results_head_t head = {.kind = "bench", .net = "", .workers = p->workers};
+    const fire_results_head_t head = {
+        .kind = "bench", .net = "", .workers = p->workers};
 
     return p->first ? results_open(flags.run_dir, &head, &p->log) : FIRE_OK;
 }
@@ -186,7 +187,7 @@ static fire_status_t measure(fire_comm_t *comm, const fire_bench_t *b)
     FIRE_TRY(fire_comm_agree(comm, open_log(&p)));
     if (p.first) print_head(comm);
     st = fire_comm_bench(comm, b, p.first ? take_result : be_silent, &p);
-    return results_close(p.log, st >= 0 ? p.st : st);
+    return fire_results_close(p.log, st >= 0 ? p.st : st);
 }
 
 static fire_status_t tune(fire_comm_t *comm, const fire_bench_t *b)

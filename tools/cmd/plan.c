@@ -7,7 +7,7 @@
 #include "command.h"
 #include "comm/select/select.h"
 #include "flags/lists.h"
-#include "results.h"
+#include "flags/results.h"
 #include "flags/net.h"
 #include "flags/workers.h"
 #include "view/plan.h"
@@ -130,22 +130,22 @@ static fire_status_t fill(fire_plan_t *p, const axes_t *a)
 /* run.jsonl: every row as a `step`. */
 static fire_status_t log_rows(const fire_plan_t *p)
 {
-    const results_head_t head = {.kind = "plan", .net = p->name, .workers = 1};
-    results_t           *log;
-    fire_status_t        st = FIRE_OK;
+    const fire_results_head_t head = {.kind = "plan", .net = p->name, .workers = 1};
+    fire_results_t           *log;
+    fire_status_t             st = FIRE_OK;
 
     FIRE_TRY(results_open(flags.run_dir, &head, &log));
     for (int64_t i = 0; log != NULL && st >= 0 && i < p->nrow; i++) {
-        fire_json_writer_t *w = results_begin_line(log, "step");
+        fire_json_writer_t *w = fire_results_begin_line(log, "step");
 
         fire_json_add_string(w, "net", p->name);
         fire_json_add_string(w, "machine", p->cluster.name);
         fire_json_add_string(w, "overlap", p->overlap ? "on" : "off");
         plan_view_add_baseline(w, p);
         plan_view_add_row(w, &p->row[i]);
-        st = results_end_line(log);
+        st = fire_results_end_line(log);
     }
-    return results_close(log, st);
+    return fire_results_close(log, st);
 }
 
 static bool is_new_batch(const fire_plan_t *p, int64_t row)

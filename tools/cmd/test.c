@@ -4,7 +4,7 @@
 #include "command.h"
 #include "view/console.h"
 #include "flags/net.h"
-#include "results.h"
+#include "flags/results.h"
 
 typedef struct flags {
     int64_t     iterations;
@@ -52,19 +52,20 @@ static fire_status_t add_batch(const fire_net_t *net, int64_t batch, scores_t *s
     return FIRE_OK;
 }
 
-static fire_status_t log_score(results_t *log, const char *name, double value)
+static fire_status_t log_score(fire_results_t *log, const char *name, double value)
 {
-    fire_json_writer_t *w = results_begin_line(log, "test");
+    fire_json_writer_t *w = fire_results_begin_line(log, "test");
 
     if (w == NULL) return FIRE_OK;
     fire_json_add_int(w, "iter", 0);
     fire_json_add_int(w, "net", 0);
     fire_json_add_string(w, "name", name);
     fire_json_add_float(w, "value", (float)value);
-    return results_end_line(log);
+    return fire_results_end_line(log);
 }
 
-static fire_status_t report(const fire_net_t *net, const scores_t *s, results_t *log)
+static fire_status_t report(const fire_net_t *net, const scores_t *s,
+                            fire_results_t *log)
 {
     int64_t at = 0;
 
@@ -90,7 +91,7 @@ static fire_status_t report(const fire_net_t *net, const scores_t *s, results_t 
     return FIRE_OK;
 }
 
-static fire_status_t run_batches(fire_net_t *net, scores_t *s, results_t *log)
+static fire_status_t run_batches(fire_net_t *net, scores_t *s, fire_results_t *log)
 {
     FIRE_LOG(INFO, "Running for %lld iterations.", (long long)flags.iterations);
     for (int64_t i = 0; i < flags.iterations; i++) {
@@ -108,16 +109,16 @@ static fire_status_t run_batches(fire_net_t *net, scores_t *s, results_t *log)
 
 static fire_status_t score(fire_net_t *net)
 {
-    const results_head_t head = {
+    const fire_results_head_t head = {
         .kind = "test", .net = fire_net_name(net), .workers = 1};
-    results_t    *log;
-    scores_t      s = {0};
-    fire_status_t st;
+    fire_results_t *log;
+    scores_t        s = {0};
+    fire_status_t   st;
 
     FIRE_TRY(results_open(flags.run_dir, &head, &log));
     st = run_batches(net, &s, log);
     fire_free(s.sum);
-    return results_close(log, st);
+    return fire_results_close(log, st);
 }
 
 static fire_status_t run(int narg, const char *const *arg)

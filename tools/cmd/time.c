@@ -11,7 +11,7 @@
 #include "flags/lists.h"
 #include "net/describe.h"
 #include "flags/net.h"
-#include "results.h"
+#include "flags/results.h"
 #include "flags/workers.h"
 
 typedef struct flags {
@@ -207,36 +207,36 @@ static void write_times(fire_json_writer_t *out, const fire_net_t *net,
 
 /* ---- what is kept ---- */
 
-static fire_status_t log_lines(results_t *log, const fire_net_t *net,
+static fire_status_t log_lines(fire_results_t *log, const fire_net_t *net,
                                const stopwatch_t *w)
 {
     const double *const      column[] = {w->layer_forward, w->layer_backward};
     static const char *const name[]   = {"forward", "backward"};
-    fire_json_writer_t      *out      = results_begin_line(log, "net");
+    fire_json_writer_t      *out      = fire_results_begin_line(log, "net");
 
     fire_net_describe(out, "layers", net);
-    FIRE_TRY(results_end_line(log));
-    out = results_begin_line(log, "layers");
+    FIRE_TRY(fire_results_end_line(log));
+    out = fire_results_begin_line(log, "layers");
     for (int k = 0; k < 2; k++) {
         fire_json_open(out, name[k], '[');
         for (int i = 0; i < fire_net_nlayer(net); i++)
             fire_json_add_rounded(out, NULL, per_pass(column[k][i]), 5);
         fire_json_close(out, ']');
     }
-    return results_end_line(log);
+    return fire_results_end_line(log);
 }
 
 static fire_status_t keep_times(const fire_net_t *net, const stopwatch_t *w,
                                 const fire_worker_t *worker, bool several)
 {
-    const results_head_t head = {
+    const fire_results_head_t head = {
         .kind    = "time",
         .net     = fire_net_name(net),
         .workers = worker->comm != NULL ? fire_comm_size(worker->comm) : 1,
         .batch   = batch_of(net)};
-    char         *dir;
-    results_t    *log;
-    fire_status_t st;
+    char           *dir;
+    fire_results_t *log;
+    fire_status_t   st;
 
     if (flags.run_dir[0] == '\0' || worker->rank != 0) return FIRE_OK;
     if (several)
@@ -245,7 +245,7 @@ static fire_status_t keep_times(const fire_net_t *net, const stopwatch_t *w,
     else
         FIRE_TRY(fire_strdup(flags.run_dir, &dir));
     st = results_open(dir, &head, &log);
-    if (st >= 0) st = results_close(log, log_lines(log, net, w));
+    if (st >= 0) st = fire_results_close(log, log_lines(log, net, w));
     fire_free(dir);
     return st;
 }

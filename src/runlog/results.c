@@ -1,25 +1,21 @@
-#include "results.h"
+/* results.c - writes the lines of a log whose results belong to no training. */
+#include "runlog/results.h"
 
-#include <stdio.h>
 #include "base/alloc.h"
-#include "base/text/append.h"
 #include "base/clock.h"
-#include "command.h"
-#include "comm/transport/cluster.h"
+#include "base/text/append.h"
 #include "runlog/rundir.h"
-#include "train/log.h"
+#include "runlog/runlog.h"
 
-struct results {
+struct fire_results {
     fire_append_t     *file;
     fire_json_writer_t line;
     double             began;
 };
 
-static fire_status_t write_head(results_t *r, const results_head_t *head)
+static fire_status_t write_head(fire_results_t *r, const fire_results_head_t *head)
 {
-    fire_json_writer_t *w = results_begin_line(r, "run");
-    const char *const  *argv;
-    int                 argc;
+    fire_json_writer_t *w = fire_results_begin_line(r, "run");
 
     fire_json_add_int(w, "version", FIRE_RUNLOG_VERSION);
     fire_json_add_string(w, "kind", head->kind);
@@ -28,21 +24,20 @@ static fire_status_t write_head(results_t *r, const results_head_t *head)
     fire_json_add_int(w, "workers", head->workers);
     if (head->batch > 0) fire_json_add_int(w, "batch", head->batch);
     fire_json_add_int(w, "iter", 0);
-    fire_train_log_environment(w);
+    head->write_environment(w);
     fire_json_open(w, "command", '[');
-    program_arguments(&argc, &argv);
-    for (int i = 0; i < argc; i++)
-        fire_json_add_string(w, NULL, argv[i]);
+    for (int i = 0; i < head->argc; i++)
+        fire_json_add_string(w, NULL, head->argv[i]);
     fire_json_close(w, ']');
-    return results_end_line(r);
+    return fire_results_end_line(r);
 }
 
-fire_status_t results_open(const char *run_dir, const results_head_t *head,
-                           results_t **results_p)
+fire_status_t fire_results_open(const char *run_dir, const fire_results_head_t *head,
+                                fire_results_t **results_p)
 {
-    results_t    *r;
-    char         *path;
-    fire_status_t st;
+    fire_results_t *r;
+    char           *path;
+    fire_status_t   st;
 
     *results_p = NULL;
     if (run_dir[0] == '\0') return FIRE_OK;
@@ -53,7 +48,7 @@ fire_status_t results_open(const char *run_dir, const results_head_t *head,
     st       = fire_append_open(path, false, &r->file);
     if (st >= 0) st = write_head(r, head);
     if (st < 0)
-        results_close(r, st);
+        fire_results_close(r, st);
     else
         *results_p = r;
 done:
@@ -61,7 +56,7 @@ done:
     return st;
 }
 
-fire_json_writer_t *results_begin_line(results_t *r, const char *type)
+fire_json_writer_t *fire_results_begin_line(fire_results_t *r, const char *type)
 {
     if (r == NULL) return NULL;
     fire_json_open(&r->line, NULL, '{');
@@ -70,7 +65,7 @@ fire_json_writer_t *results_begin_line(results_t *r, const char *type)
     return &r->line;
 }
 
-fire_status_t results_end_line(results_t *r)
+fire_status_t fire_results_end_line(fire_results_t *r)
 {
     if (r == NULL) return FIRE_OK;
     fire_json_close(&r->line, '}');
@@ -78,17 +73,17 @@ fire_status_t results_end_line(results_t *r)
     return fire_append_flush(r->file);
 }
 
-fire_status_t results_close(results_t *r, fire_status_t outcome)
+fire_status_t fire_results_close(fire_results_t *r, fire_status_t outcome)
 {
     fire_json_writer_t *w;
     fire_status_t       st = FIRE_OK;
 
     if (r == NULL) return outcome;
     if (r->file != NULL) {
-        w = results_begin_line(r, "end");
+        w = fire_results_begin_line(r, "end");
         fire_json_add_string(w, "status", outcome < 0 ? "failed" : "done");
         if (outcome < 0) fire_json_add_string(w, "message", fire_last_error());
-        st = results_end_line(r);
+        st = fire_results_end_line(r);
     }
     fire_append_close(r->file);
     fire_json_writer_fini(&r->line);
