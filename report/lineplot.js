@@ -255,7 +255,7 @@ function showAllButton(frame, choice, reset) {
   else control(frame, 'zoom', () => el('button', {type: 'button', class: 'quiet', onclick: reset}, 'Show all'));
 }
 
-// ---- the tip beside the pointer ----
+// ---- the tooltip ----
 
 function showTip(head, rows, image, share, event) {
   const tip = byId('tip'), r = image.getBoundingClientRect();

@@ -71,7 +71,9 @@ static fire_status_t fill_gaussian(const fill_t *f)
     gaussian(f, f->p->mean, f->p->std);
     if (f->p->sparse < 0) return FIRE_OK;
     if (f->blob->ndim < 1)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "a sparse gaussian filler needs an axis");
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "a sparse gaussian filler needs a blob with at least one axis");
     keep = (float)f->p->sparse / (float)f->blob->dim[0];
     for (int64_t i = 0; i < f->n; i++)
         f->x[i] *= f->mt != NULL ? (float)fire_mt_bernoulli(f->mt, keep)

@@ -108,8 +108,10 @@ static fire_status_t read_layers(hid_t group, const char *prefix, int depth,
     int64_t n;
 
     if (depth > DEPTH_MAX)
-        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: groups inside of groups without end",
-                         path);
+        return FIRE_FAIL(
+            FIRE_ERR_PARSE,
+            "%s: more than %d groups inside one another; is a link a circle?", path,
+            DEPTH_MAX);
     FIRE_TRY(fire_hdf5_count(group, path, &n));
     for (int64_t i = 0; i < n; i++) {
         fire_status_t st;

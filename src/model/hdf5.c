@@ -321,7 +321,7 @@ static fire_status_t read_fixed(hid_t set, hid_t type, const char *name,
     char  *text;
 
     if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0)
-        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: %s is no text of fixed length", path,
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: %s is not a text of fixed length", path,
                          name);
     FIRE_TRY(FIRE_NEW(&text, n + 1));
     if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0) {

@@ -161,7 +161,7 @@ static fire_status_t absorb_padding(Caffe__V1LayerParameter       *layer,
             file, name_of(padding), name_of(layer), type_of(layer));
     if (layer->n_bottom != 1 || padding->n_bottom != 1 || padding->n_top != 1)
         return FIRE_FAIL(FIRE_ERR_PARSE,
-                         "%s: padding layer \"%s\" and the layer \"%s\" behind it must "
+                         "%s: padding layer \"%s\" and the layer \"%s\" after it must "
                          "take one blob each",
                          file, name_of(padding), name_of(layer));
     layer->layer->has_pad = 1;

@@ -140,7 +140,7 @@ fire_status_t fire_run_poll(fire_run_t *run, bool *news_p)
     if (fd < 0) return fail_io("open", run->path);
     st = fstat(fd, &info) != 0 ? fail_io("look at", run->path) : FIRE_OK;
     if (st >= 0 && !S_ISREG(info.st_mode)) /* a device may have no end */
-        st = FIRE_FAIL(FIRE_ERR_IO, "cannot read \"%s\": it is no regular file",
+        st = FIRE_FAIL(FIRE_ERR_IO, "cannot read \"%s\": it is not a regular file",
                        run->path);
     if (st >= 0) {
         if (run->inode != info.st_ino || info.st_size < run->offset) reset_run(run);

@@ -113,7 +113,7 @@ static fire_status_t show_snapshot(const fire_run_t *run, fire_run_extra_t *x)
                   out);
     real = realpath(model, NULL);
     if (real == NULL) {
-        FIRE_LOG(WARNING, "%s: the model of its snapshot is not here", run->name);
+        FIRE_LOG(WARNING, "%s: the model of its newest snapshot is missing", run->name);
         goto out;
     }
     warn_missing(run, "filters", show_filters(real, x));
@@ -218,7 +218,7 @@ static fire_status_t add_path(fire_report_t *r, const char *path, bool alone)
     bool any;
 
     if (!alone && is_no_log(path)) {
-        FIRE_LOG(INFO, "%s is no run: left out", path);
+        FIRE_LOG(INFO, "%s is not a run: skipped", path);
         return FIRE_OK;
     }
     FIRE_TRY(add_runs_below(r, path, &any));

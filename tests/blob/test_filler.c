@@ -84,7 +84,7 @@ TEST(a_sparse_gaussian_keeps_so_many_inputs_of_each_output)
     CHECK_NEAR(kept / 20000.0, 0.25, 0.02);
     fire_blob_destroy(b);
     CHECK_FAILS(fill("type: 'gaussian' sparse: 1", 0, NULL, &b), FIRE_ERR_INVALID,
-                "needs an axis");
+                "needs a blob with at least one axis");
     fire_blob_destroy(b);
 }
 

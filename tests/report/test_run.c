@@ -294,7 +294,7 @@ TEST(a_missing_run_is_an_error_that_names_it)
     CHECK_FAILS(fire_run_open("/no/such/run", &run), FIRE_ERR_IO, "/no/such/run");
     CHECK_FAILS(fire_run_open(test_tmpdir(), &run), FIRE_ERR_IO, "run.jsonl");
     CHECK_FAILS(fire_run_open("/dev/zero", &run), FIRE_ERR_IO,
-                "cannot read \"/dev/zero\": it is no regular file");
+                "cannot read \"/dev/zero\": it is not a regular file");
 }
 
 /* ---- curves made small ---- */

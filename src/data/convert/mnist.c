@@ -13,7 +13,7 @@ enum { MAGIC_IMAGES = 0x803, MAGIC_LABELS = 0x801 };
 /* Both files, unpacked in memory. */
 typedef struct mnist {
     char          *image_file, *label_file; /* whole contents, owned */
-    const uint8_t *pixels, *labels;         /* point behind the headers */
+    const uint8_t *pixels, *labels;         /* point after the headers */
     uint32_t       count, height, width;
 } mnist_t;
 

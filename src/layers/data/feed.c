@@ -95,9 +95,10 @@ fire_status_t fire_feed_put(const fire_feed_t *f, fire_batch_t *batch, int64_t r
         return FIRE_OK;
     }
     if (image->bytes == NULL)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "holds floats, where the first record holds bytes: such a mix "
-                         "needs --kernel Data=host");
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "holds floats, but the first record holds bytes; mixed records "
+            "need --kernel Data=host");
     fire_transform_pack(f->transform, image, seed, sample, f->interleaved,
                         batch->packed + row * fire_extent_count(extent));
     return FIRE_OK;

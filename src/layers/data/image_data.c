@@ -95,7 +95,7 @@ static fire_status_t choose_skip(image_data_t *d, const fire_layer_t *l)
 
     if (d->param->rand_skip == 0) return FIRE_OK;
     if (d->param->rand_skip > d->list.count)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "rand_skip %u for only %lld images",
+        return FIRE_FAIL(FIRE_ERR_INVALID, "rand_skip %u is more than the %lld images",
                          d->param->rand_skip, (long long)d->list.count);
     d->skip = l->ctx->mt != NULL ? fire_mt_u32(l->ctx->mt) % d->param->rand_skip
                                  : (int64_t)fire_rng_below(key, 0, d->param->rand_skip);

@@ -43,7 +43,8 @@ static fire_status_t memory_setup(fire_layer_t *l)
                          .dim        = {p->channels, p->height, p->width}};
     if (__builtin_mul_overflow(d->dim[0], d->dim[1], &d->row) ||
         __builtin_mul_overflow(d->row, d->dim[2], &d->row))
-        return FIRE_FAIL(FIRE_ERR_INVALID, "memory_data_param: too large");
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "memory_data_param: channels x height x width is too large");
     return FIRE_OK;
 }
 

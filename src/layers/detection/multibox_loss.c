@@ -54,7 +54,8 @@ static fire_status_t multibox_reshape(fire_layer_t *l)
 
     FIRE_TRY(fire_predictions_shape(l, p->num_classes, p->share_location, &s->p));
     if (p->background_label_id >= p->num_classes)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "background_label_id %u is no class",
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "background_label_id %u is out of range of num_classes",
                          p->background_label_id);
     if (l->bottom[FIRE_MULTIBOX_OBJECTS]->count % FIRE_OBJECT_ROW != 0)
         return FIRE_FAIL(FIRE_ERR_INVALID, "bottom 3 must have rows of %d numbers",

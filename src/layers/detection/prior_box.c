@@ -44,7 +44,7 @@ static fire_status_t check_sizes(const Caffe__PriorBoxParameter *p)
     if (p == NULL || p->n_min_size == 0)
         return FIRE_FAIL(FIRE_ERR_INVALID, "prior_box_param { min_size } is missing");
     if (p->n_max_size > 0 && p->n_max_size != p->n_min_size)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "%zu max_size for %zu min_size",
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%zu values of max_size for %zu of min_size",
                          p->n_max_size, p->n_min_size);
     for (size_t i = 0; i < p->n_min_size; i++)
         if (!(p->min_size[i] > 0.0f) ||

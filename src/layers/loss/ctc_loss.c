@@ -45,7 +45,8 @@ static fire_status_t ctc_reshape(fire_layer_t *l)
     s->labels  = l->bottom[LABELS]->dim[0];
     s->blank   = p->blank_index < 0 ? s->classes - 1 : p->blank_index;
     if (s->classes < 2 || s->blank >= s->classes)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "blank_index %lld of %lld classes",
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "blank_index %lld is out of range: there are %lld classes",
                          (long long)s->blank, (long long)s->classes);
     states = 2 * s->labels + 1;
     FIRE_TRY(fire_grow(&s->prob, &s->cprob, s->steps * s->classes, sizeof(*s->prob)));

@@ -24,8 +24,8 @@ fire_status_t fire_loss_reshape(fire_layer_t *l)
 
     if (n != m)
         return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "%lld items in the first bottom, %lld in the second: they "
-                         "must be as many",
+                         "%lld items in the first bottom, %lld in the second: "
+                         "the numbers must be equal",
                          (long long)n, (long long)m);
     return fire_blob_reshape(l->top[0], 0, NULL);
 }

@@ -8,13 +8,13 @@ static fire_status_t check_bottoms(const fire_layer_t *l, const fire_recurrent_t
 
     if (l->nbottom != want && l->nbottom != want + 1)
         return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "%d or %d bottoms are needed%s (x, cont, [static]%s), here "
-                         "are %d",
+                         "%d or %d bottoms are needed%s (x, cont, [static]%s), not "
+                         "%d",
                          want, want + 1, s->expose ? " with expose_hidden" : "",
                          !s->expose ? "" : (s->nstate > 1 ? ", h0, c0" : ", h0"),
                          l->nbottom);
     if (l->ntop != 1 + (s->expose ? s->nstate : 0))
-        return FIRE_FAIL(FIRE_ERR_INVALID, "%d tops are needed%s, here are %d",
+        return FIRE_FAIL(FIRE_ERR_INVALID, "%d tops are needed%s, not %d",
                          1 + (s->expose ? s->nstate : 0),
                          s->expose ? " with expose_hidden" : "", l->ntop);
     if (l->bottom[FIRE_RECURRENT_X]->ndim < 3)

@@ -49,9 +49,10 @@ static fire_status_t interp_reshape(fire_layer_t *l)
         else
             s->out[i] = (s->in[i] - 1) / p->shrink_factor * p->zoom_factor + 1;
         if (s->in[i] <= 0 || s->out[i] <= 0)
-            return FIRE_FAIL(
-                FIRE_ERR_INVALID, "the pads leave %lld of %lld, to make %lld of it",
-                (long long)s->in[i], (long long)x->dim[2 + i], (long long)s->out[i]);
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "the pads leave %lld of %lld places for a result of %lld",
+                             (long long)s->in[i], (long long)x->dim[2 + i],
+                             (long long)s->out[i]);
     }
     return fire_blob_reshape(l->top[0], 4,
                              (int64_t[]){x->dim[0], x->dim[1], s->out[0], s->out[1]});

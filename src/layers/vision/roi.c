@@ -20,7 +20,8 @@ fire_status_t fire_roi_check_shapes(const fire_layer_t *l)
 fire_status_t fire_roi_image(const fire_layer_t *l, const float *roi, int64_t *image_p)
 {
     if (!(roi[0] >= 0.0f && roi[0] < (float)l->bottom[0]->dim[0]))
-        return FIRE_FAIL(FIRE_ERR_INVALID, "a region names image %g of %lld",
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "a region is of image %g; there are %lld images",
                          (double)roi[0], (long long)l->bottom[0]->dim[0]);
     *image_p = (int64_t)roi[0];
     return FIRE_OK;

@@ -54,7 +54,7 @@ static fire_status_t add_maker(builder_t *b, maker_t m)
     return FIRE_OK;
 }
 
-/* A Split has no box: its tops are made by the box that makes its bottom. */
+/* A Split has no box: its tops count as made by the box of its bottom. */
 static fire_status_t pass_split(builder_t *b, const fire_json_t *bottoms,
                                 const fire_json_t *tops)
 {

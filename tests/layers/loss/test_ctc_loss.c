@@ -51,5 +51,5 @@ TEST(ctc_loss_refuses_what_cannot_be_said)
     BENCH_REFUSES("x:2x1x2 c:2x2 y:1x1", "loss", "type: \"CTCLoss\"", "cont (T N)");
     BENCH_REFUSES("x:2x1x2 c:2x1 y:1x1", "loss",
                   "type: \"CTCLoss\" ctc_loss_param { blank_index: 2 }",
-                  "blank_index 2 of 2");
+                  "blank_index 2 is out of range: there are 2 classes");
 }

@@ -17,6 +17,6 @@ TEST(roi_pooling_takes_the_maximum_of_each_bin_and_zero_of_none)
     bench_diff_is(&b, "x", FLOATS(0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0);
     bench_set(&b, "r", FLOATS(0, 0, 0, 2, 1, 1, 0, 0, 1, 1));
     CHECK_FAILS(fire_net_forward(b.net, 0, -1, NULL), FIRE_ERR_INVALID,
-                "a region names image 1 of 1");
+                "a region is of image 1; there are 1 images");
     bench_end(&b);
 }

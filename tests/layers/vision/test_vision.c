@@ -14,7 +14,7 @@ TEST(region_and_resizing_layers_refuse_what_does_not_fit)
     BENCH_REFUSES("x:1x1x4x4", "y", "type: \"Interp\" interp_param { pad_beg: 1 }",
                   "must not be positive");
     BENCH_REFUSES("x:1x1x4x4", "y", "type: \"Interp\" interp_param { pad_beg: -4 }",
-                  "the pads leave 0 of 4");
+                  "the pads leave 0 of 4 places");
     BENCH_REFUSES("x:1x1x4x4", "y", "type: \"Interp\" interp_param { height: 4 }",
                   "both height and width");
     BENCH_REFUSES("x:1x1x4x4 m:1x1x4x3", "y", "type: \"Upsample\"",

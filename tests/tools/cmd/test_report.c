@@ -165,7 +165,7 @@ TEST(a_directory_of_runs_stands_for_them)
     SH_OK("firecaffe report sw/"
           "* -o page.html");
     CHECK_HAS(ran.out, "page.html: 2 runs");
-    CHECK_HAS(ran.err, "sweep.csv is no run");
+    CHECK_HAS(ran.err, "sweep.csv is not a run");
     write_file("a.txt", "");
     write_file("b.txt", "");
     SH_FAILS("none of these is a run", "firecaffe report a.txt b.txt");
