@@ -25,6 +25,7 @@ void  rig_close(rig_t *r);
 float *rig_weights(const rig_t *r, int param);
 float *rig_gradients(const rig_t *r, int param);
 
-/* Both parameters are 0 but for w[0]: one step with this gradient for it; the new w[0]. */
+/* Both parameters are 0 but for w[0]: one step with this gradient for it; the new
+ * w[0]. */
 float rig_step(rig_t *r, float gradient);
 #endif

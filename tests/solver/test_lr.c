@@ -1,4 +1,5 @@
-/* test_lr.c - learning rate policies against their formulas, warm-up, and what is refused. */
+/* test_lr.c - learning rate policies against their formulas, warm-up, and what is
+ * refused. */
 #include "rig.h"
 
 static double rate_at(const char *solver, int64_t iter)

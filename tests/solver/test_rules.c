@@ -1,6 +1,7 @@
-/* test_rules.c - two steps of each update rule against its formula, written out again in
- * double precision. Tests src/solver/sgd.c, src/solver/nesterov.c, src/solver/adagrad.c,
- * src/solver/rmsprop.c, src/solver/adadelta.c, src/solver/adam.c. */
+/* test_rules.c - two steps of each update rule against its formula, written out again
+ * in double precision. Tests src/solver/sgd.c, src/solver/nesterov.c,
+ * src/solver/adagrad.c, src/solver/rmsprop.c, src/solver/adadelta.c,
+ * src/solver/adam.c. */
 #include "rig.h"
 
 enum { STEPS = 3 };

@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "data/source/writer.h"
 #include "model/load.h"
@@ -33,13 +35,47 @@ bool run_heard(const char *text)
     return strstr(heard, text) != NULL;
 }
 
-const char *run_file(const char *name, const char *text)
+/* Write text, with `instead` wherever `word` is. */
+static void write_replaced(FILE *f, const char *text, const char *word,
+                           const char *instead)
 {
-    const char *path = test_path(name);
-    FILE       *f    = fopen(path, "w");
+    const char *at;
 
-    CHECK(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
-    return path;
+    while ((at = strstr(text, word)) != NULL) {
+        CHECK(fprintf(f, "%.*s%s", (int)(at - text), text, instead) >= 0);
+        text = at + strlen(word);
+    }
+    CHECK(fputs(text, f) >= 0);
+}
+
+static void write_net(const char *text, const char *word, const char *instead)
+{
+    FILE *f = fopen(test_path("net.prototxt"), "w");
+
+    CHECK(f != NULL);
+    write_replaced(f, text, word, instead);
+    CHECK(fclose(f) == 0);
+}
+
+void run_net_with(const char *name, const char *text, const char *instead)
+{
+    char  path[256];
+    char *net;
+
+    snprintf(path, sizeof(path), "tests/train/nets/%s.prototxt", name);
+    CHECK_OK(fire_file_read_text(test_source(path), &net));
+    write_net(net, "DIR", test_tmpdir());
+    fire_free(net);
+    if (text == NULL) return;
+    CHECK_OK(fire_file_read_text(test_path("net.prototxt"), &net));
+    CHECK(strstr(net, text) != NULL);
+    write_net(net, text, instead);
+    fire_free(net);
+}
+
+void run_net(const char *name)
+{
+    run_net_with(name, NULL, NULL);
 }
 
 /* Images whose brightness depends on the label, with noise: something to learn. */

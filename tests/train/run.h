@@ -21,8 +21,11 @@ typedef struct run {
 
 /* An LMDB of n images with labels 0..9, the same each time. Returns its path. */
 const char *run_data(int n, int channels, int size);
-/* Write text to a file of the test's directory; its path. */
-const char *run_file(const char *name, const char *text);
+/* Write tests/train/nets/<name>.prototxt to net.prototxt in the test's directory, for
+ * which DIR stands in it. */
+void run_net(const char *name);
+/* The same with another text in place of one that it holds. */
+void run_net_with(const char *name, const char *text, const char *instead);
 
 /* Train; a checksum over all bits of the weights of worker 0. Every worker must end
  * with the same. */

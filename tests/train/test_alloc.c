@@ -5,23 +5,6 @@
 
 #include "base/alloc.h"
 
-static const char net[] =
-    "layer { name: 'data' type: 'Data' top: 'data' top: 'label' data_param { source: "
-    "'%s/data' backend: LMDB batch_size: 24 shuffle: true } transform_param { scale: "
-    "0.00390625 mirror: true crop_size: 8 } }"
-    "layer { name: 'conv' type: 'Convolution' bottom: 'data' top: 'conv' "
-    "convolution_param { num_output: 6 kernel_size: 3 weight_filler { type: 'xavier' } "
-    "} }"
-    "layer { name: 'bn' type: 'BatchNorm' bottom: 'conv' top: 'bn' }"
-    "layer { name: 'relu' type: 'ReLU' bottom: 'bn' top: 'bn' }"
-    "layer { name: 'pool' type: 'Pooling' bottom: 'bn' top: 'pool' pooling_param { "
-    "kernel_size: 2 stride: 2 } }"
-    "layer { name: 'drop' type: 'Dropout' bottom: 'pool' top: 'pool' }"
-    "layer { name: 'ip' type: 'InnerProduct' bottom: 'pool' top: 'ip' "
-    "inner_product_param { num_output: 10 weight_filler { type: 'xavier' } } }"
-    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' top: "
-    "'loss' }";
-
 enum { WARM = 15, LAST = 40 };
 
 static _Atomic int64_t taken_at[LAST];
@@ -35,11 +18,8 @@ static fire_status_t note(fire_trainer_t *t)
 
 static void prepare(void)
 {
-    char text[2048];
-
     run_data(96, 3, 10);
-    snprintf(text, sizeof(text), net, test_tmpdir());
-    run_file("net.prototxt", text);
+    run_net("alloc");
 }
 
 static void check(const char *fire, int workers)

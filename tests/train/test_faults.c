@@ -12,14 +12,6 @@ enum { BAD = 1, WORKERS = 3 };
     "net: '%s/net.prototxt' base_lr: 0.01 lr_policy: 'fixed' max_iter: 8 " \
     "snapshot_prefix: '%s/snap' fire { bucket_mb: 0.0001 deadline: 1.5 overlap: '"
 
-static const char net[] =
-    "layer { name: 'data' type: 'DummyData' top: 'data' top: 'label' "
-    "dummy_data_param { shape { dim: [6, 5] } shape { dim: 6 } data_filler { type: "
-    "'gaussian' } data_filler { type: 'constant' } } }"
-    "layer { name: 'ip' type: 'InnerProduct' bottom: 'data' top: 'ip' "
-    "inner_product_param { num_output: 3 } }"
-    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' }";
-
 static const char *const solvers[] = {SOLVER "thread' }", SOLVER "poll' }"};
 
 static bool is_its_moment(const fire_trainer_t *t)
@@ -31,7 +23,7 @@ static double run_with(fire_status_t (*before)(fire_trainer_t *), int how)
 {
     double began = fire_clock_now();
 
-    run_file("net.prototxt", net);
+    run_net("six");
     run_train(&(run_t){.solver  = solvers[how],
                        .workers = WORKERS,
                        .timeout = DEADLINE,

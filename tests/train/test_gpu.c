@@ -8,30 +8,15 @@
 #include "net/net_state.h"
 #include "solver/update.h"
 
-#define NET                                                                       \
-    "layer { name: 'data' type: 'Data' top: 'data' top: 'label' data_param { "    \
-    "source: '%s/data' backend: LMDB batch_size: 24 } transform_param { scale: "  \
-    "0.00390625 mirror: true } }"                                                 \
-    "layer { name: 'ip1' type: 'InnerProduct' bottom: 'data' top: 'ip1' "         \
-    "inner_product_param { num_output: 24 weight_filler { type: 'xavier' } } }"   \
-    "layer { name: 'bn' type: 'BatchNorm' bottom: 'ip1' top: 'bn' }"              \
-    "layer { name: 'relu' type: 'ReLU' bottom: 'bn' top: 'bn' }"                  \
-    "layer { name: 'ip2' type: 'InnerProduct' bottom: 'bn' top: 'ip2' "           \
-    "inner_product_param { num_output: %d weight_filler { type: 'xavier' } } }"   \
-    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip2' bottom: 'label' " \
-    "top: 'loss' }"
 #define SOLVER                                                               \
     "net: '%s/net.prototxt' base_lr: 0.02 lr_policy: 'fixed' momentum: 0.9 " \
     "display: 5 max_iter: 30 snapshot: 10 snapshot_prefix: '%s/snap' random_seed: 7 "
 
-static void prepare(int classes)
+static void prepare(void)
 {
-    char text[2048];
-
     if (!test_on_gpu()) test_skip("this is about GPUs: run it with --gpu");
     run_data(96, 1, 6);
-    snprintf(text, sizeof(text), NET, test_tmpdir(), classes);
-    run_file("net.prototxt", text);
+    run_net("gpu");
 }
 
 static bool is_emulated(void)
@@ -50,7 +35,8 @@ static fire_status_t nothing(fire_trainer_t *t)
 
 TEST(a_wrong_label_is_an_error_that_names_layer_and_label)
 {
-    prepare(5);
+    prepare();
+    run_net_with("gpu", "num_output: 10", "num_output: 5");
     run_train(
         &(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp32", .before = nothing});
     CHECK(strstr(run_errors[0], "layer \"loss\": label ") != NULL);
@@ -59,15 +45,8 @@ TEST(a_wrong_label_is_an_error_that_names_layer_and_label)
 
 TEST(a_wrong_index_is_an_error_that_names_layer_and_index)
 {
-    prepare(10);
-    run_file("net.prototxt",
-             "layer { name: 'data' type: 'DummyData' top: 'data' dummy_data_param { "
-             "shape { dim: 4 } data_filler { value: 7 } } }"
-             "layer { name: 'embed' type: 'Embed' bottom: 'data' top: 'embed' "
-             "embed_param { input_dim: 5 num_output: 3 weight_filler { type: 'xavier' "
-             "} } }"
-             "layer { name: 'loss' type: 'Reduction' bottom: 'embed' top: 'loss' "
-             "loss_weight: 1 }");
+    prepare();
+    run_net("embed");
     run_train(
         &(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp32", .before = nothing});
     CHECK(strstr(run_errors[0], "layer \"embed\": index 7; it must be from 0 to 4") !=
@@ -78,7 +57,7 @@ TEST(losses_are_told_one_by_one_where_the_host_runs_ahead)
 {
     double ahead[30];
 
-    prepare(10);
+    prepare();
     run_train(&(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp32", .solve = true});
     memcpy(ahead, run_losses, sizeof(ahead));
     run_train(&(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp32"});
@@ -88,7 +67,7 @@ TEST(losses_are_told_one_by_one_where_the_host_runs_ahead)
 
 TEST(too_large_a_batch_is_an_error_that_says_what_would_fit)
 {
-    prepare(10);
+    prepare();
     if (!is_emulated()) test_skip("a real GPU has memory enough");
     setenv("EMULATOR_MEMORY", "50000", 1);
     run_train(
@@ -136,7 +115,7 @@ TEST(fp16_learns_like_fp32_and_shows_its_scale)
 {
     double fp32;
 
-    prepare(10);
+    prepare();
     run_train(&(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp32", .solve = true});
     fp32 = mean_loss(26);
     CHECK(fp32 < mean_loss(0));
@@ -188,7 +167,7 @@ static fire_status_t watch_overflow(fire_trainer_t *t)
 
 TEST(steps_that_overflow_change_nothing_but_the_scale)
 {
-    prepare(10);
+    prepare();
     run_train(&(run_t){
         .solver = SOLVER, .workers = 1, .gpu = "fp16", .before = watch_overflow});
     CHECK_STR(run_errors[0], "");
@@ -199,7 +178,7 @@ TEST(fp16_goes_on_from_a_snapshot_exactly)
     run_t    r = {.solver = SOLVER, .workers = 1, .gpu = "fp16", .solve = true};
     uint64_t whole;
 
-    prepare(10);
+    prepare();
     whole    = run_train(&r);
     r.resume = "20";
     CHECK(run_train(&r) == whole);
@@ -209,7 +188,7 @@ TEST(two_workers_decide_alike_in_fp16)
 {
     double alone;
 
-    prepare(10);
+    prepare();
     run_train(&(run_t){.solver = SOLVER, .workers = 1, .gpu = "fp16"});
     alone = mean_loss(26);
     run_train(&(run_t){.solver = SOLVER, .workers = 2, .gpu = "fp16"});
@@ -225,7 +204,7 @@ TEST(workers_that_share_a_gpu_agree_each_time)
                      .gpu     = "fp32"};
     uint64_t    first;
 
-    prepare(10);
+    prepare();
     first = run_train(&r); /* looks at both */
     for (int i = 0; i < (is_emulated() ? 1 : 5); i++)
         CHECK(run_train(&r) == first);
@@ -236,7 +215,7 @@ TEST(nccl_sums_what_our_own_algorithms_sum)
     uint64_t    ours, theirs;
     const char *why;
 
-    prepare(10);
+    prepare();
     ours = run_train(&(run_t){
         .solver = SOLVER "fire { comm: 'ring' }", .workers = 2, .gpu = "fp32"});
     /* The emulator has as many as one asks for. */
@@ -249,7 +228,7 @@ TEST(nccl_sums_what_our_own_algorithms_sum)
 
 TEST(workers_go_without_nccl_where_it_fails_for_one)
 {
-    prepare(10);
+    prepare();
     if (!is_emulated()) test_skip("NCCL works here");
     setenv("EMULATOR_NO_NETWORK", "1", 1);
     run_listen();
@@ -263,7 +242,7 @@ TEST(one_worker_with_nccl_is_as_one_without)
     run_t    r = {.solver = SOLVER, .workers = 1, .gpu = "fp32"};
     uint64_t without;
 
-    prepare(10);
+    prepare();
     without  = run_train(&r);
     r.solver = SOLVER "fire { comm: 'nccl' bucket_mb: 0.001 }";
     CHECK(run_train(&r) == without);

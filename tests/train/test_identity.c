@@ -3,34 +3,6 @@
  * exchange, also after a stop and a resume elsewhere. */
 #include "run.h"
 
-#define DATA                                                                   \
-    "layer { name: 'data' type: 'Data' top: 'data' top: 'label' data_param { " \
-    "source: '%s/data' backend: LMDB batch_size: 16 shuffle: true } "          \
-    "transform_param { scale: 0.00390625 mirror: true crop_size: 10 } }"
-#define CONV(n, bottom)                                                         \
-    "layer { name: '" n "' type: 'Convolution' bottom: '" bottom "' top: '" n   \
-    "' convolution_param { num_output: 8 kernel_size: 3 weight_filler { type: " \
-    "'xavier' } } }"
-#define LOSS                                                                     \
-    "layer { name: 'ip' type: 'InnerProduct' bottom: 'x' top: 'ip' "             \
-    "inner_product_param { num_output: 10 weight_filler { type: 'xavier' } } }"  \
-    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' " \
-    "top: 'loss' }"
-
-/* Plain and pooled, as LeNet is; and everything that tempts a result to depend on the
- * number of workers: running statistics, random masks, crops, mirrors, shuffling. */
-static const char plain[] =
-    DATA CONV("conv", "data") "layer { name: 'x' type: 'Pooling' bottom: 'conv' top: "
-                              "'x' pooling_param { pool: MAX "
-                              "kernel_size: 2 stride: 2 } }" LOSS;
-static const char tempting[] = DATA CONV(
-    "conv", "data") "layer { name: 'bn' type: 'BatchNorm' bottom: 'conv' top: 'bn' }"
-                    "layer { name: 'scale' type: 'Scale' bottom: 'bn' top: 'bn' "
-                    "scale_param { bias_term: "
-                    "true } }"
-                    "layer { name: 'relu' type: 'ReLU' bottom: 'bn' top: 'bn' }"
-                    "layer { name: 'x' type: 'Dropout' bottom: 'bn' top: 'x' }" LOSS;
-
 #define PLACE                                                                      \
     "net: '%s/net.prototxt' base_lr: 0.01 lr_policy: 'fixed' weight_decay: 0.001 " \
     "max_iter: 30 snapshot_prefix: '%s/snap' random_seed: 7 "
@@ -38,11 +10,8 @@ static const char tempting[] = DATA CONV(
 
 static void prepare(const char *net)
 {
-    char text[4096];
-
     run_data(100, 3, 12);
-    snprintf(text, sizeof(text), net, test_tmpdir());
-    run_file("net.prototxt", text);
+    run_net(net);
 }
 
 static void check_same(uint64_t want, int workers, const char *fire)
@@ -80,13 +49,13 @@ static void check_all_modes(void)
 
 TEST(a_plain_net_gives_the_same_bits_on_1_2_4_and_8_workers)
 {
-    prepare(plain);
+    prepare("plain");
     check_all_modes();
 }
 
 TEST(batchnorm_dropout_crops_and_shuffling_give_the_same_bits_too)
 {
-    prepare(tempting);
+    prepare("tempting");
     check_all_modes();
 }
 
@@ -94,7 +63,7 @@ TEST(the_number_of_lanes_does_matter_so_the_comparison_can_fail)
 {
     run_t r = {.solver = SOLVER "fire { lanes: 4 }", .workers = 1};
 
-    prepare(tempting);
+    prepare("tempting");
     CHECK(run_train(&r) != on_one());
 }
 
@@ -109,7 +78,7 @@ TEST(every_solver_clipping_iter_size_and_layer_rates_give_the_same_bits)
     };
     static const char *const adapt[] = {"lars", "none", "larc", "lars", "none"};
 
-    prepare(tempting);
+    prepare("tempting");
     for (int i = 0; i < 5; i++) {
         static char one[2048], four[2048];
         run_t       alone = {.solver = one, .workers = 1};
@@ -132,7 +101,7 @@ TEST(a_run_resumed_on_another_number_of_workers_ends_with_the_same_bits)
     run_t       then  = {.solver = solver, .workers = 2, .resume = "11"};
     uint64_t    want;
 
-    prepare(tempting);
+    prepare("tempting");
     want = on_one();
     snprintf(solver, sizeof(solver),
              "%s snapshot: 11 fire { lanes: 8 comm: 'rhd' update: 'sharded' }", SOLVER);

@@ -1,13 +1,5 @@
+/* test_store.c - training data in the memory of the workers. */
 #include "run.h"
-
-static const char net[] =
-    "layer { name: 'data' type: 'Data' top: 'data' top: 'label' data_param { source: "
-    "'%s/data' backend: LMDB batch_size: 24 } transform_param { scale: 0.00390625 "
-    "crop_size: 8 mirror: true } }"
-    "layer { name: 'ip' type: 'InnerProduct' bottom: 'data' top: 'ip' "
-    "inner_product_param { num_output: 10 weight_filler { type: 'xavier' } } }"
-    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' top: "
-    "'loss' }";
 
 #define SOLVER                                                                  \
     "net: '%s/net.prototxt' base_lr: 0.01 lr_policy: 'fixed' momentum: 0.9 "    \
@@ -16,11 +8,8 @@ static const char net[] =
 
 static void prepare(void)
 {
-    char text[4096];
-
     run_data(100, 3, 10);
-    snprintf(text, sizeof(text), net, test_tmpdir());
-    run_file("net.prototxt", text);
+    run_net("store");
 }
 
 /* Twelve epochs that begin in the midst of batches: records move after each. */

@@ -1,4 +1,5 @@
-/* test_runlog.c - what a training leaves behind, read again. */
+/* test_log.c - what a training writes to its run log and trace, read again. Tests
+ * src/train/log.c, src/train/profile.c, src/train/measure.c. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -7,22 +8,6 @@
 #include "base/text/json.h"
 #include "report/run.h"
 #include "run.h"
-
-static const char net[] =
-    "name: 'tiny'"
-    "layer { name: 'data' type: 'Data' top: 'data' top: 'label' data_param { source: "
-    "'%1$s/data' backend: LMDB batch_size: 16 } include { phase: TRAIN } }"
-    "layer { name: 'data' type: 'Data' top: 'data' top: 'label' data_param { source: "
-    "'%1$s/data' backend: LMDB batch_size: 10 } include { phase: TEST } }"
-    "layer { name: 'conv' type: 'Convolution' bottom: 'data' top: 'conv' "
-    "convolution_param { num_output: 4 kernel_size: 3 weight_filler { type: 'xavier' } "
-    "} }"
-    "layer { name: 'ip' type: 'InnerProduct' bottom: 'conv' top: 'ip' "
-    "inner_product_param { num_output: 10 weight_filler { type: 'xavier' } } }"
-    "layer { name: 'accuracy' type: 'Accuracy' bottom: 'ip' bottom: 'label' top: "
-    "'accuracy' include { phase: TEST } }"
-    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' top: "
-    "'loss' }";
 
 static const char solver[] =
     "net: '%s/net.prototxt' base_lr: 0.001 lr_policy: 'fixed' momentum: 0.9 "
@@ -35,8 +20,7 @@ static uint64_t train(run_t r)
 
     snprintf(text, sizeof(text), "%s/data", test_tmpdir());
     if (access(text, F_OK) != 0) run_data(50, 1, 12);
-    snprintf(text, sizeof(text), net, test_tmpdir());
-    run_file("net.prototxt", text);
+    run_net("log");
     r.solver = solver;
     r.solve  = true;
     return run_train(&r);

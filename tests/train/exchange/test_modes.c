@@ -1,32 +1,17 @@
 /* test_modes.c - every way of exchanging gradients trains, and what is lost on the wire
- * is not lost for good. */
+ * is not lost for good. Tests src/train/exchange/. */
 #include "run.h"
 
 #include "model/load.h"
 
-#define NET                                                                           \
-    "layer { name: 'data' type: 'Data' top: 'data' top: 'label' data_param { "        \
-    "source: '%s/data' backend: LMDB batch_size: 24 } transform_param { scale: "      \
-    "0.00390625 } }"                                                                  \
-    "layer { name: 'conv' type: 'Convolution' bottom: 'data' top: 'conv' "            \
-    "convolution_param { num_output: 6 kernel_size: 3 weight_filler { type: "         \
-    "'xavier' } } }"                                                                  \
-    "layer { name: 'bn' type: 'BatchNorm' bottom: 'conv' top: 'bn' }"                 \
-    "layer { name: 'ip' type: 'InnerProduct' bottom: 'bn' top: 'ip' "                 \
-    "inner_product_param { num_output: 10 weight_filler { type: 'xavier' } } }"       \
-    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' top: " \
-    "'loss' }"
 #define SOLVER                                                               \
     "net: '%s/net.prototxt' base_lr: 0.02 lr_policy: 'fixed' momentum: 0.9 " \
     "max_iter: 30 snapshot_prefix: '%s/snap' random_seed: 7 "
 
 static void prepare(void)
 {
-    char text[2048];
-
     run_data(96, 1, 8);
-    snprintf(text, sizeof(text), NET, test_tmpdir());
-    run_file("net.prototxt", text);
+    run_net("modes");
 }
 
 static uint64_t train(int workers, const char *more, run_t r)

@@ -1,4 +1,5 @@
-/* test_snapshot.c - what is on disk is whole or is known not to be. */
+/* test_snapshot.c - snapshots on disk are complete or are known not to be. Tests
+ * src/train/snapshot/. */
 #include "train/snapshot/snapshot.h"
 #include "run.h"
 
@@ -10,14 +11,6 @@
 #include "base/file.h"
 #include "model/load.h"
 
-static const char net[] =
-    "layer { name: 'data' type: 'DummyData' top: 'data' top: 'label' "
-    "dummy_data_param { shape { dim: [4, 5] } shape { dim: 4 } data_filler { type: "
-    "'gaussian' } data_filler { type: 'constant' } } }"
-    "layer { name: 'ip' type: 'InnerProduct' bottom: 'data' top: 'ip' "
-    "inner_product_param { num_output: 3 } }"
-    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' }";
-
 #define SOLVER                                                                        \
     "net: '%s/net.prototxt' base_lr: 0.01 lr_policy: 'fixed' max_iter: 30 snapshot: " \
     "10 snapshot_prefix: '%s/snap' "
@@ -25,7 +18,7 @@ static const char net[] =
 /* Leaves snapshots of iterations 10, 20 and 30. */
 static void train(const char *solver)
 {
-    run_file("net.prototxt", net);
+    run_net("tiny");
     run_train(&(run_t){.solver = solver, .workers = 1, .solve = true});
 }
 
