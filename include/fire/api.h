@@ -23,6 +23,6 @@
 #    define FIRE_END_C
 #endif
 
-/* An exported function whose status the caller must look at. */
+/* An exported function whose status the caller must not ignore. */
 #define FIRE_CALL FIRE_API FIRE_NODISCARD fire_status_t
 #endif

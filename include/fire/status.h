@@ -4,7 +4,7 @@
 #include <fire/api.h>
 
 FIRE_BEGIN_C
-/* Zero: done.  Positive: not finished, no error.  Negative: failed. */
+/* Zero: done. Positive: not finished, no error. Negative: failed. */
 /* clang-format off */
 #define FIRE_STATUS_MAP(X)                                        \
     X(IN_PROGRESS,      1, "in progress")                         \
@@ -27,7 +27,8 @@ typedef enum fire_status { FIRE_STATUS_MAP(X) } fire_status_t;
 
 FIRE_API const char *fire_status_string(fire_status_t status); /* static text */
 
-/* The cause of this thread's last failure, one line, for a person to read. */
+/* The message of this thread's last failure: one line, for a person. Valid until its
+ * next failure. */
 FIRE_API const char *fire_last_error(void);
 FIRE_END_C
 #endif

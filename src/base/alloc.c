@@ -1,3 +1,4 @@
+/* alloc.c - aligned memory, large pages for large blocks, failures on request. */
 #include "base/alloc.h"
 
 #include <stdarg.h>
@@ -11,9 +12,10 @@
 
 #include "base/memory.h"
 
+/* Bytes: a cache line; a large page; blocks from here on use large pages. */
 enum { ALIGN = 64, HUGE_PAGE = 2 << 20, LARGE = 8 << 20 };
 
-static _Atomic int64_t alloc_count, fail_at;
+static _Atomic int64_t alloc_count, fail_at; /* fail_at 0: never */
 
 void fire_alloc_fail_at(int64_t n)
 {
@@ -30,15 +32,15 @@ static bool must_fail(void)
     int64_t nth = atomic_fetch_add(&alloc_count, 1) + 1;
 
     if (nth == 1) {
-        const char *wish = getenv("FIRE_FAIL_ALLOC");
+        const char *nth_text = getenv("FIRE_FAIL_ALLOC");
 
-        if (wish != NULL) atomic_store(&fail_at, atoll(wish));
+        if (nth_text != NULL) atomic_store(&fail_at, atoll(nth_text));
     }
     return nth == atomic_load(&fail_at);
 }
 
-/* Large memory in large pages, where the system has them: far fewer address
- * translations to look up. */
+/* Large blocks ask for large pages, so that the processor looks up far fewer address
+ * translations. */
 static void *get(size_t bytes)
 {
     size_t align = bytes >= LARGE ? HUGE_PAGE : ALIGN;
@@ -76,6 +78,7 @@ void fire_free(void *ptr)
     free(ptr);
 }
 
+/* Bytes of addresses that this process has mapped; 0: not known. */
 static size_t addresses_in_use(void)
 {
     unsigned long pages = 0;
@@ -87,8 +90,9 @@ static size_t addresses_in_use(void)
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* As many addresses as there is memory. Where they are limited (ulimit -v, as batch
- * systems do), a quarter of those left: others, libraries too, need some. */
+/* Bytes of addresses to reserve: as many as there is memory. If addresses are limited
+ * (ulimit -v, as batch systems set it), a quarter of those left: libraries need some
+ * too. */
 static size_t fair_share(void)
 {
     size_t        memory = fire_memory_size(), used = addresses_in_use(), left;

@@ -1,3 +1,4 @@
+/* clock.c - clocks, and pauses of polling loops. */
 #include "base/clock.h"
 
 #include <sched.h>
@@ -6,7 +7,7 @@
 enum {
     SPINS  = 64,   /* about a microsecond */
     YIELDS = 4096, /* a millisecond or two on an idle core */
-    NAP_NS = 50000
+    NAP_NS = 50000 /* of a sleep */
 };
 
 double fire_clock_now(void)

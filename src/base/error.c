@@ -1,3 +1,4 @@
+/* error.c - the last failure of each thread. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -29,7 +30,7 @@ const char *fire_status_string(fire_status_t status)
     return "unknown status";
 }
 
-/* File names are recorded relative to the source tree. */
+/* __FILE__ without what precedes src/. */
 static const char *from_src(const char *file)
 {
     const char *at = strstr(file, "src/");

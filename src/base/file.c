@@ -1,3 +1,4 @@
+/* file.c - reads whole files; replaces files by rename() after fsync(). */
 #include "base/file.h"
 
 #include <errno.h>
@@ -11,12 +12,13 @@
 #include <unistd.h>
 #include "base/alloc.h"
 
+/* Bytes: of a writer's buffer; of one read() or write() at most. */
 enum { BUFFER = 1 << 16, CHUNK = 1 << 30 };
 
 struct fire_file_writer {
-    char  *path, *temp; /* temp == NULL: path is written to directly */
+    char  *path, *temp; /* temp NULL: written to path directly */
     int    fd;
-    size_t n;
+    size_t n; /* bytes in the buffer */
     char   buffer[BUFFER];
 };
 
@@ -41,7 +43,8 @@ static fire_status_t fail_open(const char *path)
     return fail_io("open", path);
 }
 
-/* Pipes tell no size; what goes on for longer than this is a device like /dev/zero. */
+/* Bytes beyond the expected size, which is 0 for a pipe. What is longer never ends,
+ * like /dev/zero. */
 enum { MOST_MORE = 256 << 20 };
 
 static fire_status_t read_fd(int fd, const char *path, size_t expect, char **bytes_p,
@@ -142,7 +145,7 @@ fire_status_t fire_file_temp_name(const char *path, char **temp_p)
     return fire_asprintf(temp_p, "%s.tmp.%ld", path, (long)getpid());
 }
 
-/* A rename is safe against power loss only once its directory is on disk. */
+/* A rename survives a power failure only after its directory is synced. */
 static void sync_directory_of(const char *path)
 {
     char *copy;
@@ -183,8 +186,8 @@ fire_status_t fire_file_replace(const char *temp, const char *path)
     return rename_over(temp, path);
 }
 
-/* Decide where the bytes go: a symbolic link is followed, so that the file it
- * names is replaced and not the link. */
+/* Set w->path and w->temp. A symbolic link is followed, so that the file it points to
+ * is replaced and not the link. */
 static fire_status_t choose_names(fire_file_writer_t *w, const char *path)
 {
     struct stat info;
@@ -298,7 +301,7 @@ fire_status_t fire_file_write(const char *path, const void *data, size_t n)
     return st;
 }
 
-/* The one that is in the way is named, not all that was asked for. */
+/* Make one directory. The message names it, not the whole path that was asked for. */
 static fire_status_t make_one(const char *path)
 {
     struct stat info;
@@ -334,7 +337,7 @@ fire_status_t fire_dir_make(const char *path)
     return make_one(path);
 }
 
-/* Characters that glob() would take for a pattern stand for themselves. */
+/* Put \ before characters that are special in glob() patterns. */
 static fire_status_t quote(const char *text, char **quoted_p)
 {
     char *out;

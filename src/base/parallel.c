@@ -1,3 +1,4 @@
+/* parallel.c - threads that take items from a shared counter. */
 #include "base/parallel.h"
 
 #include <pthread.h>
@@ -9,18 +10,18 @@ typedef struct job {
     int64_t            n;
     fire_parallel_fn_t fn;
     void              *arg;
-    _Atomic int64_t    next;
-    atomic_int         workers;
+    _Atomic int64_t    next;    /* item that nobody has taken */
+    atomic_int         workers; /* numbers given so far */
     atomic_bool        failed;
-    pthread_mutex_t    lock; /* of what follows: the failure to tell of */
-    fire_status_t      status;
-    int64_t            bad;
+    pthread_mutex_t    lock;   /* of the members below */
+    fire_status_t      status; /* of the failure with the lowest item, */
+    int64_t            bad;    /* that item, */
     char               error[1024];
 } job_t;
 
-int fire_parallel_threads(int wish)
+int fire_parallel_threads(int wanted)
 {
-    long n = wish > 0 ? wish : sysconf(_SC_NPROCESSORS_ONLN);
+    long n = wanted > 0 ? wanted : sysconf(_SC_NPROCESSORS_ONLN);
 
     return n < 1 ? 1 : n > FIRE_MAX_PARALLEL ? FIRE_MAX_PARALLEL : (int)n;
 }

@@ -1,3 +1,4 @@
+/* sha256.c - SHA-256 and CRC-32C in plain C. */
 #include "base/sha256.h"
 
 #include <string.h>
@@ -110,7 +111,7 @@ void fire_sha256_hex(const uint8_t digest[FIRE_SHA256_SIZE], char text[65])
     text[64] = '\0';
 }
 
-/* Four bits at a time: a table of 16 needs no set-up and stays in one cache line. */
+/* Four bits at a time: a table of 16 needs no set-up and fits into one cache line. */
 uint32_t fire_crc32c(uint32_t crc, const void *data, size_t n)
 {
     static const uint32_t table[16] = {0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1,

@@ -1,9 +1,10 @@
-/* vector.h - let the compiler build a loop for several instruction sets and the
- * loader pick the best one. Only for loops whose result does not depend on it. */
+/* vector.h - FIRE_VECTOR makes the compiler build a function for several instruction
+ * sets; the loader picks the best one for the machine. Only for loops whose result does
+ * not depend on the choice. */
 #ifndef FIRE_BASE_VECTOR_H
 #define FIRE_BASE_VECTOR_H
 
-/* Sanitizers are not yet set up when the loader picks. */
+/* Not with sanitizers: they are not set up yet when the loader picks. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #    define FIRE_VECTOR
 #elif defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && \

@@ -1,3 +1,4 @@
+/* mt.c - mt19937 and the ziggurat distributions of Boost.Random, bit for bit. */
 #include "base/random/mt.h"
 
 #include <float.h>
@@ -15,7 +16,7 @@ typedef struct ziggurat {
 
 struct fire_mt {
     uint32_t   word[WORDS];
-    int        at; /* next word to give */
+    int        at; /* next word of the state to return */
     ziggurat_t normal, exponential;
 };
 
@@ -115,7 +116,8 @@ static double exponential_inverse(double y)
     return -log(y);
 }
 
-/* Layer 0 is the base with the tail beyond `tail`, of the same area as the others. */
+/* Fill the tables. Layer 0 is the base and the tail beyond `tail`; it has the same area
+ * as the other layers. */
 static void build(ziggurat_t *z, int layers, double tail, double area,
                   double (*density)(double), double (*inverse)(double))
 {
@@ -131,7 +133,7 @@ static void build(ziggurat_t *z, int layers, double tail, double area,
     z->y[layers] = 1;
 }
 
-/* A layer and a place in it, from one number. */
+/* Choose a layer and a position in it, in [0, 1), from one random number. */
 static int pick(fire_mt_t *mt, float *place_p)
 {
     uint32_t u = fire_mt_u32(mt);
@@ -184,7 +186,8 @@ static float exponential(fire_mt_t *mt)
     }
 }
 
-/* Beyond the base: an exponential, taken as often as the normal is below it. */
+/* A normal beyond the base: draw an exponential and accept it with the probability that
+ * the normal's density is below it. */
 static float normal_tail(fire_mt_t *mt)
 {
     float start = (float)mt->normal.x[1], x, y;

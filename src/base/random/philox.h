@@ -1,10 +1,11 @@
-/* philox.h - the arithmetic behind rng.h, for the CPU and for GPU kernels alike.
- * Philox 4x32-10 (Salmon et al., 2011); keys are mixed as SplitMix64 does. */
+/* philox.h - the arithmetic of rng.h, for CPU and GPU code alike: Philox 4x32-10
+ * (Salmon et al., 2011). Keys are mixed as SplitMix64 does. */
 #ifndef FIRE_BASE_RANDOM_PHILOX_H
 #define FIRE_BASE_RANDOM_PHILOX_H
 #include "base/everywhere.h"
 #include "base/random/rng.h"
 
+/* SplitMix64: spreads every bit of x over the result. */
 FIRE_EVERYWHERE uint64_t fire_philox_mix(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
@@ -13,7 +14,7 @@ FIRE_EVERYWHERE uint64_t fire_philox_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* The key of a step, from what fire_rng_base() gives. */
+/* The key of a step; base: from fire_rng_base(). */
 FIRE_EVERYWHERE fire_rng_key_t fire_philox_key(uint64_t base, uint64_t step)
 {
     uint64_t       h   = fire_philox_mix(base + step);
@@ -22,6 +23,7 @@ FIRE_EVERYWHERE fire_rng_key_t fire_philox_key(uint64_t base, uint64_t step)
     return key;
 }
 
+/* Ten rounds of Philox: four random words for a block number. */
 FIRE_EVERYWHERE void fire_philox_block(fire_rng_key_t key, uint64_t block,
                                        uint32_t out[4])
 {
@@ -41,7 +43,7 @@ FIRE_EVERYWHERE void fire_philox_block(fire_rng_key_t key, uint64_t block,
     out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
 }
 
-/* The index-th number below a limit: the top of a product of 128 bits. */
+/* The index-th number, scaled to 0 ... limit-1: the upper half of a 128-bit product. */
 FIRE_EVERYWHERE uint64_t fire_philox_below(fire_rng_key_t key, uint64_t index,
                                            uint64_t limit)
 {

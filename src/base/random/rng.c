@@ -1,3 +1,4 @@
+/* rng.c - keys, distributions and permutations on top of Philox. */
 #include "base/random/rng.h"
 
 #include <math.h>

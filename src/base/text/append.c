@@ -1,3 +1,4 @@
+/* append.c - a buffer that is written with O_APPEND (append.h). */
 #include "base/text/append.h"
 
 #include <errno.h>

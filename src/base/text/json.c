@@ -1,4 +1,4 @@
-/* json.c - the reader. */
+/* json.c - the JSON reader: recursive descent, at most 100 levels deep. */
 #include "base/text/json.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static fire_status_t read_hex4(reader_t *r, uint32_t *code_p)
     return FIRE_OK;
 }
 
-/* Characters beyond 16 bits come as two halves, high before low. */
+/* \uXXXX; a character beyond 16 bits is a surrogate pair, high half first. */
 static fire_status_t read_unicode(reader_t *r, fire_str_t *out)
 {
     uint32_t code, low;
@@ -86,7 +86,7 @@ static fire_status_t read_escape(reader_t *r, fire_str_t *out)
     return read_unicode(r, out);
 }
 
-/* The opening quote is taken already. */
+/* After the opening quote. */
 static fire_status_t read_chars(reader_t *r, fire_str_t *out)
 {
     for (;;) {
@@ -170,7 +170,7 @@ static fire_status_t read_member(reader_t *r, fire_json_t *json)
     return read_value(r, item);
 }
 
-/* Up to the closing bracket; the opening one is taken already. */
+/* From after the opening bracket to the closing one. */
 static fire_status_t read_members(reader_t *r, fire_json_t *json, char closing)
 {
     if (++r->depth > DEPTH_MAX) return fail_at(r, "more than 100 levels");

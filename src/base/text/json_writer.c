@@ -1,3 +1,4 @@
+/* json_writer.c - the JSON writer. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static void add_quoted(fire_json_writer_t *w, const char *text)
     add(w, "\"", 1);
 }
 
-/* What stands before a value: comma, line break, name. */
+/* Write what precedes a value: comma, line break, name. */
 static void start_member(fire_json_writer_t *w, const char *key)
 {
     if (w->more) add(w, ",", 1);

@@ -1,5 +1,6 @@
-/* options.c - see options.h. A flag is looked up, its text is turned into the
- * type of its row and stored; files and variables feed the same path. */
+/* options.c - parses flags (options.h): a flag is looked up in the tables, its text is
+ * converted to the type of its row and stored. Flag files and environment variables are
+ * parsed by the same functions. */
 #include "base/text/options.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ enum { MAX_FLAG_FILES = 8, HELP_COLUMN = 26, HELP_WIDTH = 80 };
 
 /* ---- looking up ---- */
 
-/* gflags takes foo-bar for foo_bar. */
+/* - and _ are the same, as in gflags. */
 static bool same_name(const char *known, const char *name, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -103,7 +104,7 @@ static fire_status_t append(fire_option_list_t *list, const char *text)
     return FIRE_OK;
 }
 
-/* text must live as long as the options do. */
+/* Strings are not copied: text must stay valid as long as the options. */
 static fire_status_t store(const fire_option_t *o, char *values, const char *text)
 {
     void *to = values + o->offset;
@@ -124,7 +125,7 @@ static fire_status_t store(const fire_option_t *o, char *values, const char *tex
     case FIRE_OPTION_STRING:
         *(const char **)to = text;
         return FIRE_OK;
-    case FIRE_OPTION_PATH: /* an unset variable of the shell, most likely */
+    case FIRE_OPTION_PATH: /* "" is most likely an unset variable of the shell */
         if (text[0] == '\0')
             return FIRE_FAIL(FIRE_ERR_INVALID,
                              "--%s takes %s, not \"\"; leave it out for none", o->name,
@@ -212,7 +213,7 @@ static fire_status_t from_env(parser_t *p, const char *name, bool must)
     return FIRE_FAIL(FIRE_ERR_INVALID, "--fromenv=%s: %s is not set", name, variable);
 }
 
-/* --flagfile, --fromenv and --tryfromenv take comma lists. */
+/* --flagfile, --fromenv and --tryfromenv: comma-separated lists. */
 static fire_status_t special(parser_t *p, char kind, const char *value)
 {
     char *list, *item, *rest;
@@ -311,7 +312,7 @@ void fire_options_fini(const fire_option_group_t *groups, fire_options_t *option
 
 /* ---- help ---- */
 
-/* Words from column HELP_COLUMN on, wrapped. */
+/* Append words from column HELP_COLUMN on, wrapped. */
 static fire_status_t wrap(fire_str_t *out, const char *text)
 {
     int column = HELP_COLUMN;

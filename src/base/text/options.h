@@ -14,9 +14,9 @@ typedef enum fire_option_type {
     FIRE_OPTION_BOOL,   /* bool */
     FIRE_OPTION_INT,    /* int64_t */
     FIRE_OPTION_DOUBLE, /* double */
-    FIRE_OPTION_STRING, /* const char *; NULL where the default is NULL */
-    FIRE_OPTION_PATH,   /* the same, and refused when given as "" */
-    FIRE_OPTION_LIST,   /* fire_option_list_t: each use of the flag appends */
+    FIRE_OPTION_STRING, /* const char *; NULL if the default is NULL */
+    FIRE_OPTION_PATH,   /* const char *; "" is refused */
+    FIRE_OPTION_LIST,   /* fire_option_list_t: each use of the flag appends one */
 } fire_option_type_t;
 
 typedef struct fire_option_list {
@@ -24,15 +24,15 @@ typedef struct fire_option_list {
     int64_t      n, cap;
 } fire_option_list_t;
 
-/* One flag. Its value lies `offset` bytes into the struct that goes with the
+/* One flag. Its value is a member, at `offset`, of the struct that belongs to the
  * table; write rows with FIRE_OPTION(). A table ends with {0}. */
 typedef struct fire_option {
     const char        *name;
     fire_option_type_t type;
     size_t             offset;
     const char        *preset; /* default, as a user would type it */
-    const char        *arg;    /* what --help calls the value; NULL for a bool */
-    const char        *help;
+    const char        *arg;    /* name of the value in --help; NULL for a bool */
+    const char        *help;   /* one sentence */
 } fire_option_t;
 
 #define FIRE_OPTION(struct_, member, type, preset, arg, help)                     \
@@ -40,28 +40,29 @@ typedef struct fire_option {
 #        member, FIRE_OPTION_##type, offsetof(struct_, member), preset, arg, help \
     }
 
-/* Tables that are looked up together; ends with a group without options. */
+/* A table and its values. A list of groups ends with one without options. */
 typedef struct fire_option_group {
-    const char          *title; /* in --help; NULL: understood, but not shown */
+    const char          *title; /* in --help; NULL: not shown there */
     const fire_option_t *options;
-    void                *values;
+    void                *values; /* the struct that the offsets belong to */
 } fire_option_group_t;
 
 typedef struct fire_options {
-    const char **arg; /* what is no flag, in order */
+    const char **arg; /* [narg] arguments that are no flags, in order */
     int64_t      narg, arg_cap;
-    char       **kept; /* text that values point into */
+    char       **kept; /* [nkept] owned text that values point to */
     int64_t      nkept, kept_cap;
 } fire_options_t;
 
-/* Set all values to their defaults, then to what the flags say (argv[0] is not
- * looked at). Values and `out` start zeroed; strings live until fire_options_fini(out),
- * which is due on failure too. */
+/* Set all values to their defaults, then to those of the flags in argv[1] ... Values
+ * and *out must be zeroed before. Strings are valid until fire_options_fini(), which
+ * must be called after a failure too. */
 fire_status_t fire_options_parse(const fire_option_group_t *groups, int argc,
                                  const char *const *argv, fire_options_t *out);
-/* Frees the text, and the lists among the values. */
+/* Free the strings, and the lists among the values. */
 void fire_options_fini(const fire_option_group_t *groups, fire_options_t *options);
 
-/* "--flag ARG   what it does (default: x)", a line each, long ones wrapped. */
+/* Append "--flag ARG   what it does (default: x)" for each flag, wrapped to 80
+ * columns. */
 fire_status_t fire_options_help(const fire_option_group_t *groups, fire_str_t *out);
 #endif

@@ -1,3 +1,4 @@
+/* text.c - growing strings, numbers, edit distances. */
 #include "base/text/text.h"
 
 #include <locale.h>
@@ -81,8 +82,8 @@ int fire_hex_value(char c)
     return -1;
 }
 
-/* strtod and printf follow the program's locale, whose decimal point may be a
- * comma; one byte in every locale that C libraries come with. */
+/* strtod and printf use the decimal point of the program's locale, which may be a
+ * comma. It is one byte in every locale that C libraries have. */
 static char decimal_point(void)
 {
     return localeconv()->decimal_point[0];
@@ -155,8 +156,8 @@ static int least(int a, int b, int c)
     return ab < c ? ab : c;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that turn a into
- * b; three rows of the usual table are enough. */
+/* The least number of insertions, deletions, replacements and swaps of neighbours that
+ * turn a into b. Three rows of the usual table are enough. */
 static int edit_distance(const char *a, int na, const char *b, int nb)
 {
     int row[3][WORD_MAX + 1];
@@ -183,7 +184,7 @@ const char *fire_name_nearest(const char *word, fire_name_at_t name_at,
 {
     const char *best = NULL, *name;
     size_t      n    = strlen(word);
-    int         near = (int)n / 3 + 1; /* further away is another word */
+    int         near = (int)n / 3 + 1; /* farther away it is another word */
 
     if (n > WORD_MAX) return NULL;
     for (int i = 0; (name = name_at(list, i)) != NULL; i++) {

@@ -1,10 +1,11 @@
-/* text.h - text that grows, numbers that round-trip, names that are nearly right. */
+/* text.h - strings that grow, numbers as text and back, the nearest name to a misspelt
+ * word. */
 #ifndef FIRE_BASE_TEXT_TEXT_H
 #define FIRE_BASE_TEXT_TEXT_H
 #include "base/error.h"
 
-/* A growing string. All zero is an empty one; `text` ends with a zero byte as
- * soon as anything was added, and is NULL before. */
+/* A string that grows; {0} is an empty one. `text` is NULL until something was added,
+ * and ends with a zero byte, which n does not count. */
 typedef struct fire_str {
     char   *text;
     int64_t n, cap;
@@ -12,18 +13,18 @@ typedef struct fire_str {
 
 fire_status_t fire_str_add(fire_str_t *s, const void *bytes, size_t n);
 fire_status_t fire_str_printf(fire_str_t *s, const char *format, ...) FIRE_PRINTF(2, 3);
-fire_status_t fire_str_add_utf8(fire_str_t *s, uint32_t code); /* a character */
+fire_status_t fire_str_add_utf8(fire_str_t *s, uint32_t code); /* code point */
 void          fire_str_fini(fire_str_t *s);
 
-/* Hand the text over to the caller, who ends it with fire_free(); s is empty
- * again. An empty string gives "". */
+/* Move the text to *text_p, which the caller frees with fire_free(), and empty s. The
+ * text of an empty string is "". */
 fire_status_t fire_str_take(fire_str_t *s, char **text_p);
 
-int fire_hex_value(char digit); /* -1: none */
+int fire_hex_value(char digit); /* -1: no hex digit */
 
-/* Numbers as C writes them, whatever the locale of the program. Parsing wants
- * the whole of [text, text + n); printing gives the shortest decimal that is
- * read back as the same value. */
+/* Numbers in C's notation, whatever the program's locale is. parse() must consume all
+ * of text[n] to succeed; print() writes the shortest decimal that is read back as the
+ * same value. */
 bool fire_number_parse(const char *text, size_t n, double *value_p);
 enum { FIRE_NUMBER_MAX = 32 };
 void fire_number_print(double value, char out[FIRE_NUMBER_MAX]);
@@ -31,12 +32,12 @@ void fire_number_print_float(float value, char out[FIRE_NUMBER_MAX]);
 /* As printf's %.*g: this many significant digits at most. */
 void fire_number_print_rounded(double value, int digits, char out[FIRE_NUMBER_MAX]);
 
-/* The i-th of a list of names, NULL behind the last one. */
+/* Returns the i-th of a list of names; NULL past the end. */
 typedef const char *(*fire_name_at_t)(const void *list, int i);
 
-/* The name that a misspelt word most probably meant; NULL if none is near. */
+/* The name with the least edit distance to a misspelt word; NULL if none is near. */
 const char *fire_name_nearest(const char *word, fire_name_at_t name_at,
                               const void *list);
-/* "a, b, c" for a message, with "..." at the end if `size` bytes do not hold all. */
+/* Write "a, b, c" for a message, with "..." at the end if `size` bytes are too few. */
 void fire_name_list(fire_name_at_t name_at, const void *list, char *out, size_t size);
 #endif
