@@ -35,6 +35,11 @@ bool run_heard(const char *text)
     return strstr(heard, text) != NULL;
 }
 
+void run_file(const char *name, const char *text)
+{
+    CHECK_OK(fire_file_write(test_path(name), text, strlen(text)));
+}
+
 /* Write text, with `instead` wherever `word` is. */
 static void write_replaced(FILE *f, const char *text, const char *word,
                            const char *instead)

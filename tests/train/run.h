@@ -21,6 +21,8 @@ typedef struct run {
 
 /* An LMDB of n images with labels 0..9, the same each time. Returns its path. */
 const char *run_data(int n, int channels, int size);
+/* Write text to a file of the test's directory. */
+void run_file(const char *name, const char *text);
 /* Write tests/train/nets/<name>.prototxt to net.prototxt in the test's directory, for
  * which DIR stands in it. */
 void run_net(const char *name);
