@@ -1,18 +1,21 @@
-/* epilogue.h - what comes behind the products of convolutions and InnerProduct: a bias per
- * channel, blob 1, and a ReLU that follows in place. */
+/* epilogue.h - what follows the matrix products of convolution and InnerProduct on a GPU:
+ * the bias (blob 1, one number per channel) and a ReLU that the kernel has absorbed, in
+ * one pass over y. */
 #ifndef FIRE_LAYERS_EPILOGUE_H
 #define FIRE_LAYERS_EPILOGUE_H
 #include "layers/layer_cuda.h"
 
 FIRE_BEGIN_C
-/* Fusion ops of the kernels that use it: a ReLU without a slope follows. */
+/* For the fire_fusion_ops_t of these kernels: a ReLU with negative_slope 0 is absorbed;
+ * backward then reads y, to see where the ReLU was active. */
 bool     fire_gpu_epilogue_absorbs(const fire_layer_t *l, const fire_layer_t *next);
 unsigned fire_gpu_epilogue_backward_reads(const fire_layer_t *l);
 
-/* y, of this view and format, gets both; bias: NULL if there is none. */
+/* y = relu(y + bias), either of them only where the layer has it (bias NULL: none). */
 fire_status_t fire_gpu_epilogue_forward(fire_layer_t *l, fire_gpu_view_t view,
                                         fire_dtype_t dtype, const float *bias, void *y);
-/* The gradient of top k before both; the bias's, if it `has_bias` and one is wanted. */
+/* *dy_p: the diff of top k in format f, after passing back through the ReLU (in place).
+ * Adds to the diff of the bias, if the layer `has_bias` and its gradient is wanted. */
 fire_status_t fire_gpu_epilogue_backward(fire_layer_t *l, int k, fire_gpu_view_t view,
                                          const fire_format_t *f, bool has_bias,
                                          void **dy_p);

@@ -1,3 +1,4 @@
+/* epilogue_cuda.c - bias and ReLU after a matrix product, forward and backward. */
 #include "device/cuda/kernel/channel_sum.h"
 #include "layers/epilogue.h"
 #include "layers/activation/relu.h"

@@ -1,4 +1,5 @@
-/* layer.c - what all layers share: parameters, messages, the end. */
+/* layer.c - what all layers share: adding parameters, naming the layer in messages,
+ * freeing. */
 #include "layers/layer.h"
 
 fire_status_t fire_layer_add_blob(fire_layer_t *l, int ndim, const int64_t *dim,

@@ -45,7 +45,7 @@ fire_status_t fire_gpu_gradient(fire_blob_t *param, bool *add_p, float **diff_p)
     return FIRE_OK;
 }
 
-bool fire_gpu_is_tight(const fire_layer_t *l)
+bool fire_gpu_saves_memory(const fire_layer_t *l)
 {
     return fire_pool_on(l->ctx->pool, FIRE_GPU) != NULL &&
            l->ctx->precision != FIRE_F32;

@@ -1,30 +1,32 @@
-/* layer_cuda.h - what the GPU kernels of layers share: formats and memory.
+/* layer_cuda.h - what the GPU kernels of layers share: formats, gradients of parameters.
  *
- * Layers that compute (convolution, pooling, normalisation) take blobs in the format of
- * the net: its precision, channels last where the libraries are faster with that. Layers
- * that treat all elements alike take them as they lie. */
+ * Convolution, pooling and normalisation ask for blobs in the format of the net
+ * (fire_gpu_format): its precision, and channels last where the libraries are faster
+ * with that. Layers for which the order of elements does not matter take the format that
+ * the blob has (fire_gpu_format_of), so that nothing is converted. */
 #ifndef FIRE_LAYERS_LAYER_CUDA_H
 #define FIRE_LAYERS_LAYER_CUDA_H
 #include "device/cuda/kernel/view.h"
 #include "layers/memory_cuda.h"
 
 FIRE_BEGIN_C
-/* The net's format for this blob. */
+/* The net's format for this blob: precision of ctx; NHWC for 4 dimensions in 16 bits or
+ * tf32, else the plain layout. */
 fire_format_t fire_gpu_format(const fire_layer_t *l, const fire_blob_t *b);
-/* The same with channels last, for even rows and columns alone. */
+/* The same with layout FIRE_EVEN: NHWC of the even rows and columns only. */
 fire_format_t fire_gpu_format_even(fire_format_t f);
-/* As the values lie on the GPU now, plain float32 if they are elsewhere. */
+/* The format in which the GPU has the values now; plain float32 if they are on the host. */
 fire_format_t fire_gpu_format_of(const fire_blob_t *b, fire_part_t part);
 
-/* The blob as it lies in this format. */
+/* The blob as (outer, channels, inner): (num, C, H W), or (num H W, C, 1) for NHWC. */
 fire_gpu_view_t fire_gpu_view(const fire_blob_t *b, const fire_format_t *f);
 
-/* Where a parameter's gradient goes. *add_p: to what is there; else there is nothing yet,
- * and it is to be written. */
+/* The diff of a parameter, float32 on the GPU. *add_p: add to what it holds; else it
+ * holds nothing yet (the solver has cleared it): overwrite it. */
 fire_status_t fire_gpu_gradient(fire_blob_t *param, bool *add_p, float **diff_p);
 
-/* Is memory to be saved where that costs a little time? It goes round, and nets in 16 bits
- * are the large ones. */
-bool fire_gpu_is_tight(const fire_layer_t *l);
+/* Should a kernel save memory where that costs a little time? Yes where blobs share
+ * memory and are in 16 bits: those are the large nets. */
+bool fire_gpu_saves_memory(const fire_layer_t *l);
 FIRE_END_C
 #endif

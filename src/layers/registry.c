@@ -1,5 +1,6 @@
-/* registry.c - type name -> layer. A plain table: no start-up order, and a static
- * link cannot lose a layer. */
+/* registry.c - finds a layer's ops by its type name. layers.def is the list; as a table
+ * that is compiled in, it needs no code that runs before main(), and a static link cannot
+ * drop a layer. */
 #include <string.h>
 
 #include "base/text/text.h"

@@ -167,7 +167,7 @@ static fire_status_t eltwise_simd_forward(fire_layer_t *l)
         fire_storage_swap(l->top[0]->part[FIRE_DATA], l->fusion.spare->part[FIRE_DATA]);
     FIRE_OUT_AS(l->top[0], FIRE_DATA, &f, &y);
     fire_raw_sum(f.dtype, fire_blob_raw_count(l->top[0], &f), l->nbottom, c, x,
-                 fire_relu_behind(l), y);
+                 fire_relu_follower_slope(l), y);
     return FIRE_OK;
 }
 
@@ -185,7 +185,7 @@ static fire_status_t eltwise_simd_backward(fire_layer_t *l)
         FIRE_OUT_AS(l->bottom[b], FIRE_DIFF, &f, &dx[k]);
         c[k++] = coeff(l->state, b);
     }
-    fire_raw_spread(f.dtype, fire_blob_raw_count(l->top[0], &f), fire_relu_behind(l), y,
+    fire_raw_spread(f.dtype, fire_blob_raw_count(l->top[0], &f), fire_relu_follower_slope(l), y,
                     dy, k, c, dx);
     return FIRE_OK;
 }

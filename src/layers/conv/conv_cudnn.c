@@ -283,7 +283,7 @@ static fire_status_t image_to_depth(fire_layer_t *l, fire_dtype_t dtype, bool ag
 
 static void drop_image(fire_layer_t *l)
 {
-    if (fire_gpu_is_tight(l))
+    if (fire_gpu_saves_memory(l))
         fire_storage_clear(((conv_cudnn_t *)l->kernel_state)->x->part[FIRE_DATA]);
 }
 

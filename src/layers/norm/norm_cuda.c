@@ -128,7 +128,7 @@ static fire_status_t begin(fire_layer_t *l, const fire_norm_group_t *g, places_t
 static void reuse_memory(const fire_layer_t *l, fire_storage_t *from,
                          fire_storage_t *to)
 {
-    if (fire_gpu_is_tight(l) && from != to && !fire_storage_is_shared(from) &&
+    if (fire_gpu_saves_memory(l) && from != to && !fire_storage_is_shared(from) &&
         !fire_storage_is_shared(to))
         fire_storage_swap(from, to);
 }

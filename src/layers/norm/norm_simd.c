@@ -79,7 +79,7 @@ static fire_status_t read_source(const fire_layer_t *l, fire_channel_norm_t *c)
     size_t       bytes = (size_t)l->bottom[0]->dim[1] * sizeof(float);
     const float *x;
 
-    c->slope = fire_relu_behind(l);
+    c->slope = fire_relu_follower_slope(l);
     c->relu  = c->slope != 1.0f;
     if (s.l != NULL) {
         FIRE_IN(l, s.l->blob[s.gain], FIRE_DATA, &x);

@@ -159,7 +159,7 @@ static fire_status_t describe(fire_layer_t *l, fire_part_t part, fire_format_t *
     *j = (fire_depthwise_job_t){.in     = fire_blocked_of(in),
                                 .out    = fire_blocked_of(out),
                                 .stride = c->window.stride[0],
-                                .slope  = fire_relu_behind(l)};
+                                .slope  = fire_relu_follower_slope(l)};
     for (int i = 0; i < 2; i++) {
         j->in_dim[i]  = c->image.dim[i];
         j->out_dim[i] = c->map.dim[i];
