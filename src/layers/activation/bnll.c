@@ -1,4 +1,5 @@
-/* bnll.c - y = log(1 + exp(x)), without overflow */
+/* bnll.c - binomial normal log likelihood: y = log(1 + exp(x)), also known as softplus.
+ * For x > 0 it is computed as x + log(1 + exp(-x)), which does not overflow. */
 #include "layers/neuron/formulas.h"
 
 static fire_status_t bnll_forward(fire_layer_t *l)

@@ -1,4 +1,5 @@
-/* elu.c - y = x for x > 0, alpha (exp(x) - 1) otherwise */
+/* elu.c - exponential linear unit (Clevert et al. 2015): y = x for x > 0,
+ * alpha (exp(x) - 1) otherwise */
 #include "layers/neuron/formulas.h"
 
 static fire_status_t elu_setup(fire_layer_t *l)
@@ -9,8 +10,8 @@ static fire_status_t elu_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* Only the sign of x is used. y has the same, so in place serves as well, unless
- * alpha turns the sign of negative inputs. */
+/* Backward reads x only for its sign, and y has the same sign unless alpha < 0: only
+ * then must a copy of x be kept when working in place. */
 static fire_status_t elu_forward(fire_layer_t *l)
 {
     fire_elu_t *s = l->state;

@@ -1,5 +1,8 @@
-/* prelu.c - y = max(x, 0) + slope min(x, 0) with a learned slope, one for each channel
- * or one for all */
+/* prelu.c - parametric ReLU (He et al. 2015): y = max(x, 0) + slope min(x, 0), where
+ * the slope is learned.
+ *
+ *   x, y   (num, channels, ...)
+ *   slope  (channels), or one number with channel_shared; 0.25 at the start */
 #include "layers/common/sums.h"
 #include "layers/neuron/neuron.h"
 

@@ -1,4 +1,4 @@
-/* relu.c - y = max(x, 0) + negative_slope * min(x, 0) */
+/* relu.c - rectified linear unit: y = max(x, 0) + negative_slope * min(x, 0) */
 #include "layers/activation/relu.h"
 
 static fire_status_t relu_setup(fire_layer_t *l)
@@ -10,8 +10,8 @@ static fire_status_t relu_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* Only the sign of x is used. y has the same, so in place serves as well, unless the
- * slope turns the sign of negative inputs. */
+/* Backward reads x only for its sign, and y has the same sign unless the slope is
+ * negative: only then must a copy of x be kept when working in place. */
 static fire_status_t relu_forward(fire_layer_t *l)
 {
     fire_relu_t *s = l->state;

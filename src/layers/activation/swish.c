@@ -1,4 +1,4 @@
-/* swish.c - y = x sigmoid(beta x) */
+/* swish.c - y = x sigmoid(beta x); with beta 1 also known as SiLU */
 #include "layers/neuron/formulas.h"
 
 static fire_status_t swish_setup(fire_layer_t *l)

@@ -1,5 +1,9 @@
-/* argmax.c - indices of the top_k largest elements along an axis, or of each item;
- * with out_max_val also, or along an axis only, their values. No gradient. */
+/* argmax.c - the top_k largest elements along an axis, or of each item. No gradient.
+ *
+ *   no axis                 top (num, 1, k): indices
+ *   no axis, out_max_val    top (num, 2, k): indices, then values
+ *   axis                    top as bottom with k elements along the axis: indices
+ *   axis, out_max_val       the same: values */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +17,9 @@ typedef struct scored {
 typedef struct argmax {
     const Caffe__ArgMaxParameter *param; /* NULL: the defaults */
     int64_t                       k;
-    int64_t                       n, step; /* elements compared, apart in memory */
+    int64_t n, step; /* elements compared; distance between them */
 
-    scored_t *order; /* [n] */
+    scored_t *order; /* [n] scratch memory for sorting */
 } argmax_t;
 
 static bool has_axis(const argmax_t *s)
@@ -28,7 +32,7 @@ static bool wants_values(const argmax_t *s)
     return s->param != NULL && s->param->out_max_val;
 }
 
-/* Without axis: items x (1 or 2) x k, the values behind the indices. */
+/* Top shapes as in the head comment; without an axis at least three, padded with 1. */
 static fire_status_t shape_top(fire_layer_t *l, int axis)
 {
     const argmax_t    *s    = l->state;

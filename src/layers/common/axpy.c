@@ -1,10 +1,13 @@
-/* axpy.c - y = a x + b with one a for each channel of each item, in one pass over the
- * data; what SENet puts at the end of a block */
+/* axpy.c - y = a x + b, where a has one number per channel of each item: the end of a
+ * block of SENet (Hu et al. 2017).
+ *
+ *   bottoms  a (num, channels), x (num, channels, ...), b like x
+ *   top      y like x */
 #include "device/cpu/blas.h"
 #include "layers/common/sums.h"
 
 typedef struct axpy {
-    int64_t planes, n; /* items x channels, elements of a channel */
+    int64_t planes, n; /* planes: num * channels; n: elements of one */
 } axpy_t;
 
 static fire_status_t axpy_reshape(fire_layer_t *l)

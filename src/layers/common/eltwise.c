@@ -1,4 +1,4 @@
-/* eltwise.c - product, weighted sum or maximum of bottoms of one shape */
+/* eltwise.c - product, weighted sum or maximum of two or more bottoms of one shape */
 #include <float.h>
 
 #include "device/cpu/blas.h"
@@ -90,8 +90,8 @@ static fire_status_t eltwise_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* dx = product of the other bottoms: multiplied anew, or y / x where the user says
- * that no x is zero. */
+/* dx = product of the other bottoms: multiplied once more (stable_prod_grad, the
+ * default), or y / x, where the user promises that no x is 0. */
 static fire_status_t product_of_others(fire_layer_t *l, int b, float *dx)
 {
     const eltwise_t *s = l->state;
@@ -133,7 +133,8 @@ static fire_status_t eltwise_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* ---- a sum in the format of the first bottom, with a ReLU that follows in place ---- */
+/* ---- a sum in the format of the first bottom, with a ReLU that follows in place
+ * ---- */
 
 static const char *eltwise_simd_declines(const fire_layer_t *l)
 {
@@ -141,7 +142,9 @@ static const char *eltwise_simd_declines(const fire_layer_t *l)
     return fire_eltwise_declines(l);
 }
 
-/* Otherwise the top's diff would not be what the follower leaves there. */
+/* Only in a lean net: a ReLU that runs by itself leaves in the top's diff the gradient
+ * before it; absorbed, it does not, and somebody who looks at the blob would see
+ * that. */
 static bool eltwise_simd_absorbs(const fire_layer_t *l, const fire_layer_t *next)
 {
     return l->ctx->lean && l->fusion.nfollower == 0 && next->top[0] == l->top[0] &&
@@ -185,8 +188,8 @@ static fire_status_t eltwise_simd_backward(fire_layer_t *l)
         FIRE_OUT_AS(l->bottom[b], FIRE_DIFF, &f, &dx[k]);
         c[k++] = coeff(l->state, b);
     }
-    fire_raw_spread(f.dtype, fire_blob_raw_count(l->top[0], &f), fire_relu_follower_slope(l), y,
-                    dy, k, c, dx);
+    fire_raw_spread(f.dtype, fire_blob_raw_count(l->top[0], &f),
+                    fire_relu_follower_slope(l), y, dy, k, c, dx);
     return FIRE_OK;
 }
 

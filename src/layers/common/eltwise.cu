@@ -1,5 +1,5 @@
-/* eltwise.cu - Eltwise and the backward pass of Split: element by element, in the format
- * that the first array has. */
+/* eltwise.cu - Eltwise and the backward pass of Split on the GPU. Element by element,
+ * so it takes the format of the first array and nothing is converted but the others. */
 #include "layers/common/eltwise.h"
 
 #include "layers/layer_cuda.h"
@@ -38,7 +38,8 @@ struct multiply {
     }
 };
 
-/* Equal ones: of the first two the second wins, later ones lose, as in Caffe. */
+/* The bottom with the maximum. Ties are broken as in Caffe: of the first two bottoms
+ * the second wins, a later one loses. */
 template <typename T> __device__ static int winner(const inputs<T> &in, const float *x)
 {
     int best = 0;
@@ -68,7 +69,7 @@ __global__ static void combine(int64_t n, const inputs<T> in, T *y)
     }
 }
 
-/* Sums of vectors: what a residual net does all day. */
+/* The sum of residual nets, 16 bytes per thread and array at a time. */
 template <bool RELU, typename T>
 __global__ static void add_vectors(int64_t n, const inputs<T> in, T *y)
 {
@@ -115,7 +116,7 @@ static fire_status_t run(fire_stream_t *s, fire_eltwise_op_t op, bool relu, int6
     return relu ? add<true>(s, n, in, y) : add<false>(s, n, in, y);
 }
 
-/* Read `part` of blobs in one format. */
+/* Device pointers to `part` of n blobs, all in format f. */
 template <typename T>
 static fire_status_t gather(const fire_format_t *f, fire_part_t part, int n,
                             fire_blob_t *const *blob, const float *coeff, inputs<T> *in)
@@ -190,7 +191,8 @@ template <typename T> struct outputs {
     float c[MOST];
 };
 
-/* All bottoms of a sum at once; y NULL: there is no ReLU behind it. */
+/* The gradients of all bottoms of a sum in one pass over dy; y NULL: no ReLU
+ * follows. */
 template <typename T>
 __global__ static void spread(int64_t n, const T *dy, const T *y, const outputs<T> out)
 {
@@ -248,7 +250,8 @@ static fire_status_t backward_sum(fire_layer_t *l, const fire_format_t *f, const
     return FIRE_LAUNCH(l->ctx->stream, n, spread_vectors<T>, n, dy, (const T *)y, out);
 }
 
-/* dx of bottom `which`: its share of the product, or all where it won. */
+/* dx of bottom `which`. PROD: dy times the other bottoms; MAX: dy where it won, else
+ * 0. */
 template <typename T, bool MAX, bool STABLE>
 __global__ static void share(int64_t n, const inputs<T> in, int which, const T *y,
                              const T *dy, T *dx)

@@ -1,5 +1,8 @@
-/* embed.c - a look-up: every integer of the input becomes that row of a table of
- * (input_dim, num_output) weights, plus an optional bias. */
+/* embed.c - looks words up in a table: each number of the bottom, an integer from 0 to
+ * input_dim - 1, becomes that row of the weights, plus an optional bias.
+ *
+ *   bottom (...)   weights (input_dim, num_output)   bias (num_output)
+ *   top    (..., num_output) */
 #include <math.h>
 
 #include "device/cpu/blas.h"

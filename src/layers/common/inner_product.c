@@ -1,5 +1,9 @@
-/* inner_product.c - y = x W' + b: all axes from `axis` on are one vector. Weights are
- * (outputs, inputs), or (inputs, outputs) with `transpose`. */
+/* inner_product.c - y = x W' + b; the axes from `axis` on are taken as one vector.
+ *
+ *   x        (rows, inputs): rows are the axes before `axis`
+ *   weights  (outputs, inputs), or (inputs, outputs) with `transpose`
+ *   bias     (outputs)
+ *   y        (rows, outputs) */
 #include "device/cpu/blas.h"
 #include "layers/common/inner_product.h"
 

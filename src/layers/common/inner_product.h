@@ -1,4 +1,4 @@
-/* inner_product.h - what the kernels of InnerProduct share. */
+/* inner_product.h - settings and sizes of InnerProduct, for its kernels. */
 #ifndef FIRE_LAYERS_COMMON_INNER_PRODUCT_H
 #define FIRE_LAYERS_COMMON_INNER_PRODUCT_H
 #include "layers/layer.h"

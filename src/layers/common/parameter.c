@@ -1,4 +1,5 @@
-/* parameter.c - a learned blob as a top, for other layers to use as an input */
+/* parameter.c - a learned array as a top, so that other layers can have it as a bottom.
+ * The top shares the parameter's data. */
 #include "layers/layer.h"
 
 static fire_status_t parameter_setup(fire_layer_t *l)
@@ -18,15 +19,16 @@ static fire_status_t parameter_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* The parameter's memory may have been replaced since (sharing between nets). */
+/* Share anew: the parameter's memory may have been replaced since reshape, when nets
+ * share their weights. */
 static fire_status_t parameter_forward(fire_layer_t *l)
 {
     fire_blob_share(l->top[0], l->blob[0], FIRE_DATA);
     return FIRE_OK;
 }
 
-/* Gradients of the top are overwritten in each pass, those of a parameter add up over
- * passes: they cannot be one memory. */
+/* The diff is not shared: that of a top is overwritten in each pass, that of a
+ * parameter adds up over passes. */
 static fire_status_t parameter_backward(fire_layer_t *l)
 {
     const float *dy;

@@ -1,5 +1,7 @@
-/* reduction.c - all axes from `axis` on become one number each: their sum, sum of
- * magnitudes, sum of squares or mean, times coeff */
+/* reduction.c - reduces the axes from `axis` on to one number: coeff times their sum,
+ * sum of absolute values (ASUM), sum of squares (SUMSQ) or mean.
+ *
+ *   x (rows, n)   y (rows) */
 #include "device/cpu/blas.h"
 #include "layers/common/sums.h"
 #include "layers/scalar.h"
@@ -9,7 +11,7 @@
 typedef struct reduction {
     Caffe__ReductionParameter__ReductionOp op;
 
-    float          coeff; /* 1/n of a mean included */
+    float          coeff; /* for MEAN divided by n */
     int64_t        rows, n;
     fire_scratch_t ones;
 } reduction_t;

@@ -1,4 +1,5 @@
-/* softmax.c - y = exp(x - max) / sum(exp(x - max)) along an axis */
+/* softmax.c - y = exp(x - max) / sum(exp(x - max)) along an axis; max, the largest x of
+ * the axis, keeps exp() from overflowing */
 #include "layers/common/softmax.h"
 
 #include <cblas.h>

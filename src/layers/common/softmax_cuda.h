@@ -1,7 +1,7 @@
-/* softmax_cuda.h - the softmax on the GPU, for the layer and for SoftmaxWithLoss. Scores
- * are in the net's precision; sums, and the probabilities and losses of SoftmaxWithLoss,
- * are float32. A label that is no class makes the loss NaN, and is an error where the
- * host waits next. */
+/* softmax_cuda.h - the softmax on the GPU, for the layer and for SoftmaxWithLoss.
+ * Scores are in the net's precision; sums, and the probabilities and losses of
+ * SoftmaxWithLoss, are float32. A label that is no class makes the loss NaN, and is an
+ * error where the host waits next. */
 #ifndef FIRE_LAYERS_COMMON_SOFTMAX_CUDA_H
 #define FIRE_LAYERS_COMMON_SOFTMAX_CUDA_H
 #include <float.h>
@@ -11,18 +11,20 @@
 #include "layers/layer_cuda.h"
 #include "layers/loss/labels.h"
 
-enum { FIRE_SOFTMAX_WIDE = 256 }; /* classes from which on a row takes a whole block */
+enum {
+    FIRE_SOFTMAX_WIDE = 256
+}; /* with so many classes, a block per row; else a warp */
 
 typedef struct fire_softmax_view {
     int64_t outer, inner;
     int     classes;
 } fire_softmax_view_t;
 
-/* Losses at all places, if `label` is there. */
+/* For SoftmaxWithLoss: labels in, losses out; label NULL for Softmax. */
 typedef struct fire_softmax_targets {
     const float  *label;
     fire_labels_t labels;
-    float        *loss, *valid; /* [outer * inner] */
+    float        *loss, *valid; /* [outer * inner]; valid: 0 where ignored, else 1 */
 } fire_softmax_targets_t;
 
 __device__ static void fire_softmax_judge(const fire_softmax_targets_t &t,
@@ -37,14 +39,14 @@ __device__ static void fire_softmax_judge(const fire_softmax_targets_t &t,
                                              : -logf(fmaxf(prob[c * step], FLT_MIN));
 }
 
-/* inner is 1: THREADS neighbours share a row. */
+/* For inner 1: THREADS neighbouring threads compute a row of `classes`. */
 template <int THREADS, typename T, typename P>
 __global__ static void fire_softmax_rows(fire_softmax_view_t v, const T *x, P *y,
                                          fire_softmax_targets_t t)
 {
     int64_t row  = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / THREADS;
     int     me   = threadIdx.x % THREADS;
-    bool    mine = row < v.outer; /* all threads of a block take part in sums */
+    bool    mine = row < v.outer; /* the others only take part in sums */
     float   most = -FLT_MAX, sum = 0;
 
     x += row * v.classes;
@@ -64,7 +66,7 @@ __global__ static void fire_softmax_rows(fire_softmax_view_t v, const T *x, P *y
         fire_softmax_judge(t, row, v.classes, (const float *)(const void *)y, 1);
 }
 
-/* A thread for each place. */
+/* For inner > 1: one thread computes the classes of one place. */
 template <typename T, typename P>
 __global__ static void fire_softmax_places(fire_softmax_view_t v, const T *x, P *y,
                                            fire_softmax_targets_t t)
@@ -103,8 +105,8 @@ static fire_status_t fire_softmax_run(fire_stream_t *s, fire_softmax_view_t v,
                             v, x, y, t);
 }
 
-/* The net's format, but channels first unless there is a single pixel, where both are the
- * same. */
+/* The net's format, but channels first unless there is a single pixel, where both are
+ * the same. */
 static fire_format_t fire_softmax_format(const fire_layer_t *l)
 {
     const fire_blob_t *x = l->bottom[0];

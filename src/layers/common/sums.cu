@@ -3,7 +3,7 @@
 #include "device/cuda/kernel/each.h"
 #include "layers/scalar.h"
 
-/* ---- sums ---- */
+/* ---- biases and Reduction ---- */
 
 fire_status_t fire_gpu_add_rows(fire_stream_t *s, int64_t rows, int64_t width,
                                 const float *x, float *sum)
@@ -42,7 +42,7 @@ fire_status_t fire_gpu_reduce_back(fire_stream_t *s, fire_gpu_power_t of, float 
     });
 }
 
-/* ---- one factor for each row or channel ---- */
+/* ---- Axpy and PReLU: a factor per row or channel ---- */
 
 fire_status_t fire_gpu_axpy(fire_stream_t *s, int64_t rows, int64_t n, const float *a,
                             const float *x, const float *b, float *y)
@@ -94,7 +94,7 @@ fire_status_t fire_gpu_prelu_dx(fire_stream_t *s, const fire_gpu_planes_t *plane
     });
 }
 
-/* Element j of those that slope k has a part in. */
+/* Index of the j-th element that slope k applies to. */
 __device__ static int64_t place_of(const fire_gpu_planes_t &p, int64_t k, int64_t j)
 {
     return p.slopes == 1 ? j : (j / p.inner * p.channels + k) * p.inner + j % p.inner;
@@ -116,9 +116,9 @@ fire_status_t fire_gpu_prelu_dslope(fire_stream_t *s, const fire_gpu_planes_t *p
         [=] __device__(int64_t k, const float *sum) { dslope[k] += *sum; });
 }
 
-/* ---- normalisation of rows, a block for each ---- */
+/* ---- MVN: one block per row ---- */
 
-/* Mean and deviation of a row, the same in all threads. */
+/* Mean and standard deviation of a row; all threads of the block get them. */
 struct spread {
     float mean, deviation;
 };
@@ -186,7 +186,7 @@ fire_status_t fire_gpu_mvn_back(fire_stream_t *s, int64_t rows, int64_t n,
                             eps, x, y, dy, dx);
 }
 
-/* ---- unit length ---- */
+/* ---- Normalize ---- */
 
 /* Number of the norm, and of the gain, of element i. */
 __device__ static int64_t norm_of(const fire_gpu_unit_t &u, int64_t i)

@@ -1,8 +1,10 @@
-/* dropout.c - at training, each element is dropped with probability dropout_ratio
- * and the others grow by 1/(1 - ratio); at test y = x.
+/* dropout.c - in training, sets each element to 0 with probability dropout_ratio and
+ * multiplies the others by 1 / (1 - ratio), so that the expected value stays; at test y
+ * = x.
  *
- * Whether an element stays depends on the seed, the layer, the step and its row in
- * the global batch: the same mask whatever the number of workers. */
+ * The random number of an element is a function of the seed, the layer, the step and
+ * the element's row in the global batch, so the mask is the same for any number of
+ * workers. */
 #include "layers/neuron/dropout.h"
 
 fire_status_t fire_dropout_init(fire_dropout_t *s, float ratio)
@@ -32,7 +34,8 @@ void fire_dropout_teardown(fire_layer_t *l)
     fire_free(FIRE_STATE(l, fire_dropout_t)->mask);
 }
 
-/* The mask of one row, whose numbers begin at `index` of the sequence. */
+/* The mask of one row; its n random numbers begin at number `index` of the sequence.
+ * The generator makes four at a time. */
 static void draw(const fire_dropout_t *s, fire_rng_key_t key, uint64_t index, int64_t n,
                  uint8_t *mask)
 {
@@ -44,7 +47,7 @@ static void draw(const fire_dropout_t *s, fire_rng_key_t key, uint64_t index, in
     }
 }
 
-/* Caffe's way: the next numbers of one stream, element after element. */
+/* As Caffe draws: the next numbers of its one generator, element after element. */
 static void draw_caffe(const fire_layer_t *l, int64_t n)
 {
     const fire_dropout_t *s = l->state;

@@ -1,21 +1,22 @@
-/* dropout.cu - Dropout and SpatialDropout on the GPU. Nothing is kept: backward draws the
- * same numbers again. */
+/* dropout.cu - Dropout and SpatialDropout on the GPU. No mask is stored: backward draws
+ * the same numbers once more. */
 #include "layers/neuron/dropout.h"
 
 #include "base/random/philox.h"
 #include "layers/layer_cuda.h"
 #include "device/cuda/kernel/map.h"
 
-/* Which number of the sequence belongs to an element. A row of the batch has `units` of
- * them, each for `unit` elements of the plain layout. */
+/* Which number of the random sequence belongs to an element. A row of the batch has
+ * `units` numbers, each for `unit` neighbouring elements of the plain layout. */
 typedef struct draws {
-    uint64_t        base; /* of the key; the step lies on the GPU */
+    uint64_t        base; /* key without the step, which the GPU reads from memory */
     const uint64_t *step;
-    int64_t         first, stride; /* rows of the global batch */
-    unsigned        unit, units, row;
-    unsigned        channels, plane; /* channels last: of a row */
-    uint32_t        threshold;
-    float           scale;
+    int64_t         first,
+        stride; /* row i here is row first + i * stride of the global batch */
+    unsigned unit, units, row;
+    unsigned channels, plane; /* of a row, for channels last */
+    uint32_t threshold;
+    float    scale;
 } draws_t;
 
 template <typename T, bool LAST>
@@ -25,7 +26,8 @@ __global__ static void drop(int64_t n, const draws_t d, const T *x, T *y)
     uint64_t       have = ~(uint64_t)0;
     uint32_t       four[4];
 
-    /* A thread takes four neighbours: plain, one block of numbers serves them. */
+    /* A thread takes four neighbours: in the plain layout, one block of four numbers is
+     * enough for them. */
     FIRE_GRID_STRIDE (quad, (n + 3) / 4)
         for (int64_t i = 4 * quad; i < n && i < 4 * quad + 4; i++) {
             int64_t  row = i / d.row;

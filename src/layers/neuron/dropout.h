@@ -1,17 +1,17 @@
-/* dropout.h - what Dropout and SpatialDropout share: they differ only in how many
- * elements live or die together. */
+/* dropout.h - what Dropout and SpatialDropout share. Dropout draws a number for each
+ * element, SpatialDropout one for each channel of each image: a unit. */
 #ifndef FIRE_LAYERS_NEURON_DROPOUT_H
 #define FIRE_LAYERS_NEURON_DROPOUT_H
 #include "layers/layer.h"
 
 FIRE_BEGIN_C
-/* The state of such a layer. */
+/* l->state of both layers. */
 typedef struct fire_dropout {
-    float    scale;
-    float    keep;      /* share of units that stay */
-    uint32_t threshold; /* a unit stays if its random number is not below */
-    int64_t  unit;      /* elements that share a number */
-    uint8_t *mask;      /* of the last forward, one for each unit */
+    float    scale;     /* 1 / (1 - dropout_ratio) */
+    float    keep;      /* 1 - dropout_ratio: the part of the units that stays */
+    uint32_t threshold; /* a unit stays if its 32 random bits are >= this */
+    int64_t  unit;      /* elements of one unit */
+    uint8_t *mask;      /* [units] 1: stays; from the last forward, for backward */
     int64_t  cap;
 } fire_dropout_t;
 

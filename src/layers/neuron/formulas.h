@@ -1,5 +1,7 @@
-/* formulas.h - element-wise layers: their settings and the functions of one element, for
- * the CPU and for GPU kernels alike. The layers' own files say what they are. */
+/* formulas.h - the element-wise layers that are the same on the CPU and on a GPU: their
+ * settings (l->state), y of x, and dx of x, y and dy. CPU kernels pass these functions
+ * to neuron.h, GPU kernels to neuron_cuda.h. The expressions, with their order and
+ * their changes to double, are Caffe's, so that `ref` gives Caffe's bits. */
 #ifndef FIRE_LAYERS_NEURON_FORMULAS_H
 #define FIRE_LAYERS_NEURON_FORMULAS_H
 #include <math.h>
@@ -33,7 +35,7 @@ FIRE_EVERYWHERE float fire_relu6_y(const void *state, float x)
     return fire_min(fire_max(x, 0.0f), 6.0f);
 }
 
-/* y tells as well as x, so in place needs nothing more. */
+/* y tells where x was between the kinks, so no copy of x is kept in place. */
 FIRE_EVERYWHERE float fire_relu6_dx(const void *state, float x, float y, float dy)
 {
     (void)state, (void)x;
@@ -118,7 +120,7 @@ FIRE_EVERYWHERE float fire_bnll_y(const void *state, float x)
 
 FIRE_EVERYWHERE float fire_bnll_dx(const void *state, float x, float y, float dy)
 {
-    float e = expf(fire_min(x, 50.0f)); /* more makes no difference */
+    float e = expf(fire_min(x, 50.0f)); /* from there on e / (e + 1) is 1 */
 
     (void)state, (void)y;
     return (float)(dy * e / (e + 1.0));
@@ -155,7 +157,7 @@ FIRE_EVERYWHERE float fire_power_y(const void *state, float x)
     return s->power == 0.0f ? 1.0f : powf(base, s->power);
 }
 
-/* dy/dx = slope * base^(power - 1), had from y where that saves the pow. */
+/* dy/dx = slope * base^(power - 1), computed from y where that saves a powf(). */
 FIRE_EVERYWHERE float fire_power_slope(const fire_power_t *s, float x, float y)
 {
     float base = x * s->scale + s->shift;
@@ -170,7 +172,7 @@ FIRE_EVERYWHERE float fire_power_dx(const void *state, float x, float y, float d
 {
     float slope = fire_power_slope((const fire_power_t *)state, x, y);
 
-    return slope == 0.0f ? 0.0f : dy * slope; /* not -0 */
+    return slope == 0.0f ? 0.0f : dy * slope; /* +0, where dy * slope may be -0 */
 }
 
 /* ---- exp ---- */

@@ -1,5 +1,6 @@
-/* spatial_dropout.c - Dropout of whole channels: neighbouring pixels are too alike for
- * dropping one of them to matter. Forks spell its settings in two ways. */
+/* spatial_dropout.c - Dropout of whole channels (Tompson et al. 2014): a pixel is so
+ * much like its neighbours that dropping it alone has little effect. Forks of Caffe put
+ * its settings into dropout_param or into spatial_dropout_param; both are read. */
 #include "layers/neuron/dropout.h"
 
 static fire_status_t spatial_dropout_setup(fire_layer_t *l)

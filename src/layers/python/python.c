@@ -1,9 +1,11 @@
-/* python.c - the interpreter behind Python layers. libpython is opened when the first
- * such layer is made, so that one program runs with and without it, and with any
- * version: nothing of Python's own headers is used. Its side of the work is Python
- * (python_host.py), which reaches ours through ctypes: we give it the address of a table
- * of functions, and it adds its own to the table. ctypes takes the GIL for each call of
- * those, and leaves it for each call of ours. */
+/* python.c - the interpreter that runs Python layers. libpython is opened when the
+ * first such layer is created, and nothing of Python's headers is used: the same
+ * program runs without Python and with any version of it.
+ *
+ * The Python half is python_host.py, which is part of the program. The halves share a
+ * table of functions: C fills in what Python may call and passes the table's address,
+ * Python fills in the rest through ctypes. ctypes acquires the GIL whenever C calls
+ * Python and releases it whenever Python calls C. */
 #include "layers/python/python.h"
 
 #include <dlfcn.h>
@@ -79,7 +81,7 @@ static struct table {
     int (*add_blob)(fire_layer_t *l, int ndim, const int64_t *dim);
     const char *(*last_error)(void);
     int (*fail)(const char *text);
-    /* Python's; the first two return a negative status after fail(). */
+    /* Filled in by Python; the first two return a negative status after fail(). */
     int (*create)(fire_layer_t *l, const char *module, const char *name,
                   const char *param_str, int phase);
     int (*run)(int id, fire_layer_t *l, const char *method, const bool *propagate_down);
@@ -128,8 +130,9 @@ static bool find_functions(void *lib)
     return true;
 }
 
-/* What is in the process already, the one that the user names, or the newest. It is
- * never closed; global, since modules like numpy's expect to find its functions. */
+/* The libpython that the process has loaded already, the one that the user names, or
+ * the newest. It is never closed, and its symbols are global, because modules such as
+ * numpy's expect to find them. */
 static bool open_python(void)
 {
     const char *named = getenv("FIRE_PYTHON");
@@ -157,9 +160,9 @@ static void start(void)
     int   gil;
 
     if (!open_python()) return;
-    /* Inside a Python program it runs already. */
+    /* In a Python program that has loaded us, the interpreter runs already. */
     if (!py.Py_IsInitialized()) {
-        py.Py_InitializeEx(0); /* signals stay with the program */
+        py.Py_InitializeEx(0); /* 0: install no signal handlers */
         py.PyEval_SaveThread();
     }
     snprintf(address, sizeof(address), "address = %llu",

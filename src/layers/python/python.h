@@ -1,10 +1,11 @@
-/* python.h - a layer's four functions, done by a Python object. The interpreter is
- * opened with the first one and shared by all; any thread may call. */
+/* python.h - calls setup, reshape, forward and backward of a Python object. One
+ * interpreter serves the process; it is opened for the first Python layer. Any thread
+ * may call. */
 #ifndef FIRE_LAYERS_PYTHON_PYTHON_H
 #define FIRE_LAYERS_PYTHON_PYTHON_H
 #include "layers/layer.h"
 
-/* Is there an interpreter to be found? Starts it. */
+/* Is libpython there? Starts the interpreter if so. */
 bool fire_python_is_here(void);
 
 /* Import the module of python_param and make an object of its class for this layer;

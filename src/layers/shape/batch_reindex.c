@@ -1,5 +1,5 @@
-/* batch_reindex.c - items of bottom 0 in the order, and as often, as the indices in
- * bottom 1 say */
+/* batch_reindex.c - top[i] = bottom0[bottom1[i]]: picks items by index, in any order,
+ * any number of times. Gradients of an item that is picked several times add up. */
 #include <string.h>
 
 #include "layers/shape/move.h"

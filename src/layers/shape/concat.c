@@ -1,4 +1,4 @@
-/* concat.c - bottoms one behind another along an axis */
+/* concat.c - puts bottoms one after another along an axis (1, channels, by default) */
 #include <string.h>
 
 #include "device/cpu/blocked.h"
@@ -10,7 +10,7 @@
 #endif
 
 typedef struct concat {
-    int64_t outer, inner; /* elements before and behind the axis */
+    int64_t outer, inner; /* products of the dimensions before and after the axis */
     int     axis;
 } concat_t;
 
@@ -26,7 +26,7 @@ static fire_status_t find_axis(fire_layer_t *l)
                           "concat_param", &FIRE_STATE(l, concat_t)->axis);
 }
 
-/* Do two blobs agree on all axes but one? */
+/* Do two blobs have the same shape but for one axis? */
 static bool fits(const fire_blob_t *a, const fire_blob_t *b, int axis)
 {
     for (int i = 0; a->ndim == b->ndim && i < a->ndim; i++)
@@ -104,8 +104,8 @@ static fire_status_t concat_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* Blocks of channels lie one behind another as plain channels do, if all of them are
- * full: then the same rows are copied, whatever is in them. */
+/* Blocks of channels follow each other in memory as plain channels do, provided that
+ * all blocks are full: then rows are copied as they are. */
 static bool is_full(const fire_blocked_t *b)
 {
     return b != NULL && b->channels % b->block == 0;
@@ -151,7 +151,8 @@ static fire_status_t concat_simd_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* The top's gradient may come in blocks where the bottoms' channels do not fit. */
+/* The top's diff may be in blocks of channels even where the bottoms' channels do not
+ * fill theirs; then it is read in the plain layout. */
 static bool bottoms_are_full(const fire_layer_t *l, const fire_format_t *f)
 {
     const fire_blocked_t *b = fire_blocked_of(f);

@@ -1,5 +1,5 @@
-/* crop.c - a part of the first bottom, of the size that the second has from `axis` on,
- * beginning at `offset`. Values of the second bottom do not matter. */
+/* crop.c - cuts a part out of bottom 0: from `axis` on it has the size of bottom 1 and
+ * begins at `offset`. Only the shape of bottom 1 is used. */
 #include <string.h>
 
 #include "layers/shape/move.h"
@@ -51,7 +51,8 @@ static fire_status_t crop_reshape(fire_layer_t *l)
     return fire_blob_reshape(l->top[0], x->ndim, dim);
 }
 
-/* Where the k-th row (along the last axis) of the top lies in the bottom. */
+/* Index in the bottom of the first element of the top's k-th row (along the last
+ * axis). */
 static int64_t place_of_row(const fire_layer_t *l, int64_t k)
 {
     const crop_t      *s = FIRE_STATE(l, crop_t);

@@ -1,4 +1,5 @@
-/* filter.c - keeps the items for which the last bottom, the selector, is not zero */
+/* filter.c - keeps the items whose entry in the last bottom, the selector, is not 0.
+ * The number of items, and so the tops' shape, changes with the values. */
 #include <string.h>
 
 #include "layers/memory_cuda.h"
@@ -68,7 +69,7 @@ static int64_t item_size(const fire_blob_t *b)
     return fire_blob_count_range(b, 1, b->ndim);
 }
 
-/* A GPU gets a copy of the list. */
+/* On a GPU: copy the list there. */
 static fire_status_t send_list(fire_layer_t *l)
 {
     const filter_t *s = l->state;

@@ -1,4 +1,4 @@
-/* flatten.c - the axes from `axis` to `end_axis` become one; no data move */
+/* flatten.c - makes one axis of those from `axis` to `end_axis`; nothing is copied */
 #include "layers/shape/view.h"
 
 static fire_status_t flatten_reshape(fire_layer_t *l)

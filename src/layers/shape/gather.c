@@ -19,7 +19,7 @@ void fire_gather_teardown(fire_layer_t *l)
     fire_free(FIRE_STATE(l, fire_gather_t)->from);
 }
 
-/* A GPU has a copy of the places. */
+/* On a GPU: copy the indices there. */
 static fire_status_t gather_prepare(fire_layer_t *l)
 {
     const fire_gather_t *s = l->state;

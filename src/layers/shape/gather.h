@@ -1,11 +1,12 @@
-/* gather.h - layers that only move elements: top block j of every item is bottom block
- * from[j] of that item. A layer says how in its reshape; the rest is shared. */
+/* gather.h - layers that only move elements (Permute, Reorg, ShuffleChannel): block j
+ * of an item of the top is block from[j] of that item of the bottom. A layer fills
+ * `from` in its reshape; forward, backward and the GPU's copy of `from` are shared. */
 #ifndef FIRE_LAYERS_SHAPE_GATHER_H
 #define FIRE_LAYERS_SHAPE_GATHER_H
 #include "layers/layer.h"
 
 FIRE_BEGIN_C
-/* The state of such a layer. items * n * block elements in all. */
+/* l->state. The blob is (items, n, block). */
 typedef struct fire_gather {
     int64_t  items, n, block;
     int64_t *from; /* [n] a permutation of 0 ... n-1 */

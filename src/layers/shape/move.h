@@ -1,27 +1,28 @@
-/* move.h - GPU arithmetic of layers that only move values, and of their gradients. All
- * arrays are float32 in device memory; an index that is out of range gives NaN,
- * and an error where the host waits next. */
+/* move.h - the GPU side of layers that only move values, and of their gradients. All
+ * arrays are float32 in device memory. An index that is out of range gives NaN, and an
+ * error where the host next waits for the GPU. */
 #ifndef FIRE_LAYERS_SHAPE_MOVE_H
 #define FIRE_LAYERS_SHAPE_MOVE_H
 #include "layers/layer.h"
 
 FIRE_BEGIN_C
-/* Of each of `items`: y's block j is x's block from[j], or x's block from[j] is y's block
- * j; n blocks. from lies on the device. */
+/* x, y: (items, n, block); from: [n] in device memory. gather: y[item][j] =
+ * x[item][from[j]]; scatter: x[item][from[j]] = y[item][j]. */
 fire_status_t fire_gpu_gather(fire_stream_t *s, int64_t items, int64_t n, int64_t block,
                               const int64_t *from, const float *x, float *y);
 fire_status_t fire_gpu_scatter(fire_stream_t *s, int64_t items, int64_t n,
                                int64_t block, const int64_t *from, const float *y,
                                float *x);
 
-/* Rows of x, `rows` of them, in the order of n indices that layers computed. */
+/* y[i] = x[index[i]] for n rows, the indices being the output of another layer. x has
+ * `rows` rows. */
 fire_status_t fire_gpu_rows(fire_stream_t *s, int64_t rows, int64_t width, int64_t n,
                             const float *index, const float *x, float *y);
 fire_status_t fire_gpu_rows_back(fire_stream_t *s, int64_t rows, int64_t width,
                                  int64_t n, const float *index, const float *dy,
                                  float *dx);
-/* The same with a row added to each (NULL: none), for tables with more rows than are
- * used at once; back adds to dx. */
+/* The same for tables with more rows than one pass reads (Embed): adds a bias to each
+ * row (NULL: none); back adds to dx instead of overwriting it. */
 fire_status_t fire_gpu_look_up(fire_stream_t *s, int64_t rows, int64_t width, int64_t n,
                                const float *index, const float *x, const float *bias,
                                float *y);
@@ -34,7 +35,7 @@ fire_status_t fire_gpu_tile(fire_stream_t *s, int64_t outer, int64_t tiles,
 fire_status_t fire_gpu_tile_back(fire_stream_t *s, int64_t outer, int64_t tiles,
                                  int64_t inner, const float *dy, float *dx);
 
-/* y is the part of x that begins at `offset`. */
+/* Crop: y is the part of x that begins at `offset`. */
 fire_status_t fire_gpu_crop(fire_stream_t *s, const fire_blob_t *shape_x,
                             const fire_blob_t *shape_y, const int64_t *offset,
                             const float *x, float *y);
@@ -42,9 +43,10 @@ fire_status_t fire_gpu_crop_back(fire_stream_t *s, const fire_blob_t *shape_x,
                                  const fire_blob_t *shape_y, const int64_t *offset,
                                  const float *dy, float *dx);
 
-/* For each group of n elements, `step` apart, the places and values (NULL: not wanted)
- * of the k largest, largest first, of equal ones the last first. Groups are neighbours
- * in memory, `step` at a time; results lie `step` apart as well, groups `out` apart. */
+/* ArgMax: for each group of n elements, the indices and the values (NULL: not wanted)
+ * of the k largest, the largest first, of equal ones the last first. Elements of a
+ * group are `step` apart, so `step` groups are interleaved; results are `step` apart as
+ * well, and those of the next `step` groups begin `out` later. */
 typedef struct fire_gpu_ranks {
     int64_t groups, n, step, k, out;
 } fire_gpu_rank_t;

@@ -1,5 +1,5 @@
-/* permute.c - axes in another order, as SSD uses it: order: 0 order: 2 order: 3
- * order: 1 makes NCHW to NHWC. Axes that are not named follow in their old order. */
+/* permute.c - puts the axes in another order, from SSD: `order: 0 order: 2 order: 3
+ * order: 1` turns NCHW into NHWC. Axes that are not named follow in their old order. */
 #include "layers/shape/gather.h"
 
 /* order[i] is the bottom's axis that becomes axis i. */
@@ -26,7 +26,7 @@ static fire_status_t find_order(const fire_layer_t *l, int order[FIRE_MAX_DIMS])
     return FIRE_OK;
 }
 
-/* Write the bottom index of every top block, counting the top's indices up. */
+/* Write the bottom's index of every block of the top, in the top's order. */
 static void fill(fire_gather_t *s, const fire_blob_t *x, const int *order, int first,
                  int end)
 {
@@ -56,9 +56,9 @@ static fire_status_t permute_reshape(fire_layer_t *l)
     for (int i = 0; i < x->ndim; i++)
         dim[i] = x->dim[order[i]];
     while (first < end && order[first] == first)
-        first++; /* axes in front that stay: items */
+        first++; /* leading axes that stay in place: items */
     while (end > first && order[end - 1] == end - 1)
-        end--; /* axes behind that stay: blocks */
+        end--; /* trailing axes that stay in place: blocks */
     FIRE_TRY(fire_gather_reshape(s, fire_blob_count_range(x, 0, first),
                                  fire_blob_count_range(x, first, end),
                                  fire_blob_count_range(x, end, x->ndim)));

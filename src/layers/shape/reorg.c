@@ -1,8 +1,8 @@
-/* reorg.c - YOLO v2's passthrough: space becomes channels, C x H x W to
- * C s^2 x H/s x W/s, or back with `reverse`.
+/* reorg.c - space to depth, the passthrough of YOLO v2: (C, H, W) to (C s^2, H/s, W/s),
+ * or back with `reverse`.
  *
- * Elements move as in Darknet, whose formula takes the bottom's own sizes for those
- * of the narrow side in both directions; trained models depend on that. */
+ * Elements move as in Darknet. Its formula takes the bottom's C, H and W for those of
+ * the side with fewer channels, in both directions; trained models depend on that. */
 #include "layers/shape/gather.h"
 
 /* Place, in C/s^2 x Hs x Ws, of element i of C x H x W. */

@@ -1,6 +1,7 @@
-/* reshape.c - the same data under another shape. In reshape_param's shape, 0 keeps
- * the bottom's dimension at that place and one -1 stands for what is left. `axis` and
- * `num_axes` say which of the bottom's axes the shape replaces (default: all). */
+/* reshape.c - the same data with another shape; nothing is copied. In reshape_param, a
+ * dimension of 0 keeps the bottom's at this position, and one may be -1: it is computed
+ * from the count. `axis` and `num_axes` choose the axes that are replaced (default:
+ * all). */
 #include "layers/shape/view.h"
 
 /* The bottom's axes [first, end) are replaced. */
@@ -11,7 +12,7 @@ typedef struct span {
 static fire_status_t find_span(const fire_blob_t *x, const Caffe__ReshapeParameter *p,
                                span_t *span_p)
 {
-    /* Axis -1 is behind the last one: a place to add axes at. */
+    /* Axis -1 is the position after the last axis: new axes can be added there. */
     int first = p->axis >= 0 ? p->axis : x->ndim + p->axis + 1;
     int end   = p->num_axes == -1 ? x->ndim : first + p->num_axes;
 
@@ -45,7 +46,7 @@ static fire_status_t new_dim(const fire_blob_t *x, const Caffe__BlobShape *shape
     return FIRE_OK;
 }
 
-/* Put what is left of the bottom's count in the place of the -1, and check it. */
+/* Replace the -1 by what is left of the bottom's count; the counts must agree. */
 static fire_status_t settle(const fire_blob_t *x, int ndim, int64_t *dim)
 {
     int64_t known = 1;

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* n elements of each row; rows begin every `from_step` and `to_step` elements. */
+/* Copy n elements of each row; rows begin every `from_step` and `to_step` elements. */
 static inline void fire_rows_copy(int64_t rows, int64_t n, const float *from,
                                   int64_t from_step, float *to, int64_t to_step)
 {

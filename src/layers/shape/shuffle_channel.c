@@ -1,5 +1,5 @@
-/* shuffle_channel.c - ShuffleNet's mixing of groups: channels, seen as group x n,
- * become n x group */
+/* shuffle_channel.c - mixes the groups of ShuffleNet (Zhang et al. 2017): channels, as
+ * (group, n), are transposed to (n, group) */
 #include "layers/shape/gather.h"
 
 static fire_status_t shuffle_channel_reshape(fire_layer_t *l)

@@ -1,4 +1,5 @@
-/* silence.c - takes blobs that nobody reads, so that they are no outputs of the net */
+/* silence.c - reads blobs and does nothing, so that they do not count as outputs of the
+ * net, which are printed */
 #include "layers/layer.h"
 
 static fire_status_t silence_reshape(fire_layer_t *l)

@@ -1,4 +1,5 @@
-/* slice.c - a bottom cut along an axis: at the slice_points, or into equal parts */
+/* slice.c - cuts the bottom along an axis: at the slice_points, or into equal parts,
+ * one for each top */
 #include <string.h>
 
 #include "layers/shape/rows.h"
@@ -8,7 +9,7 @@
 #endif
 
 typedef struct slice {
-    int64_t outer, inner; /* elements before and behind the axis */
+    int64_t outer, inner; /* products of the dimensions before and after the axis */
     int     axis;
 } slice_t;
 
@@ -20,7 +21,7 @@ static fire_status_t find_axis(fire_layer_t *l, const Caffe__SliceParameter *p)
                           "slice_param", &FIRE_STATE(l, slice_t)->axis);
 }
 
-/* Where top t begins along the axis of length n; t may be ntop. */
+/* First index of top t along the axis, which has n; for t = ntop it is n. */
 static int64_t cut(const fire_layer_t *l, const Caffe__SliceParameter *p, int64_t n,
                    int t)
 {

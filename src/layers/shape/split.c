@@ -1,5 +1,6 @@
-/* split.c - one blob for several readers. The net puts these in by itself: each
- * reader has a gradient of its own, and here they are added up. */
+/* split.c - one blob for several readers. The net inserts a Split where layers share a
+ * blob: its tops share the bottom's data, and each reader writes a diff of its own,
+ * which backward adds up. */
 #include "device/cpu/raw.h"
 #include "layers/common/eltwise.h"
 
@@ -14,7 +15,8 @@ static fire_status_t split_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* The tops are the bottom; again, as its memory may have been replaced meanwhile. */
+/* The tops share the bottom's data. Share anew in each pass: the bottom's memory may
+ * have been replaced since. */
 static fire_status_t split_forward(fire_layer_t *l)
 {
     for (int i = 0; i < l->ntop; i++)
@@ -43,7 +45,7 @@ static fire_status_t split_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* In the format that the first reader left its gradient in. */
+/* Adds up in the format that the first top's diff has. */
 static fire_status_t split_simd_backward(fire_layer_t *l)
 {
     fire_format_t f = fire_blob_format(l->top[0], FIRE_DIFF);

@@ -1,11 +1,12 @@
-/* tile.c - the bottom repeated `tiles` times along an axis */
+/* tile.c - repeats the bottom `tiles` times along an axis */
 #include <string.h>
 
 #include "device/cpu/blas.h"
 #include "layers/shape/move.h"
 
 typedef struct tile {
-    int64_t tiles, outer, inner; /* inner: elements of the axis and behind it */
+    int64_t tiles, outer, inner; /* outer: product of the dimensions before the axis;
+                                  * inner: of the axis and those after it */
 } tile_t;
 
 static fire_status_t tile_reshape(fire_layer_t *l)
