@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# accuracy.sh SOLVER ITERATIONS [seeds...]: test accuracy after training in float32 and in
-# bf16 from the same seeds, one thread. The rate's steps move with the number of
-# iterations. Run it in the repository's root.
+# accuracy.sh SOLVER ITERATIONS [seeds...]: compare the test accuracy after training in
+# float32 and in bf16 from the same seeds, with one thread. The steps of the learning rate
+# are scaled to ITERATIONS. Run it in the repository's root.
 set -eu
 solver=$1 iterations=$2
 shift 2

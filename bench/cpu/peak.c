@@ -1,6 +1,6 @@
-/* peak.c - what a matrix product reaches on this machine, and what memory gives: the
- * yardsticks that times of nets are held against. Small arrays stay in a cache: their
- * copies tell what that gives. Prints one line of JSON:
+/* peak.c - measures what this machine can reach, to compare times of nets with: GFLOP/s
+ * of a matrix product, GB/s of copies of large arrays (memory) and of smaller ones
+ * (caches). Prints one line of JSON:
  *
  *     bench_peak [THREADS] */
 #include <stdio.h>
@@ -39,7 +39,7 @@ static fire_status_t gemm_gflops(double *gflops_p)
     return FIRE_OK;
 }
 
-/* One array of n numbers read, one written. */
+/* GB/s of copying n floats, counting bytes read and bytes written. */
 static fire_status_t copy_gbs(int64_t n, double *gbs_p)
 {
     double most = 0;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Training steps in bf16 against those in float32, both ours, in turns (turns.py).
+"""Compare our training steps in bf16 with those in float32, in turns (turns.py).
 
     precision.py [--threads 2] [--turns 20] [--block 3] [--out FILE] [NET...]
 
-Printed are the medians of both, the median ratio over all turns with the quarters around
-it, and the ratio of the fastest steps."""
+Prints the medians of both, the median of the ratios of all turns with its quartiles, and
+the ratio of the fastest steps."""
 import argparse
 import json
 import os

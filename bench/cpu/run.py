@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""Training steps (or inference) of the usual nets, ours and PyTorch's, in turns.
+"""Time training steps (or inference) of the usual nets, ours and PyTorch's, in turns.
 
     run.py [--threads 2] [--rounds 3] [--infer] [--bf16] [--out build/bench_cpu.json] [NET...]
     run.py --profile [NET...]
     run.py --depthwise
 
-Each round runs our step, then PyTorch's in both memory layouts, each in a process of its
-own; the median over all steps of all rounds counts, for PyTorch that of the better
-layout. Results are merged into the JSON file, a table is printed and a plot is written
-beside it. Without python3-torch only our side runs.
+Each round runs our step, then PyTorch's in both memory layouts, each in its own process.
+The result is the median over all steps of all rounds, for PyTorch in its better layout. It
+is merged into the JSON file, and a table is printed and a plot written next to the file.
+Without python3-torch only our side runs.
 
---profile prints the ten layers that take most of a training step, and how many times the
-floor they take: the larger of direct arithmetic at sgemm's speed and of reading inputs
-and writing outputs once at memory's: that of a copy of 268 MB past the caches, which the
-same threads make after each step (the median counts, as for layers).
+--profile prints the ten layers that take most of a training step, and the ratio of their
+time to a lower bound: the larger of direct arithmetic at sgemm's speed, and of reading
+inputs and writing outputs once at the speed of memory. That is measured by a copy of 268 MB
+by the same threads after each step; medians are compared.
 
---depthwise does so for the depthwise layers of MobileNet v1, medians of 15 steps: forward
-reads x and writes y, backward reads x and dy and writes dx; weights are small. There are two
-floors: all bytes at memory's speed, as if no cache held any of them, and at that of a copy
-that moves as many bytes as the layer, again and again, from whatever cache that fits."""
+--depthwise does so for the depthwise layers of MobileNet v1, with medians of 15 steps:
+forward reads x and writes y, backward reads x and dy and writes dx. There are two lower
+bounds: all bytes at the speed of memory, and all bytes at the speed of repeated copies of as
+many bytes as the layer moves, from whichever cache holds them."""
 import argparse
 import json
 import os

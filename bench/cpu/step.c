@@ -20,13 +20,13 @@
 #include "net/net_state.h"
 #include "train/trainer.h"
 
-enum { STREAM = 1 << 25 }; /* numbers that no cache holds */
+enum { STREAM = 1 << 25 }; /* floats of an array too large for any cache */
 
 typedef struct flags {
     const char *model;
     int         batch, steps;
     bool        infer, layers;
-    bool        turns; /* each step waits for a line of stdin */
+    bool        turns; /* run a step for each line of stdin: turns.py */
     fire_ctx_t  ctx;
 } flags_t;
 
@@ -59,7 +59,7 @@ static fire_status_t add_shape(Caffe__InputParameter *in, int ndim, const int64_
     return FIRE_OK;
 }
 
-/* A data layer becomes an Input of the same tops. */
+/* Turn a data layer into an Input with the same tops. */
 static fire_status_t make_input(Caffe__LayerParameter *l, int64_t batch,
                                 const Caffe__BlobShape *image)
 {
@@ -79,7 +79,7 @@ static bool is_for(const Caffe__LayerParameter *l, Caffe__Phase phase)
            (l->include[0]->phase == phase && l->include[0]->n_stage == 0);
 }
 
-/* Memory of the messages is left to the end of the process. */
+/* The net with Inputs in place of data layers. Its messages are never freed. */
 static fire_status_t synthetic(const flags_t *f, Caffe__Phase phase,
                                Caffe__NetParameter **param_p)
 {
@@ -120,8 +120,8 @@ static fire_status_t fill_inputs(fire_net_t *net)
 
 /* ---- time per layer ---- */
 
-/* The time when all that was asked for is done. Not processor time: that of threads other
- * than the calling one is brought up to date every few milliseconds only. */
+/* The time when all queued work is done. Wall-clock time: the processor time of other
+ * threads is updated only every few milliseconds. */
 static double work_now(const fire_ctx_t *ctx)
 {
     if (ctx->place == FIRE_GPU) fire_gpu_sync(ctx->stream);
@@ -131,7 +131,7 @@ static double work_now(const fire_ctx_t *ctx)
 typedef struct layer_times {
     const fire_ctx_t *ctx;
     double            begin, *forward, *backward; /* [layer][steps] */
-    int               steps, step;                /* asked for; done */
+    int               steps, step;                /* wanted; done */
     float            *stream;                     /* two arrays to copy */
     double           *copy;                       /* [steps] */
 } layer_times_t;
@@ -176,8 +176,8 @@ static fire_status_t watch(fire_net_t *net, int steps, layer_times_t *t)
     return FIRE_OK;
 }
 
-/* What memory gives to the same threads in the same moments: a copy that goes past the
- * caches, between two steps. */
+/* Memory bandwidth under the same conditions: a copy by the same threads between two
+ * steps, of arrays too large for the caches. */
 static void time_copy(layer_times_t *t)
 {
     const void *from  = t->stream;
@@ -187,7 +187,7 @@ static void time_copy(layer_times_t *t)
     t->copy[t->step] = fire_clock_now() - begin;
 }
 
-/* What forward reads and writes at least. */
+/* The least that forward reads and writes: bottoms, tops and parameters once. */
 static double megabytes(const fire_layer_t *l)
 {
     int64_t n = 0;
@@ -214,8 +214,8 @@ static double median_ms(double *seconds, int n)
     return (seconds[(n - 1) / 2] + seconds[n / 2]) * 0.5e3;
 }
 
-/* GB/s of a copy; then of each layer name, type, kernel, milliseconds forward and backward
- * (medians of all steps), GFLOP and MB of forward. */
+/* Print GB/s of a copy; then for each layer its name, type, kernel, milliseconds
+ * forward and backward (medians of all steps), and GFLOP and MB of forward. */
 static void print_layers(const fire_net_t *net, const layer_times_t *t)
 {
     fprintf(stderr, "%.1f\n", 8e-6 * STREAM / median_ms(t->copy, t->steps));
@@ -231,7 +231,7 @@ static void print_layers(const fire_net_t *net, const layer_times_t *t)
     }
 }
 
-/* ---- the work ---- */
+/* ---- what is timed ---- */
 
 typedef struct work {
     fire_trainer_t *trainer; /* NULL: inference */
@@ -287,15 +287,15 @@ static fire_status_t step(work_t *w)
     return land(w, fire_trainer_ahead(w->trainer));
 }
 
-/* All steps so far are over. */
+/* Wait until all steps are done. */
 static fire_status_t finish(work_t *w)
 {
     FIRE_TRY(land(w, 0));
     return w->net->ctx.place == FIRE_GPU ? fire_gpu_sync(w->net->ctx.stream) : FIRE_OK;
 }
 
-/* Learned numbers, and additions and multiplications of a step as direct algorithms
- * would do them: forward, and for each layer the gradients that are asked for. */
+/* Count the learned parameters, and the floating-point operations of a step by direct
+ * algorithms: forward, and for each layer the gradients that are computed. */
 static void count_work(const flags_t *f, const fire_net_t *net, int64_t *params_p,
                        double *gflop_p)
 {
@@ -313,7 +313,8 @@ static void count_work(const flags_t *f, const fire_net_t *net, int64_t *params_
     }
 }
 
-/* Steps of a GPU are timed in runs, as it is not waited for in between. */
+/* Steps timed together: on a GPU a tenth of all, as the host does not wait for each
+ * one. */
 static int in_a_row(const flags_t *f)
 {
     enum { RUNS = 10 };
@@ -342,7 +343,7 @@ static fire_status_t measure(const flags_t *f)
 
     FIRE_TRY(f->infer ? start_inference(f, &w) : start_training(f, &w));
     FIRE_TRY(fill_inputs(w.net));
-    for (int i = 0; i < (in_a_row(f) > 1 ? 4 : 2); i++) /* up to a recorded one */
+    for (int i = 0; i < (in_a_row(f) > 1 ? 4 : 2); i++) /* warm up */
         FIRE_TRY(step(&w));
     FIRE_TRY(finish(&w));
     if (f->layers) FIRE_TRY(watch(w.net, f->steps, &t));

@@ -1,5 +1,6 @@
-"""One of our prototxts as a PyTorch module: the same layers, sizes and losses, so that a
-comparison times the same work. Needs torch; knows the layers of the nets in bench/cpu."""
+"""Build a PyTorch module from one of our prototxts: the same layers, sizes and losses, so
+that a comparison times the same work. Needs torch; knows the layers of the nets that are
+benchmarked."""
 import re
 
 import torch

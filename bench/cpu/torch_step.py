@@ -1,4 +1,5 @@
-"""The peer of bench_step: the same steps of the same net in PyTorch, one line of JSON.
+"""The counterpart of bench_step: the same steps of the same net in PyTorch. Prints one line
+of JSON.
 
     python3 torch_step.py MODEL_DIR BATCH [--layout nchw|nhwc] [--threads N] [--steps N]
                           [--infer] [--bf16]

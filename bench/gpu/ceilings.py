@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What this GPU moves and multiplies at most, for kernels.py to compare with: a copy of
-4 GiB and products of two matrices of 8192 x 8192 random numbers, by PyTorch."""
+"""Measure what this GPU can reach, for kernels.py to compare with: TB/s of a copy of 4 GiB,
+TFLOP/s of products of two 8192 x 8192 matrices of random numbers, by PyTorch."""
 import torch
 
 SIDE = 8192

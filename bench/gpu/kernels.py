@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The heaviest kernels of one training step, by Nsight Compute, as a table.
+"""Print a table of the slowest kernels of one training step, measured by Nsight Compute.
 
     kernels.py MODEL_DIR BATCH [--precision bf16] [--tune] [--build build] [--top 10]
                [--copy TB/s] [--product TFLOP/s] [--skip 1000] [--csv FILE]
 
 Shows for each kernel how often it ran, its time, the bytes that DRAM moved and the
-operations of tensor cores, and what part that is of a copy's and a large product's.
-Kernels run one by one, outside of a CUDA graph; the step is the last of three, and the
-first --skip launches are not looked at. --csv reads what ncu has told before."""
+operations of tensor cores, also in percent of --copy and --product (ceilings.py). Kernels
+run one by one, outside of a CUDA graph; the step is the last of three, and the first --skip
+launches are not measured. --csv reads an earlier output of ncu."""
 import argparse
 import csv
 import os

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Training steps on one GPU, ours and PyTorch's, same nets, batches and precisions.
+"""Time training steps on one GPU, ours and PyTorch's: same nets, batches and precisions.
 
     run.py [--steps 20] [--out build/bench_gpu.json] [--only resnet50,lenet]
            [--modes eager,graph,compile] [--seconds 600] [--no-torch]
 
-Prints a table of images/s and ratios, and writes all numbers as JSON. Every run is a
-process of its own; one that fails shows as "-", with its words on stderr, and so do
-those of PyTorch that would begin after --seconds. Ours run first, without and with
---tune. The column "wanted" is what we set out to reach on an H200."""
+Prints a table of images/s and ratios, and writes all numbers as JSON. Every run is its own
+process; a failed one is shown as "-", with its message on stderr, and so are those of
+PyTorch that would begin after --seconds. Ours run first, without and with --tune. The
+column "wanted" is the goal on an H200."""
 import argparse
 import json
 import os

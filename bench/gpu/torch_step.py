@@ -1,10 +1,10 @@
-"""The peer of bench_step --gpu: whole training steps of one of our nets in PyTorch, timed
-by the GPU's own clock; one line of JSON.
+"""The counterpart of bench_step --gpu: whole training steps of one of our nets in PyTorch,
+timed by events of the GPU. Prints one line of JSON.
 
     python3 torch_step.py MODEL_DIR BATCH [--precision fp32|tf32|bf16] [--steps N]
                           [--mode eager|graph|compile]
 
-bf16 is autocast and channels last, tf32 channels last: what PyTorch is fastest with."""
+bf16 uses autocast and channels last, tf32 channels last, as PyTorch is fastest so."""
 import argparse
 import json
 import os

@@ -1,3 +1,4 @@
+/* test_device.c - the CPU as a place for memory and float32 arithmetic. */
 #include "device/device.h"
 #include "test.h"
 
@@ -28,9 +29,8 @@ TEST(memory_of_the_cpu_comes_zeroed_and_is_copied_cleared_and_filled)
     cpu->free(x);
 }
 
-/* The canonical tree adds the lower lanes on the left: a sum in float is not the same the
- * other way round once it is added again. */
-TEST(sums_of_arrays_name_both_sides)
+/* Operands are in the order of the canonical tree, which has lower lanes on the left. */
+TEST(add_left_adds_its_argument_on_the_left)
 {
     const fire_device_t *cpu  = fire_device_find(FIRE_CPU);
     float                x[2] = {1, 2}, left[2] = {10, 20};
@@ -45,7 +45,7 @@ TEST(sums_of_arrays_name_both_sides)
 
 static const fire_device_t other = {.name = "other", .place = FIRE_GPU};
 
-TEST(a_back_end_is_found_once_it_has_announced_itself)
+TEST(a_back_end_is_found_once_it_is_registered)
 {
     fire_device_add(&other);
     CHECK(fire_device_find(FIRE_GPU) == &other);

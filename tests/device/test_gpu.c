@@ -1,4 +1,4 @@
-/* GPUs where there are none: the library says so and goes on. */
+/* test_gpu.c - calls of gpu.h on machines without a GPU fail with a message. */
 #include "device/gpu.h"
 #include "test.h"
 
@@ -27,7 +27,7 @@ TEST(without_a_gpu_none_can_be_opened_or_described)
     CHECK_FAILS(fire_gpu_describe(0, text, sizeof(text)), FIRE_ERR_DEVICE, "");
 }
 
-TEST(nothing_can_be_ended_as_often_as_wanted)
+TEST(closing_null_does_nothing)
 {
     fire_gpu_close(NULL);
     fire_gpu_graph_free(NULL);

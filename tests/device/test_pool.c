@@ -1,3 +1,5 @@
+/* test_pool.c - what pools give, reuse and merge, and what they say when memory is
+ * out. */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -29,7 +31,7 @@ TEST(a_pool_gives_the_same_memory_again)
     fire_pool_release(p);
 }
 
-TEST(gaps_of_a_pool_grow_together)
+TEST(neighbouring_gaps_of_a_pool_are_merged)
 {
     fire_pool_t *p;
     char        *a, *b, *c;
@@ -58,7 +60,7 @@ static char *take_lasting(fire_pool_t *p, size_t bytes)
     return ptr;
 }
 
-TEST(what_lasts_lies_apart)
+TEST(lasting_memory_comes_from_the_other_end)
 {
     fire_pool_t *p;
     char        *a, *b, *c, *d;
@@ -84,7 +86,7 @@ TEST(what_lasts_lies_apart)
     fire_pool_release(p);
 }
 
-TEST(a_pool_lives_as_long_as_its_last_holder)
+TEST(a_pool_is_freed_with_its_last_reference)
 {
     fire_pool_t *p;
     char        *a;
@@ -124,7 +126,7 @@ static rlim_t addresses_in_use(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-/* As batch systems do. oneDNN dies without a word where it gets no memory. */
+/* Batch systems limit the address space. oneDNN crashes where it gets no memory. */
 TEST(pools_leave_addresses_to_others_where_they_are_limited)
 {
     struct rlimit before, tight;

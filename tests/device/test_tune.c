@@ -1,3 +1,5 @@
+/* test_tune.c - the file of measured choices: kept, merged, and ignored when
+ * damaged. */
 #include "device/tune.h"
 
 #include <stdlib.h>

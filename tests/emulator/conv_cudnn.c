@@ -1,5 +1,5 @@
-/* conv_cudnn.c - cuDNN's convolutions for the emulator, tap by tap in float32, for two
- * spatial axes. Stands in for device/cuda/cudnn/conv_cudnn.c. */
+/* conv_cudnn.c - cuDNN's convolutions for the emulator: simple loops in float32, for
+ * two spatial axes, in place of src/device/cuda/cudnn/conv_cudnn.c. */
 #include "device/cuda/cudnn/conv_cudnn.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 void emulator_enter(void);
 void emulator_leave(void);
 
-/* A tensor (a, b, h, w), b last in memory if channels are. */
+/* A tensor (a, b, h, w); with `last` its memory is (a, h, w, b), b padded to pitch. */
 typedef struct tensor {
     void        *ptr;
     fire_dtype_t type;
@@ -49,12 +49,13 @@ static void put(const tensor_t *t, int64_t i, float f)
         ((uint16_t *)t->ptr)[i] = (uint16_t)((u + 0x7fff + ((u >> 16) & 1)) >> 16);
 }
 
-/* Sums are float32 whatever the tensors are. */
+/* Float32 sums in the layout of the tensors; a pass uses the one it computes. */
 typedef struct sums {
     float *x, *w, *y;
 } sums_t;
 
-/* Every product of the convolution, once. */
+/* Visit every product of the convolution once, and add it to the sum that the pass
+ * wants. */
 static void each_product(const fire_cudnn_conv_t *c, fire_cudnn_pass_t pass,
                          const tensor_t *x, const tensor_t *w, const tensor_t *y,
                          const sums_t *sum)
@@ -101,7 +102,7 @@ fire_status_t fire_cudnn_conv_find(fire_stream_t *s, const fire_cudnn_conv_t *co
     return FIRE_OK;
 }
 
-/* Sums lie as their tensor does; bias goes with b. */
+/* Round the sums to the tensor `to`, with bias (per b) and ReLU if fused. */
 static void finish(const fire_cudnn_op_t *op, const tensor_t *to, int64_t rows,
                    const float *sum, const float *bias)
 {

@@ -1,5 +1,5 @@
-/* cublas.c - cuBLAS for the emulator: matrix products, one element after another in
- * float32, by columns as there. */
+/* cublas.c - cuBLAS for the emulator: matrix products by simple loops in float32, with
+ * matrices stored by columns, as cuBLAS has them. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void from_float(float f, void *x, cudaDataType type, size_t i)
     ((uint16_t *)x)[i] = (uint16_t)((u + 0x7fff + ((u >> 16) & 1)) >> 16);
 }
 
-/* op(x) as a dense array with `rows` rows, row after row. */
+/* op(x) as a dense row-major array of float32 with `rows` rows. The caller frees it. */
 static float *unpack(const void *x, cudaDataType type, cublasOperation_t op, int rows,
                      int columns, int ld)
 {

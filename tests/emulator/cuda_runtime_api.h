@@ -1,5 +1,6 @@
 /* cuda_runtime_api.h - the part of CUDA's runtime that this program uses, for the
- * emulator. Names and meanings are CUDA's; everything is done when a call returns. */
+ * emulator. Names and meanings are CUDA's, but work is done when a call returns:
+ * streams and events have nothing to wait for. */
 #ifndef EMULATOR_CUDA_RUNTIME_API_H
 #define EMULATOR_CUDA_RUNTIME_API_H
 #include <stddef.h>
@@ -54,7 +55,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int *device);
-/* Every caller hears of another place, as if each had a GPU. */
+/* A different id on every call, as if each worker had a GPU of its own. */
 cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device);
 cudaError_t cudaMemGetInfo(size_t *left, size_t *all);
 cudaError_t cudaDriverGetVersion(int *version);
@@ -86,7 +87,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
 
-/* Graphs are not emulated: beginning a capture fails, and the caller goes without. */
+/* Graphs are not emulated: beginning a capture fails, and callers continue without. */
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
@@ -95,7 +96,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 
-/* Device memory can be touched between these two only; kernels and copies call them. */
+/* Device memory is accessible only between these two, which kernels and copies call. */
 void emulator_enter(void);
 void emulator_leave(void);
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-# The GPU's kernels on the CPU: every block's threads run as fibers, device memory is
-# memory that the host cannot touch. Slow; finds wrong indices, missing barriers and
-# values that nobody wrote, with no GPU at hand.
+# Builds the CUDA back end for the CPU (docs/design/0006-cuda-without-a-gpu.md): the threads
+# of a block run as fibers, and device memory is memory that host code cannot access. Slow;
+# finds wrong indices, missing barriers and reads of uninitialised values without a GPU.
 enable_language(CXX)
 set(emulator ${CMAKE_SOURCE_DIR}/tests/emulator)
 add_library(cuda_emulator SHARED ${emulator}/runtime.c ${emulator}/launch.cc)

@@ -1,5 +1,6 @@
-/* kernel.h - CUDA C++ for a host compiler: what .cu files use of the language and its
- * built-in functions. Included before every .cu file. */
+/* kernel.h - makes .cu files compile as C++ for the CPU: CUDA's keywords, built-in
+ * variables and functions as far as our kernels use them. Force-included before every
+ * .cu file. */
 #ifndef EMULATOR_KERNEL_H
 #define EMULATOR_KERNEL_H
 #include <math.h>
@@ -54,7 +55,8 @@ extern thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 void __syncthreads();
 void __syncwarp(unsigned mask = 0xffffffffu);
-/* Bits of what lane `from` of this warp gives; one's own where there is none. */
+/* The bits that lane `from` of this warp passes in the same call; the caller's own
+ * where there is no such lane. And the caller's lane. */
 uint64_t emulator_exchange(uint64_t bits, int from);
 int      emulator_lane();
 
@@ -146,7 +148,7 @@ template <typename T> static inline T max(T a, T b)
     return a < b ? b : a;
 }
 
-/* Run `thread` as every thread of every block. */
+/* Call body.run() as every thread of every block of the grid, block after block. */
 struct emulator_body {
     virtual void run() = 0;
 };

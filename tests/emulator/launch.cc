@@ -1,7 +1,9 @@
-/* launch.cc - runs the threads of a block as fibers of one thread of the host.
+/* launch.cc - runs the threads of a block as fibers of one host thread, blocks one
+ * after another.
  *
- * A fiber runs one CUDA thread after another until one of them has to wait; only then
- * another fiber takes over. Kernels without barriers are a plain loop in this way. */
+ * A fiber runs one CUDA thread after another, until one of them waits at a barrier or
+ * in a shuffle; then another fiber continues with the next thread. So a kernel without
+ * barriers is a plain loop in one fiber. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
@@ -22,17 +24,17 @@ enum wait_t { RUNNING, AT_WARP, AT_BLOCK, DONE };
 struct fiber {
     ucontext_t context;
     char      *stack;
-    int        thread; /* that it runs now */
+    int        thread; /* that it runs now; -1: none */
 };
 
-/* One block, while it runs. */
+/* The running block of a host thread. */
 struct block {
     emulator_body *body;
-    int            nthread, next; /* next: not yet begun */
-    int            nfiber, current;
+    int            nthread, next;   /* threads; the first not yet started */
+    int            nfiber, current; /* current: the running fiber */
     wait_t         state[MOST_THREADS];
     int            fiber_of[MOST_THREADS];
-    uint64_t       slot[MOST_THREADS]; /* what threads show to their warp */
+    uint64_t       slot[MOST_THREADS]; /* what threads pass in a shuffle */
     fiber          fibers[MOST_THREADS];
     ucontext_t     home;
     const void    *home_stack;
@@ -48,7 +50,7 @@ void set_index(int thread)
     threadIdx.z = (unsigned)thread / blockDim.x / blockDim.y;
 }
 
-/* Sanitizers must know which stack is in use. */
+/* Switch fibers; AddressSanitizer must be told which stack is in use. */
 void switch_to(ucontext_t *from, ucontext_t *to, const void *stack, size_t bytes)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -76,7 +78,7 @@ void fiber_main()
 #ifdef __SANITIZE_ADDRESS__
     __sanitizer_finish_switch_fiber(nullptr, &b->home_stack, &b->home_bytes);
 #endif
-    for (;;) { /* fibers outlive the block: their stacks are used again */
+    for (;;) { /* fibers are kept for later blocks */
         while (b->next < b->nthread) {
             int t = b->next++;
 
@@ -116,6 +118,7 @@ void resume(block *b, int number)
     switch_to(&b->home, &f->context, f->stack, STACK);
 }
 
+/* Called by a thread: wait, and let others run. */
 void wait_as(wait_t how)
 {
     fiber *f = &here->fibers[here->current];
@@ -124,7 +127,8 @@ void wait_as(wait_t how)
     go_home(f);
 }
 
-/* Let threads first ... end-1 go on if all that still live wait in this way. */
+/* Resume threads first ... end - 1 if all of them that are not done wait in this
+ * way. */
 bool release(block *b, int first, int end, wait_t how)
 {
     bool any = false;
@@ -138,7 +142,7 @@ bool release(block *b, int first, int end, wait_t how)
     return any;
 }
 
-/* A fiber that has no thread in its hands. */
+/* A fiber that runs no thread; made if there is none. */
 int idle_fiber(const block *b)
 {
     for (int i = 0; i < MOST_THREADS; i++)

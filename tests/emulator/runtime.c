@@ -1,7 +1,7 @@
-/* runtime.c - CUDA's runtime on the host. Device memory is what the host must not touch
- * and kernels must not run over: every allocation ends at a page that is never
- * accessible, and is itself accessible only while a kernel or a copy runs. A mistake of
- * either kind is a segmentation fault at the very instruction. */
+/* runtime.c - CUDA's runtime on the host. Every allocation of device memory ends right
+ * before a page that is never accessible, and its own pages are accessible only while a
+ * kernel or a copy runs: an overrun, or an access by host code, is a segmentation fault
+ * at the very instruction. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@ enum { PAGE = 4096 };
 #define ARENA ((size_t)32 << 30) /* of addresses, not of memory */
 
 typedef struct range {
-    char  *base; /* begins a page; a page behind its end stays closed */
+    char  *base; /* first page; the page behind its end is never accessible */
     size_t bytes;
     bool   live, open;
 } range_t;
@@ -28,9 +28,10 @@ static char           *arena;
 static size_t          arena_used, bytes_live;
 static range_t        *range;
 static size_t          nrange, cap;
-static int             inside; /* kernels and copies that run now */
+static int             inside; /* kernels and copies now running */
 
-enum { MUCH = 8 << 20 }; /* scratch of libraries: not worth filling */
+/* Larger allocations are scratch memory of libraries: not filled with NaNs. */
+enum { MUCH = 8 << 20 };
 
 struct emulated_event {
     struct timespec at;
@@ -59,8 +60,9 @@ static range_t *range_at(const char *at)
                                                                     : NULL;
 }
 
-/* Memory opens when a kernel touches it first, as most of it has no part in most
- * kernels. Any other touch happens once more, and then ends the program. */
+/* SIGSEGV: make a range accessible when a running kernel first touches it, as most
+ * kernels use few ranges. Any other fault is left to happen again, which ends the
+ * program. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     range_t *r = NULL;
@@ -119,7 +121,7 @@ static range_t *find_free(size_t bytes)
     return &range[nrange++];
 }
 
-/* As much as there are addresses, or as a test asks for. */
+/* Bytes of the GPU: the arena's, or what a test sets by EMULATOR_MEMORY. */
 static size_t memory_size(void)
 {
     const char *bytes = getenv("EMULATOR_MEMORY");
@@ -127,7 +129,7 @@ static size_t memory_size(void)
     return bytes != NULL ? strtoull(bytes, NULL, 10) : ARENA;
 }
 
-/* New memory holds NaNs: whoever reads before writing shows it. */
+/* New memory is filled with NaNs, which show reads of uninitialised values. */
 cudaError_t cudaMalloc(void **ptr, size_t bytes)
 {
     size_t   rounded = (bytes + 15) / 16 * 16, pages = (rounded + PAGE - 1) / PAGE;
@@ -240,7 +242,7 @@ cudaError_t cudaMemGetInfo(size_t *left, size_t *all)
     return cudaSuccess;
 }
 
-/* ---- one device, queues that are always empty ---- */
+/* ---- one device, and streams that are always empty ---- */
 
 cudaError_t cudaGetLastError(void)
 {

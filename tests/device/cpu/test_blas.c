@@ -1,3 +1,4 @@
+/* test_blas.c - products against simple loops, and the same bits with any threads. */
 #include "device/cpu/blas.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* test_blocked.c - the order of elements in blocked arrays, and their padding. */
 #include "device/cpu/blocked.h"
 #include "device/cpu/convert.h"
 #include "test.h"

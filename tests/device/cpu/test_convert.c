@@ -1,3 +1,4 @@
+/* test_convert.c - number formats and layouts of the CPU, value by value. */
 #include "device/cpu/convert.h"
 #include "test.h"
 

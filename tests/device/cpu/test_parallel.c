@@ -1,3 +1,4 @@
+/* test_parallel.c - pieces cover every element once, with any threads. */
 #include "device/cpu/parallel.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* test_raw.c - element-wise loops: all values of bf16, and arrays with a tail. */
 #include "device/cpu/raw.h"
 
 #include "base/alloc.h"
