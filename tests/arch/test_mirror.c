@@ -136,7 +136,7 @@ static bool is_mirrored(const char *below_src)
 static bool is_for_gpus(const char *path)
 {
     return has_end(path, "_cuda.c") || has_end(path, "_cudnn.c") ||
-           strncmp(path, "src/device/cuda/", 16) == 0;
+           strstr(path, "/nccl") != NULL || strncmp(path, "src/device/cuda/", 16) == 0;
 }
 
 static void check_source(const char *path)

@@ -1,3 +1,5 @@
+/* Ranks as threads. Tests src/comm/blocking.c, src/comm/collective.c and
+ * src/comm/transport/launch.c too. */
 #include "comm/comm.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
-/* test_faults.c - ranks that die, stop, come late or differ. */
+/* Ranks that die, stop, come late or differ. Tests src/comm/exec/deadline.c and
+ * src/comm/transport/threads.c. */
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -1,6 +1,7 @@
 /* Prices of collectives: against times that SimGrid gives for the real executor
  * (bench/sim/table) and for a probe program with whole messages; on topologies; and what
- * else has to be paid. Links of 5 GB/s each way, 3 us a path. */
+ * else has to be paid. Links of 5 GB/s each way, 3 us a path. Tests src/sim/flow.c,
+ * src/sim/network.c and src/sim/traffic.c too. */
 #include "sim/collective.h"
 
 #include "sim/flow.h"

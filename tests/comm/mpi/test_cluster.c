@@ -1,5 +1,5 @@
-/* test_cluster.c - processes under mpirun. MPI can be started only once in a
- * process, so there is one test; run by hand it is a job of one rank. */
+/* Processes under mpirun. MPI can be started only once in a process, so there is one
+ * test; run by hand it is a job of one rank. Tests src/comm/transport/. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+/* Codecs: what is lost, how long messages are, damaged ones. Tests src/comm/codec/. */
 #include "comm/codec/codec.h"
 #include "base/half.h"
 #include "ranks.h"

@@ -1,4 +1,5 @@
-/* test_algos.c - every schedule of every algorithm, proved without running it. */
+/* Every schedule of every algorithm, proved without running it. Tests src/comm/algo/ and
+ * src/comm/sched.c. */
 #include "proof.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* Measuring allreduces, and the table made of it. Tests src/comm/measure/tune.c too. */
 #include "comm/measure/bench.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,5 @@
+/* Which algorithm "auto" takes, by table and by cost. Tests src/comm/select/tuning.c and
+ * src/comm/algo/cost.c too. */
 #include "comm/select/select.h"
 
 #include "ranks.h"

@@ -1,4 +1,4 @@
-/* test_exec.c - the same schedules, run for real by ranks that are threads. */
+/* The schedules of algo/test_algo.c, run for real by ranks that are threads. */
 #include "base/alloc.h"
 #include "sums.h"
 #include "test.h"
