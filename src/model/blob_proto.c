@@ -28,6 +28,7 @@ static fire_status_t count_elements(const char *what, int ndim, const int64_t *d
     return FIRE_OK;
 }
 
+/* A message without any shape has 0 axes, and therefore a count of 1. */
 fire_status_t fire_blob_proto_shape(const Caffe__BlobProto *proto, const char *what,
                                     int *ndim_p, int64_t dim[FIRE_MAX_DIMS],
                                     int64_t *count_p)
@@ -76,6 +77,7 @@ bool fire_blob_proto_has(const Caffe__BlobProto *proto, fire_part_t part)
     return proto->n_data > 0 || proto->n_double_data > 0;
 }
 
+/* Doubles win if a message has both. */
 fire_status_t fire_blob_proto_read(const Caffe__BlobProto *proto, fire_part_t part,
                                    const char *what, int64_t count, float *values)
 {
@@ -94,6 +96,7 @@ fire_status_t fire_blob_proto_read(const Caffe__BlobProto *proto, fire_part_t pa
     return FIRE_OK;
 }
 
+/* The old fields would win over `shape` when the message is read again. */
 fire_status_t fire_blob_proto_set_shape(Caffe__BlobProto *proto, int ndim,
                                         const int64_t *dim)
 {
@@ -111,6 +114,7 @@ fire_status_t fire_blob_proto_set_shape(Caffe__BlobProto *proto, int ndim,
     return FIRE_OK;
 }
 
+/* The values are copied; the message owns the copy. */
 fire_status_t fire_blob_proto_write(Caffe__BlobProto *proto, fire_part_t part,
                                     int64_t count, const float *values)
 {

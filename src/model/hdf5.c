@@ -93,6 +93,7 @@ static fire_status_t write_image(hid_t file, const char *path)
     return st;
 }
 
+/* Closes the file even if writing failed. */
 fire_status_t fire_hdf5_commit(hid_t file, const char *path)
 {
     fire_status_t st = write_image(file, path);
@@ -158,6 +159,7 @@ fire_status_t fire_hdf5_write_ints(hid_t at, const char *name, const char *path,
     return write_dataset(at, name, path, H5T_NATIVE_INT, space_of(ndim, dim), values);
 }
 
+/* All texts padded to one length, in one block. */
 fire_status_t fire_hdf5_write_texts(hid_t at, const char *name, const char *path,
                                     int64_t n, const char *const *text)
 {
@@ -190,6 +192,7 @@ fire_status_t fire_hdf5_write_int(hid_t at, const char *name, const char *path,
                          H5Screate_simple(1, &one, NULL), &value);
 }
 
+/* A scalar text with its '\0', as Caffe writes it. */
 fire_status_t fire_hdf5_write_string(hid_t at, const char *name, const char *path,
                                      const char *text)
 {
@@ -293,6 +296,7 @@ fire_status_t fire_hdf5_read_int(hid_t at, const char *name, const char *path,
     return read_dataset(at, name, path, H5T_NATIVE_INT, value_p);
 }
 
+/* Elements of another integer type are converted. */
 fire_status_t fire_hdf5_read_bytes(hid_t at, const char *name, const char *path,
                                    size_t *n_p, uint8_t **bytes_p)
 {
@@ -361,6 +365,7 @@ fire_status_t fire_hdf5_count(hid_t group, const char *path, int64_t *n_p)
     return FIRE_OK;
 }
 
+/* Alphabetical, because not every file has an index by time of creation. */
 fire_status_t fire_hdf5_name(hid_t group, int64_t i, const char *path, char *name,
                              size_t size)
 {

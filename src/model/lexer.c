@@ -151,6 +151,7 @@ fire_status_t fire_lexer_next(fire_lexer_t *lx)
     return st;
 }
 
+/* line_start is where column 1 is. */
 fire_status_t fire_lexer_init(fire_lexer_t *lx, const char *file, const char *text,
                               size_t n)
 {

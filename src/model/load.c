@@ -100,6 +100,7 @@ static fire_status_t settle_snapshot_prefix(Caffe__SolverParameter *solver,
     return st;
 }
 
+/* A solver is always text. */
 fire_status_t fire_solver_param_load(const char              *path,
                                      Caffe__SolverParameter **solver_p)
 {

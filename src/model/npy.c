@@ -221,6 +221,7 @@ static fire_status_t find_header(const unsigned char *b, size_t n, const char *f
     return FIRE_OK;
 }
 
+/* Bytes after the elements are ignored, as numpy does. */
 fire_status_t fire_npy_parse(const void *bytes, size_t n, const char *file,
                              fire_npy_t *npy_p)
 {
@@ -303,6 +304,7 @@ static fire_status_t write_array(const char *path, const fire_str_t *header, siz
     return st;
 }
 
+/* A scalar (ndim 0) has one element. */
 fire_status_t fire_npy_save(const char *path, int ndim, const int64_t *dim,
                             const float *data)
 {

@@ -27,6 +27,7 @@ static fire_status_t fail_enum(const fire_lexer_t *lx, const fire_field_t *field
                         field->name, FIRE_TOKEN_TEXT(lx), known);
 }
 
+/* The end of the file has no text to show. */
 fire_status_t fire_text_fail_expected(const fire_lexer_t *lx, const fire_field_t *field,
                                       const char *what)
 {

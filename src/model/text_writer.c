@@ -64,6 +64,7 @@ static fire_status_t print_number(const fire_field_t *field, const void *value,
     }
 }
 
+/* Protobuf-c stores a bool as int. */
 static fire_status_t print_scalar(const fire_field_t *field, const void *value,
                                   fire_str_t *out)
 {

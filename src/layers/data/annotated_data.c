@@ -38,6 +38,7 @@ static fire_status_t check_param(const fire_layer_t *l)
     return t->resize_param != NULL ? fire_fit_check(t->resize_param) : FIRE_OK;
 }
 
+/* Open the database and configure the prefetcher. */
 static fire_status_t annotated_setup(fire_layer_t *l)
 {
     const Caffe__DataParameter *p = l->param->data_param;
@@ -104,6 +105,7 @@ static fire_status_t write_labels(fire_layer_t *l, const fire_batch_t *batch)
     return FIRE_OK;
 }
 
+/* Wait for a batch, copy the images, then the objects. */
 static fire_status_t annotated_forward(fire_layer_t *l)
 {
     const fire_batch_t *batch;

@@ -83,6 +83,7 @@ static fire_status_t check_param(const Caffe__DataParameter *p)
     return FIRE_OK;
 }
 
+/* The transformer is seeded twice, because two of Caffe's base classes do so. */
 static fire_status_t data_setup(fire_layer_t *l)
 {
     const Caffe__DataParameter *p = l->param->data_param;

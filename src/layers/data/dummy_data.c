@@ -153,6 +153,7 @@ static fire_status_t fill_rows(fire_layer_t *l, int top)
     return FIRE_OK;
 }
 
+/* A constant top is filled again only when its size has changed. */
 static fire_status_t dummy_forward(fire_layer_t *l)
 {
     dummy_data_t *d = FIRE_STATE(l, dummy_data_t);

@@ -156,6 +156,7 @@ fire_status_t fire_feed_put_floats(fire_layer_t *l, const fire_batch_t *batch,
     return fire_gpu_upload_close(batch->upload);
 }
 
+/* Kernels `host` and `ref`. */
 static fire_status_t feed_forward(fire_layer_t *l)
 {
     const fire_batch_t *batch;

@@ -29,6 +29,7 @@ static fire_status_t send_mean(fire_feed_t *f)
     return d->from_host(f->mean, x, bytes);
 }
 
+/* From now on the prefetcher packs rows as bytes. */
 static fire_status_t feed_cuda_prepare(fire_layer_t *l)
 {
     fire_feed_t *f = FIRE_STATE(l, fire_feed_t);

@@ -13,6 +13,7 @@ typedef struct hdf5_data {
     const float **row; /* [ntop] the current row of each dataset */
 } hdf5_data_t;
 
+/* Open the files; the names of the tops are those of the datasets. */
 static fire_status_t hdf5_setup(fire_layer_t *l)
 {
     const Caffe__HDF5DataParameter *p = l->param->hdf5_data_param;
@@ -31,6 +32,7 @@ static fire_status_t hdf5_setup(fire_layer_t *l)
     return FIRE_NEW(&d->row, l->ntop);
 }
 
+/* (N, row shape) for each top. */
 static fire_status_t hdf5_reshape(fire_layer_t *l)
 {
     hdf5_data_t *d = FIRE_STATE(l, hdf5_data_t);

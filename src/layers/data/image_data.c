@@ -119,6 +119,8 @@ static fire_status_t infer_extent(image_data_t *d, uint64_t seed,
     return st;
 }
 
+/* Seeds are drawn from l->ctx->mt in Caffe's order, so that its random numbers come out
+ * the same. */
 static fire_status_t image_data_setup(fire_layer_t *l)
 {
     image_data_t            *d = FIRE_STATE(l, image_data_t);

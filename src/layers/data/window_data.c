@@ -208,6 +208,7 @@ static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t
     return FIRE_OK;
 }
 
+/* Check the prototxt and copy what is used per sample. */
 static fire_status_t check_param(window_data_t *d)
 {
     const fire_transform_t           *t = &d->transform;

@@ -196,6 +196,7 @@ static void write_verdict(const fire_layer_t *l, const detection_t *d, float *ro
     if (which >= 0) s->found[which] = true;
 }
 
+/* The rows of the classes first, then those of the detections. */
 static fire_status_t evaluate_forward(fire_layer_t *l)
 {
     const Caffe__DetectionEvaluateParameter *p = l->param->detection_evaluate_param;

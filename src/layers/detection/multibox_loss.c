@@ -16,6 +16,7 @@
 
 #include "layers/detection/multibox.h"
 
+/* Copy the settings; do_neg_mining is the older form of mining_type. */
 static fire_status_t multibox_setup(fire_layer_t *l)
 {
     const Caffe__MultiBoxLossParameter *p = l->param->multibox_loss_param;
@@ -46,6 +47,7 @@ static fire_status_t multibox_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Check the shapes and make room for all priors of all images. */
 static fire_status_t multibox_reshape(fire_layer_t *l)
 {
     const Caffe__MultiBoxLossParameter *p = l->param->multibox_loss_param;
@@ -163,6 +165,7 @@ static float normalizer(const fire_multibox_t *s)
     return fire_loss_normalizer(&s->loss, s->p.images, s->p.priors, s->matches);
 }
 
+/* Match, then add up both losses. */
 static fire_status_t multibox_forward(fire_layer_t *l)
 {
     const Caffe__MultiBoxLossParameter *p   = l->param->multibox_loss_param;
@@ -231,6 +234,7 @@ static void row_gradient(const fire_layer_t *l, const float *x, int label, float
     }
 }
 
+/* Gradients of locations and scores; forward's matches are still valid. */
 static fire_status_t multibox_backward(fire_layer_t *l)
 {
     const fire_multibox_t *s = FIRE_STATE(l, fire_multibox_t);

@@ -60,6 +60,7 @@ static fire_status_t check_sizes(const Caffe__PriorBoxParameter *p)
     return FIRE_OK;
 }
 
+/* Collect the distinct aspect ratios, with `flip` also 1 / ratio, and the variances. */
 static fire_status_t prior_box_setup(fire_layer_t *l)
 {
     const Caffe__PriorBoxParameter *p = l->param->prior_box_param;

@@ -11,6 +11,7 @@
 
 typedef fire_accuracy_t accuracy_t;
 
+/* Settings are copied from accuracy_param. */
 static fire_status_t accuracy_setup(fire_layer_t *l)
 {
     const Caffe__AccuracyParameter *p =
@@ -24,6 +25,8 @@ static fire_status_t accuracy_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Interpret bottom 0 as (outer, classes, inner) and check the labels, (outer,
+ * inner). */
 static fire_status_t accuracy_reshape(fire_layer_t *l)
 {
     accuracy_t        *s      = l->state;
@@ -60,6 +63,8 @@ static bool is_hit(const accuracy_t *s, const float *score, int64_t truth)
     return better < s->top_k;
 }
 
+/* score: (outer, classes, inner). label: (outer, inner). per_class: (classes), hits
+ * first, then divided by the items of each class. */
 static fire_status_t accuracy_forward(fire_layer_t *l)
 {
     accuracy_t  *s = l->state;

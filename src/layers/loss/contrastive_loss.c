@@ -20,6 +20,7 @@ typedef struct contrastive {
     fire_scratch_t dist_sq;  /* (items) squared distances */
 } contrastive_t;
 
+/* Check that a and b have `items` features of n elements each, and y one per pair. */
 static fire_status_t contrastive_reshape(fire_layer_t *l)
 {
     const Caffe__ContrastiveLossParameter *p =
@@ -55,6 +56,7 @@ static fire_status_t read_bottoms(fire_layer_t *l, fire_gpu_contrast_t *c)
     return FIRE_OK;
 }
 
+/* Keeps a - b and its squared length for backward. */
 static fire_status_t contrastive_forward(fire_layer_t *l)
 {
     const contrastive_t *s    = l->state;
@@ -103,6 +105,7 @@ static fire_status_t backward_to(fire_layer_t *l, int bottom, float divisor)
     return FIRE_OK;
 }
 
+/* da = factor * (a - b) / N, db = -da; see fire_contrast_pull() for the factor. */
 static fire_status_t contrastive_backward(fire_layer_t *l)
 {
     float items = (float)FIRE_STATE(l, contrastive_t)->items;

@@ -25,6 +25,7 @@ typedef struct ctc {
     int64_t cprob, calpha, cbeta, cpath, cgrad;
 } ctc_t;
 
+/* Check the shapes and allocate the tables for the longest possible sequence. */
 static fire_status_t ctc_reshape(fire_layer_t *l)
 {
     const Caffe__CTCLossParameter *p =
@@ -226,6 +227,7 @@ static fire_status_t ctc_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* dx: (T, N, C) = weight / N * the gradient that forward has computed. */
 static fire_status_t ctc_backward(fire_layer_t *l)
 {
     const ctc_t *s = FIRE_STATE(l, ctc_t);

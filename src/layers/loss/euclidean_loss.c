@@ -12,6 +12,7 @@ static float half_of_squares(const fire_gpu_pair_t *p, float *diff)
     return fire_dot(p->n, diff, diff) / 2.0f;
 }
 
+/* d(d^2 / 2) = d */
 static void slope(const fire_gpu_pair_t *p, const float *diff, float weight, float *dx)
 {
     for (int64_t i = 0; i < p->n; i++)

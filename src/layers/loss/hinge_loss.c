@@ -16,6 +16,7 @@ typedef struct hinge {
     fire_scratch_t margin; /* (N, C) max(0, 1 +- x), for backward */
 } hinge_t;
 
+/* Interpret bottom 0 as (items, classes). */
 static fire_status_t hinge_reshape(fire_layer_t *l)
 {
     const Caffe__HingeLossParameter *p =
@@ -32,6 +33,7 @@ static fire_status_t hinge_reshape(fire_layer_t *l)
     return fire_scratch_fit(&s->margin, fire_blob_count(l->bottom[0]));
 }
 
+/* x, m: (items, classes). label: (items). */
 static fire_status_t hinge_forward(fire_layer_t *l)
 {
     const hinge_t *s = l->state;
@@ -55,6 +57,8 @@ static fire_status_t hinge_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* L1: dx = 1 where the margin is positive, -1 for the true class; L2: 2 * margin with
+ * the same signs; divided by N. */
 static fire_status_t hinge_backward(fire_layer_t *l)
 {
     const hinge_t *s       = l->state;

@@ -48,6 +48,7 @@ static fire_status_t load_matrix(infogain_t *s, const char *path)
     return st;
 }
 
+/* Read H, unless bottom 2 has it. */
 static fire_status_t infogain_setup(fire_layer_t *l)
 {
     const Caffe__InfogainLossParameter *p = l->param->infogain_loss_param;
@@ -72,6 +73,7 @@ static fire_blob_t *matrix_of(const fire_layer_t *l)
     return l->nbottom < 3 ? FIRE_STATE(l, infogain_t)->matrix : l->bottom[2];
 }
 
+/* Interpret bottom 0 as (outer, classes, inner) and check the labels and H. */
 static fire_status_t infogain_reshape(fire_layer_t *l)
 {
     const Caffe__InfogainLossParameter *p =
@@ -100,6 +102,7 @@ static fire_status_t infogain_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* The arguments of the GPU kernels. */
 static fire_gpu_infogain_t gpu_view(const infogain_t *s, const float *h,
                                     const float *label)
 {
@@ -107,6 +110,7 @@ static fire_gpu_infogain_t gpu_view(const infogain_t *s, const float *h,
         s->loss, s->softmax.outer, s->softmax.classes, s->softmax.inner, h, label};
 }
 
+/* x, prob: (outer, classes, inner). label: (outer, inner). h: (classes, classes). */
 static fire_status_t infogain_forward(fire_layer_t *l)
 {
     infogain_t           *s = l->state;
@@ -151,6 +155,7 @@ static void sum_rows(const infogain_t *s, const float *h)
     }
 }
 
+/* dx[k] = prob[k] * (sum of H[label]) - H[label][k], times loss weight / normalizer. */
 static fire_status_t infogain_backward(fire_layer_t *l)
 {
     infogain_t           *s = l->state;

@@ -5,6 +5,7 @@
 #include "layers/loss/pair_loss.h"
 #include "layers/scalar.h"
 
+/* The sum of |a - b|, in the order of BLAS. */
 static float sum_of_sizes(const fire_gpu_pair_t *p, float *diff)
 {
     for (int64_t i = 0; i < p->n; i++)
@@ -12,6 +13,7 @@ static float sum_of_sizes(const fire_gpu_pair_t *p, float *diff)
     return fire_asum(p->n, diff);
 }
 
+/* d|d| = sign(d) */
 static void slope(const fire_gpu_pair_t *p, const float *diff, float weight, float *dx)
 {
     for (int64_t i = 0; i < p->n; i++)

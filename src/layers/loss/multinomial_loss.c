@@ -14,6 +14,7 @@ typedef struct multinomial {
     int64_t     items, classes;
 } multinomial_t;
 
+/* Interpret bottom 0 as (items, classes). */
 static fire_status_t multinomial_reshape(fire_layer_t *l)
 {
     multinomial_t *s = l->state;
@@ -27,6 +28,7 @@ static fire_status_t multinomial_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* p: (items, classes). label: (items). */
 static fire_status_t multinomial_forward(fire_layer_t *l)
 {
     const multinomial_t *s = l->state;
@@ -47,6 +49,7 @@ static fire_status_t multinomial_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* dp = -1 / (N p) for the label's class, 0 for the others. */
 static fire_status_t multinomial_backward(fire_layer_t *l)
 {
     const multinomial_t *s = l->state;

@@ -28,6 +28,7 @@ static fire_status_t read_bottoms(fire_layer_t *l, fire_gpu_pair_t *p)
     return FIRE_OK;
 }
 
+/* N is the first dimension of bottom 0. */
 static fire_status_t pair_loss_forward(fire_layer_t *l)
 {
     const fire_pair_loss_t *s     = l->state;
@@ -58,6 +59,7 @@ static fire_status_t backward_to(fire_layer_t *l, int bottom, float divisor)
     return FIRE_OK;
 }
 
+/* The gradient of b is the negative of a's. */
 static fire_status_t pair_loss_backward(fire_layer_t *l)
 {
     float items = (float)fire_blob_dim_or_1(l->bottom[0], 0);

@@ -38,6 +38,7 @@ static bool is_ignored(const fire_loss_t *s, float target)
     return s->has_ignore && (int)target == s->ignore;
 }
 
+/* The sigmoid is computed in double with tanh(), as in Caffe, and kept for backward. */
 static fire_status_t sigmoid_loss_forward(fire_layer_t *l)
 {
     sigmoid_loss_t *s = l->state;
@@ -65,6 +66,7 @@ static fire_status_t sigmoid_loss_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* dx = (sigmoid(x) - target) * loss weight / normalizer; 0 where ignored. */
 static fire_status_t sigmoid_loss_backward(fire_layer_t *l)
 {
     sigmoid_loss_t *s = l->state;

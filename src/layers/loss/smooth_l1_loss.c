@@ -8,6 +8,7 @@
 #include "layers/loss/formulas.h"
 #include "layers/loss/pair_loss.h"
 
+/* The sum of w_out f(w_in (a - b)); stores w_in (a - b). */
 static float smooth_sum(const fire_gpu_pair_t *p, float *diff)
 {
     float sum = 0.0f;
@@ -20,6 +21,7 @@ static float smooth_sum(const fire_gpu_pair_t *p, float *diff)
     return sum;
 }
 
+/* f' at each difference, times both weights */
 static void slope(const fire_gpu_pair_t *p, const float *diff, float weight, float *dx)
 {
     for (int64_t i = 0; i < p->n; i++) {

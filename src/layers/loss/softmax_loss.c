@@ -23,6 +23,8 @@ static fire_status_t softmax_loss_setup(fire_layer_t *l)
     return fire_blob_create(&s->prob);
 }
 
+/* Interpret bottom 0 as (outer, classes, inner) and check the labels. Top 1 shares the
+ * memory of the softmax. */
 static fire_status_t softmax_loss_reshape(fire_layer_t *l)
 {
     softmax_loss_t                *s = l->state;
@@ -45,6 +47,7 @@ static fire_status_t softmax_loss_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* prob: (outer, classes, inner). label: (outer, inner). */
 fire_status_t fire_softmax_loss_sum(fire_layer_t *l, const float *prob)
 {
     softmax_loss_t       *s = l->state;
@@ -97,6 +100,7 @@ fire_status_t fire_softmax_loss_weight(fire_layer_t *l, float *weight_p)
     return FIRE_OK;
 }
 
+/* dx = (prob - [class is the label]) * weight; 0 where the label is ignored. */
 static fire_status_t softmax_loss_backward(fire_layer_t *l)
 {
     softmax_loss_t       *s = l->state;

@@ -118,6 +118,7 @@ FIRE_VECTOR static void softmax_item(const fire_softmax_t *m, const float *x, fl
     }
 }
 
+/* Items in parallel; the loss itself is summed in ref's order. */
 static fire_status_t softmax_loss_simd_forward(fire_layer_t *l)
 {
     fire_softmax_loss_t  *s   = l->state;
@@ -161,6 +162,7 @@ static fire_status_t correct_labels(const fire_softmax_loss_t *s, const float *l
     return FIRE_OK;
 }
 
+/* Scale everything in parallel, then correct the classes of the labels. */
 static fire_status_t softmax_loss_simd_backward(fire_layer_t *l)
 {
     fire_softmax_loss_t *s = l->state;

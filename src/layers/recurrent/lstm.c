@@ -8,12 +8,14 @@
 /* Indices of the states: output and cell. */
 enum { H, C };
 
+/* Two states (h and c), four gates per unit. */
 static fire_status_t lstm_setup(fire_layer_t *l)
 {
     FIRE_TRY(fire_recurrent_setup(l, 2, 4));
     return fire_recurrent_draw_steps(l);
 }
 
+/* Per step: gates (4 D), then the cell state and output of all cells. */
 static fire_status_t lstm_forward(fire_layer_t *l)
 {
     fire_recurrent_t *s = FIRE_STATE(l, fire_recurrent_t);

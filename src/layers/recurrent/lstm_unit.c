@@ -55,6 +55,7 @@ static fire_status_t lstm_unit_forward(fire_layer_t *l)
     return fire_lstm_cell(l, dim[1], dim[2], c_prev, x, cont, c, h);
 }
 
+/* Both gradients are computed even if only one is wanted. */
 static fire_status_t lstm_unit_backward(fire_layer_t *l)
 {
     const int64_t *dim = l->bottom[C_PREV]->dim;

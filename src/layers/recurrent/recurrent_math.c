@@ -135,6 +135,7 @@ fire_status_t fire_recurrent_scale(const fire_layer_t *l, const float *cont,
     return FIRE_OK;
 }
 
+/* x: (rows, inputs). y: (rows, outputs). W: (outputs, inputs). */
 fire_status_t fire_recurrent_product(fire_layer_t *l, int weights, int bias,
                                      int64_t rows, const float *x, float *y)
 {

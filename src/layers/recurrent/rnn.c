@@ -5,6 +5,7 @@
 #include "layers/recurrent/recurrent_cuda.h"
 #include "layers/recurrent/recurrent.h"
 
+/* One state, one gate per unit; W_o and b_o after the common blobs. */
 static fire_status_t rnn_setup(fire_layer_t *l)
 {
     const Caffe__RecurrentParameter *p = l->param->recurrent_param;

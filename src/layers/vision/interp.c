@@ -29,6 +29,7 @@ static fire_status_t interp_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Sizes of the used part of the input and of the result. */
 static fire_status_t interp_reshape(fire_layer_t *l)
 {
     const Caffe__InterpParameter *p =
@@ -99,6 +100,7 @@ static fire_status_t interp_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Each output element distributes its gradient to up to four inputs. */
 static fire_status_t interp_backward(fire_layer_t *l)
 {
     const interp_t *s  = FIRE_STATE(l, interp_t);

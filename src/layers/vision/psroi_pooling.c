@@ -20,6 +20,7 @@ static fire_status_t psroi_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Bottom 0 needs a channel for each output channel and bin. */
 static fire_status_t psroi_reshape(fire_layer_t *l)
 {
     const Caffe__PSROIPoolingParameter *p = l->param->psroi_pooling_param;

@@ -80,6 +80,7 @@ fire_status_t fire_gpu_interp_back(fire_stream_t *s, const fire_interp_t *interp
 
 /* ---- repeating ---- */
 
+/* A thread per output element. */
 fire_status_t fire_gpu_repeat(fire_stream_t *s, const fire_gpu_zoom_t *zoom,
                               const float *x, float *y)
 {
@@ -143,6 +144,7 @@ fire_status_t fire_gpu_unpool(fire_stream_t *s, const fire_gpu_zoom_t *zoom,
     });
 }
 
+/* A thread per input element reads the place that its mask names. */
 fire_status_t fire_gpu_unpool_back(fire_stream_t *s, const fire_gpu_zoom_t *zoom,
                                    const float *mask, const float *dy, float *dx)
 {
@@ -218,6 +220,7 @@ static fire_status_t level_backward(fire_stream_t *s, level_t l, bool add,
     });
 }
 
+/* One launch per level. */
 fire_status_t fire_gpu_pyramid(fire_stream_t *s, const fire_pyramid_t *p,
                                int64_t images, int64_t channels, const float *x,
                                float *y, int32_t *index)
@@ -229,6 +232,7 @@ fire_status_t fire_gpu_pyramid(fire_stream_t *s, const fire_pyramid_t *p,
     return FIRE_OK;
 }
 
+/* The first level overwrites dx, the others add. */
 fire_status_t fire_gpu_pyramid_back(fire_stream_t *s, const fire_pyramid_t *p,
                                     int64_t images, int64_t channels, const float *dy,
                                     const int32_t *index, float *dx)

@@ -70,6 +70,7 @@ static float pool_bin(const fire_roi_box_t *b, int64_t width, const float *x,
     return best;
 }
 
+/* x: (N, C, H, W). y, index: (R, C, pooled_h, pooled_w). Regions may overlap. */
 static fire_status_t roi_pooling_forward(fire_layer_t *l)
 {
     const Caffe__ROIPoolingParameter *p     = l->param->roi_pooling_param;
@@ -101,6 +102,7 @@ static fire_status_t roi_pooling_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Add each bin's gradient to the place of its maximum. */
 static fire_status_t roi_pooling_backward(fire_layer_t *l)
 {
     const int32_t *index = FIRE_STATE(l, roi_pooling_t)->index;

@@ -14,6 +14,7 @@ typedef struct upsample {
     int64_t scale[2], out[2]; /* height, width */
 } upsample_t;
 
+/* scale_h and scale_w replace scale. */
 static fire_status_t upsample_setup(fire_layer_t *l)
 {
     const Caffe__UpsampleParameter *p =
@@ -32,6 +33,7 @@ static fire_status_t upsample_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* H' = H * scale - pad_out_h, or upsample_h. */
 static fire_status_t upsample_reshape(fire_layer_t *l)
 {
     const Caffe__UpsampleParameter *p =
@@ -108,6 +110,7 @@ static fire_status_t unpool(fire_layer_t *l, bool back)
     return FIRE_OK;
 }
 
+/* Without a mask: y[i][j] = x[i / scale][j / scale]. */
 static fire_status_t upsample_forward(fire_layer_t *l)
 {
     const upsample_t *s    = FIRE_STATE(l, upsample_t);
@@ -128,6 +131,7 @@ static fire_status_t upsample_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Without a mask: dx is the sum over the copies of each element. */
 static fire_status_t upsample_backward(fire_layer_t *l)
 {
     const upsample_t *s    = FIRE_STATE(l, upsample_t);
