@@ -1,3 +1,5 @@
+/* layer_types.c - the table of `firecaffe net --coverage`. Numbers of tests come from
+ * coverage.h, which cmake/coverage.cmake writes. */
 #include "view/layer_types.h"
 
 #include <stdio.h>
@@ -74,8 +76,9 @@ enum { NBVLC = sizeof(bvlc) / sizeof(bvlc[0]) };
 /* How many tests of each kind a type has. */
 typedef struct tests {
     const char *type;
-    int         recorded, computed; /* golden, by Caffe and apart from it */
-    int         gradient, wrong;
+    int         recorded,
+        computed; /* golden: recorded from Caffe, computed by other programs */
+    int gradient, wrong;
 } tests_t;
 
 static const tests_t table[] = {
@@ -122,7 +125,7 @@ static const fire_kernel_t *ref_of(const fire_layer_ops_t *ops)
     return *k;
 }
 
-/* The number of golden cases, marked where none is Caffe's. */
+/* The number of golden cases, with a mark if none was recorded from Caffe. */
 static const char *golden_text(const tests_t *n, char out[16])
 {
     snprintf(out, 16, "%d%c", n->recorded + n->computed,
@@ -149,6 +152,7 @@ static void print_type(const fire_layer_ops_t *ops, totals_t *t)
     bool                 backward = ref != NULL && ref->backward != NULL;
     tests_t              n        = tests_of(ops->type);
 
+    n.wrong += ops->bottoms.max >= 0; /* tests/layers/test_wrong.c: one too many */
     kernels(ops, FIRE_CPU, cpu);
     kernels(ops, FIRE_GPU, gpu);
     t->types++;
@@ -178,7 +182,7 @@ static void print_totals(const char *whose, const totals_t *t, int of)
            t->recorded, t->computed, t->gradient, t->backward, t->wrong);
 }
 
-static void print_part(bool of_bvlc, totals_t *t)
+static void print_group(bool of_bvlc, totals_t *t)
 {
     for (int i = 0; fire_layer_at(i) != NULL; i++)
         if (is_bvlc(fire_layer_at(i)->type) == of_bvlc) print_type(fire_layer_at(i), t);
@@ -186,17 +190,17 @@ static void print_part(bool of_bvlc, totals_t *t)
 
 void layer_types_print(void)
 {
-    totals_t caffe = {0}, forks = {0};
+    totals_t caffe = {0}, others = {0};
 
     printf("%-24s %-16s %-14s %-12s %7s %8s %5s\n", "layer type", "reference",
            "fast on CPU", "on GPU", "golden ", "gradient", "wrong");
-    print_part(true, &caffe);
-    printf("\nof Caffe's forks\n");
-    print_part(false, &forks);
+    print_group(true, &caffe);
+    printf("\nof Caffe's forks, and newer ones\n");
+    print_group(false, &others);
     printf("\n");
     print_totals("BVLC Caffe", &caffe, NBVLC);
-    print_totals("its forks", &forks, forks.types);
-    printf("golden: cases that the real Caffe recorded, or, where it lacks the layer*, "
-           "that were\ncomputed apart from us; gradient: cases of finite differences; "
-           "wrong: cases of wrong use\n");
+    print_totals("others", &others, others.types);
+    printf("golden: cases recorded from Caffe, or, where Caffe lacks the layer (*), "
+           "computed by\nother programs; gradient: cases compared with finite "
+           "differences; wrong: cases of\nwrong use\n");
 }
