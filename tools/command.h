@@ -1,5 +1,6 @@
-/* command.h - what a sub-command is. A file of cmd/ defines one or more, each
- * has one line in commands.def; flags, help and errors are the program's. */
+/* command.h - what a sub-command is. A file in cmd/ defines one or more, each with a
+ * line in commands.def. The program (firecaffe.c) parses flags, prints help and errors.
+ * */
 #ifndef FIRE_TOOLS_COMMAND_H
 #define FIRE_TOOLS_COMMAND_H
 #include "base/error.h"
@@ -21,9 +22,9 @@ typedef struct command {
 #include "commands.def"
 #undef COMMAND
 
-/* Stands for all commands where one is looked up: NULL behind the last. */
+/* The i-th command of commands.def; NULL after the last. */
 const command_t *command_at(int i);
 
-/* The command line as it was typed. */
+/* The command line as the user typed it. */
 void program_arguments(int *argc_p, const char *const **argv_p);
 #endif

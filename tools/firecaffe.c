@@ -1,6 +1,6 @@
-/* firecaffe.c - the program: finds the sub-command, by the program's own name or
- * by the first words, reads its flags, runs it, turns a status into one line on
- * stderr and an exit code. */
+/* firecaffe.c - the program: finds the sub-command by the program's own name or by the
+ * first words, parses its flags, runs it, and turns its status into one line on stderr
+ * and an exit code. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +139,7 @@ static bool is_of_family(const command_t *c, const char *word)
     return strncmp(c->name, word, n) == 0 && c->name[n] == ' ';
 }
 
-/* "convert" alone, or with a wrong second word: the second words there are. */
+/* The second words of a family, for "convert" alone or with a wrong second word. */
 static fire_status_t family_of(const char *word, fire_str_t *out)
 {
     for (int k = 0; command_at(k) != NULL; k++)
@@ -183,7 +183,8 @@ static void print_overview(void)
         "that tool.\n");
 }
 
-/* "convert --help"; false: no command begins with this word. */
+/* Print the commands that begin with this word, for "convert --help"; false: none does.
+ * */
 static bool print_family(const char *word)
 {
     bool found = false;
@@ -281,8 +282,9 @@ static fire_status_t dispatch(int argc, const char **argv)
     return unknown_command(argv[1]);
 }
 
-/* What may go better next time is told from what has to be corrected: batch systems
- * and --restarts look at it. The number is that of <sysexits.h>. */
+/* Batch systems and --restarts look at the exit code: errors that another try may not
+ * have (a lost worker, a timeout) end with EX_TEMPFAIL of <sysexits.h>, others with 1.
+ * */
 static int exit_code(fire_status_t st)
 {
     enum { TRY_AGAIN = 75 };

@@ -1,3 +1,4 @@
+/* stop.c - a flag that a signal handler sets. */
 #include "stop.h"
 
 #include <signal.h>

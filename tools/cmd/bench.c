@@ -1,4 +1,4 @@
-/* firecaffe bench allreduce - how fast workers add up their gradients here, and the
+/* firecaffe bench allreduce - measures how fast workers sum gradients, and writes the
  * table that --comm=auto chooses from. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static fire_status_t parse_size(const char *word, size_t *bytes_p)
     return FIRE_OK;
 }
 
-/* Everything that can run on this transport. */
+/* All algorithms that can run on this transport. */
 static void take_all(const fire_comm_t *comm, list_t *list)
 {
     bool has_mpi = strcmp(fire_comm_transport(comm), "threads") != 0;
@@ -103,7 +103,8 @@ static void print_head(const fire_comm_t *comm)
     printf("\n");
 }
 
-/* What the simulator makes of the same messages; nothing for the library's own. */
+/* What the simulator predicts for the same messages; it cannot for the library's own
+ * algorithms. */
 static fire_status_t print_prediction(const printer_t *p, const fire_bench_result_t *r)
 {
     fire_mode_t   mode   = {.piece = r->piece};
@@ -173,7 +174,7 @@ static fire_status_t open_log(printer_t *p)
     return p->first ? results_open(flags.run_dir, &head, &p->log) : FIRE_OK;
 }
 
-/* The first worker prints and keeps the results. */
+/* Every worker sums; rank 0 prints and logs the results. */
 static fire_status_t measure(fire_comm_t *comm, const fire_bench_t *b)
 {
     printer_t p = {.workers = fire_comm_size(comm), .first = fire_comm_rank(comm) == 0};

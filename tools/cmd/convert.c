@@ -1,4 +1,5 @@
-/* firecaffe convert - published data sets to databases that Data layers read. */
+/* firecaffe convert - converts published data sets to databases that Data layers read.
+ * */
 #include <signal.h>
 #include <stdio.h>
 #include "command.h"
@@ -51,8 +52,8 @@ static fire_status_t show(void *arg, int64_t done, int64_t total)
     return FIRE_OK;
 }
 
-/* What is written so far can be many gigabytes, and is of no use: a signal has it
- * removed. A second one ends the program at once. */
+/* A database that is not complete can be many gigabytes and is of no use: after a
+ * signal it is removed. A second signal ends the program immediately. */
 static const fire_progress_t *progress(void)
 {
     static const fire_progress_t shown = {show, NULL};

@@ -1,4 +1,5 @@
-/* firecaffe mean - the mean image of a database, as compute_image_mean makes it. */
+/* firecaffe mean - computes the mean image of a database, as compute_image_mean does.
+ * */
 #include "base/log.h"
 #include "command.h"
 #include "view/console.h"

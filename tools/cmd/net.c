@@ -1,5 +1,6 @@
-/* firecaffe net - a net as a table: layers, shapes, parameters, arithmetic, and
- * how much there is to send against how much there is to compute on. */
+/* firecaffe net - prints a net as a table: layers, shapes, parameters, arithmetic, and
+ * the bytes of weights (|W|, sent in data parallelism) against those of inputs (|D|).
+ * */
 #include <stdio.h>
 #include <string.h>
 #include "command.h"
@@ -139,7 +140,7 @@ static void print_totals(const fire_net_t *net, totals_t *t)
             t->d_bytes / t->w_bytes);
 }
 
-/* Training holds a gradient and, with momentum, a history for each learned number. */
+/* In training each learned number has a gradient and, with momentum, a history. */
 static fire_status_t print_memory(const fire_net_t *net, const totals_t *t)
 {
     bool   train = fire_net_phase(net) == CAFFE__PHASE__TRAIN;
@@ -192,7 +193,7 @@ static void print_choice(void *arg, const char *kernel, const char *reason)
         printf("%-26s %-16s   not %s: %s\n", row->name, row->type, kernel, reason);
 }
 
-/* What neighbours that want different formats cost in a pass. */
+/* How often a pass converts blobs between layers of different formats. */
 static fire_status_t print_conversions(fire_net_t *net)
 {
     bool    train = fire_net_phase(net) == CAFFE__PHASE__TRAIN;
@@ -244,7 +245,7 @@ static fire_status_t run(int narg, const char *const *arg)
     if (flags.batch < 0 || flags.batch > INT32_MAX)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--batch must be positive");
     if (narg > 0) net_flags.model = arg[0];
-    net_flags.lean = true; /* as it will be trained or tested */
+    net_flags.lean = true; /* memory and fusion as in training and testing */
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, net_flags_set_shapes, &shapes, &net));
     st = print_table(net);
     if (st >= 0 && flags.explain) st = explain(net);

@@ -1,5 +1,5 @@
-/* firecaffe plan - what a cluster would give: predicted steps of a net for batches,
- * worker counts and ways to sum gradients, and what to use. */
+/* firecaffe plan - predicts training steps of a net on a cluster for batch sizes,
+ * worker counts and algorithms, and recommends settings (src/plan/plan.h). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static const fire_option_group_t groups[] = {
 
 enum { MOST = LIST_MOST };
 
-/* The axes as the flags give them; the texts that their words lie in. */
+/* The axes of the grid, parsed from the flags. The lists own the texts. */
 typedef struct axes {
     list_t            batch_list, workers_list, comm_list;
     fire_plan_batch_t batch[MOST];
@@ -239,7 +239,7 @@ static fire_status_t plan(const char *machine, double baseline)
     return st;
 }
 
-/* All measure; the first one plans, if it was given a net. */
+/* Every worker measures; rank 0 plans afterwards, if a net was given. */
 static fire_status_t measure(void *arg, const fire_worker_t *worker)
 {
     const double *baseline = arg;

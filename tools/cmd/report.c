@@ -1,4 +1,4 @@
-/* firecaffe report - runs as one web page that needs nothing but a browser. */
+/* firecaffe report - writes a web page about runs that needs nothing but a browser. */
 #include <stdio.h>
 #include "base/alloc.h"
 #include "base/file.h"

@@ -1,4 +1,5 @@
-/* firecaffe run - any net on arrays from .npy files, every blob out as .npy. */
+/* firecaffe run - runs a net on arrays from .npy files and writes every blob as .npy.
+ * */
 #include <stdio.h>
 #include <string.h>
 #include "base/file.h"
@@ -36,7 +37,8 @@ static const fire_option_group_t groups[] = {
 
 /* ---- arrays in ---- */
 
-/* "BLOB=FILE": the blob may have a new shape for its value, not for its gradient. */
+/* "BLOB=FILE": a value may give the blob a new shape, a gradient must have its shape.
+ * */
 static fire_status_t set_blob(fire_net_t *net, const char *pair, fire_part_t part)
 {
     const char   *equals = strchr(pair, '=');
@@ -69,7 +71,7 @@ static fire_status_t set_blob(fire_net_t *net, const char *pair, fire_part_t par
 
 /* ---- arrays out ---- */
 
-/* DIR/NAME.npy or DIR/NAME.diff.npy; names of blobs may hold slashes. */
+/* Write DIR/NAME.npy or DIR/NAME.diff.npy; slashes in names of blobs make folders. */
 static fire_status_t save(fire_blob_t *blob, fire_part_t part, const char *name)
 {
     const float  *x;

@@ -1,5 +1,5 @@
 /* firecaffe sweep - trains a grid of batch sizes and learning rates, one training per
- * worker at a time, and tabulates what each point reached. */
+ * worker at a time, and prints a table of the results (src/sweep/sweep.h). */
 #include <signal.h>
 #include <stdio.h>
 #include "base/alloc.h"
@@ -51,8 +51,8 @@ static const fire_option_group_t groups[] = {
     {0},
 };
 
-/* A worker that has finished waits for those that still train. Where one of them is
- * killed, its launcher ends the others; this is for one that hangs. */
+/* A worker that has finished waits this long for one that still trains. If a worker is
+ * killed, its launcher ends the others; the limit is for a worker that hangs. */
 static const double MOST_SECONDS_BETWEEN_SIGNS = 3600;
 
 typedef struct job {
@@ -148,7 +148,7 @@ static fire_status_t prepare(job_t *job)
                          "sweep needs --solver FILE and --run_dir DIR (examples: "
                          "firecaffe sweep --help)");
     stop_on(SIGINT, SA_RESTART);
-    stop_on(SIGUSR2, SA_RESTART); /* mpirun hands it on, but not SIGINT */
+    stop_on(SIGUSR2, SA_RESTART); /* mpirun forwards SIGUSR2, but not SIGINT */
     FIRE_TRY(net_flags_ctx(&job->run.options.ctx));
     FIRE_TRY(net_flags_stages(&job->run.options.nstage, &job->run.options.stage));
     job->run.options.level = (int)net_flags.level;

@@ -1,4 +1,4 @@
-/* firecaffe test - scores of a trained net, in the words of `caffe test`. */
+/* firecaffe test - scores a trained net and logs it in the format of `caffe test`. */
 #include <stdio.h>
 #include "base/log.h"
 #include "command.h"
@@ -24,7 +24,7 @@ static const fire_option_group_t groups[] = {
     {0},
 };
 
-/* Sums over batches of every element of every output, in order. */
+/* Every element of every output, in order, summed over batches. */
 typedef struct scores {
     double *sum;
     int64_t cap;

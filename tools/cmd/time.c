@@ -1,5 +1,5 @@
-/* firecaffe time - forward and backward of every layer, in the words of
- * `caffe time`. */
+/* firecaffe time - measures forward and backward of every layer and logs the times in
+ * the format of `caffe time`. */
 #include <stdio.h>
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -45,12 +45,12 @@ static const fire_option_group_t groups[] = {
 
 /* ---- measuring ---- */
 
-enum { IN_TURNS = 10 }; /* passes that meet, and as many that do not */
+enum { IN_TURNS = 10 }; /* passes with a barrier after each, then as many without */
 
-/* Seconds, summed over passes; the hooks of the net take them. */
+/* Seconds, summed over passes, from hooks around the net's layers. */
 typedef struct stopwatch {
     double  begin, forward, backward;
-    double  met; /* seconds of as many passes after which all workers meet */
+    double  met; /* seconds of as many passes with a barrier after each */
     double *layer_forward, *layer_backward; /* [nlayer] */
 } stopwatch_t;
 
@@ -69,7 +69,7 @@ static fire_status_t after_forward(void *arg, int layer)
     return FIRE_OK;
 }
 
-/* Called for layers without a gradient too, for which nothing began. */
+/* Also called for layers without a gradient, for which begin() was not called. */
 static fire_status_t after_backward(void *arg, int layer)
 {
     stopwatch_t *w = arg;
@@ -94,7 +94,8 @@ static fire_status_t pass(fire_net_t *net, stopwatch_t *w, float *loss_p)
     return FIRE_OK;
 }
 
-/* Workers are not equally fast all the time, and in training the slowest decides. */
+/* Passes with a barrier after each: in training all workers wait for the slowest, and
+ * which one is the slowest changes from pass to pass. */
 static fire_status_t pass_and_meet(fire_net_t *net, const fire_worker_t *worker,
                                    int64_t n, stopwatch_t *w)
 {
@@ -168,7 +169,7 @@ static void report(const fire_net_t *net, const stopwatch_t *w)
     FIRE_LOG(INFO, "*** Benchmark ends ***");
 }
 
-/* The batch of a net is the first length of the first blob that comes in. */
+/* The batch size: the first dimension of the first blob that a layer brings in. */
 static int64_t batch_of(const fire_net_t *net)
 {
     for (int i = 0; i < fire_net_nlayer(net); i++) {
@@ -252,7 +253,7 @@ static fire_status_t keep_times(const fire_net_t *net, const stopwatch_t *w,
 
 /* ---- the command ---- */
 
-/* Batch 0: the net's own. */
+/* Measure one batch size; 0: the net's own. */
 static fire_status_t time_batch(int64_t batch, const fire_worker_t *worker,
                                 bool several, fire_json_writer_t *out)
 {
@@ -296,8 +297,8 @@ static fire_status_t time_batches(const list_t *batches, const fire_worker_t *wo
     return out->status;
 }
 
-/* Every worker does the same at the same time, so that they share the machine as they
- * would in training; the first one tells. */
+/* Every worker measures at the same time, so that they share the machine as in
+ * training; rank 0 prints. */
 static fire_status_t work(void *arg, const fire_worker_t *worker)
 {
     fire_json_writer_t out = {.indent = 1};

@@ -57,10 +57,11 @@ static const fire_option_group_t groups[] = {
 
 /* ---- signals ---- */
 
-/* Set by the handler, taken by one of the workers, once per iteration. */
+/* Set by the signal handler; the worker that reads a flag first, once per iteration,
+ * clears it. */
 static atomic_int got_sigint, got_sighup;
 
-/* mpirun hands on neither SIGINT nor SIGHUP, but these two. */
+/* mpirun forwards SIGUSR1 and SIGUSR2, but neither SIGINT nor SIGHUP. */
 static void on_signal(int number)
 {
     if (number == SIGINT || number == SIGUSR2) got_sigint = 1;
@@ -82,23 +83,24 @@ static fire_status_t effect_of(const char *flag, const char *text,
                      flag, text);
 }
 
-/* What the flags and the solver file say, the same for all workers. */
+/* Settings from flags and solver file, the same for all workers. */
 typedef struct job {
     Caffe__SolverParameter *param;
     fire_trainer_options_t  options;
     fire_action_t           sigint, sighup;
 } job_t;
 
-/* What the trainer's callbacks need, one per worker. */
+/* State of the trainer's callbacks, one per worker. */
 typedef struct session {
-    const job_t   *job;
-    fire_runlog_t *log; /* NULL until the trainer is ready, or if not wanted */
-    double         began;
-    int64_t        first; /* iteration at which it began */
-    double         loss;
-    bool           has_loss;
-    summary_t      summary;
-    timing_t       timing;
+    const job_t *job;
+    fire_runlog_t
+          *log; /* NULL until the trainer is ready, or without --run_dir and the like */
+    double began;
+    int64_t   first; /* iteration at which it began */
+    double    loss;
+    bool      has_loss;
+    summary_t summary;
+    timing_t  timing;
 } session_t;
 
 static fire_status_t catch_signals(job_t *j)
@@ -177,8 +179,8 @@ static fire_status_t load_weights(fire_trainer_t *t, const Caffe__SolverParamete
     return FIRE_OK;
 }
 
-/* The newest snapshot as the first worker sees it; "" if there is none. What a killed
- * run has left half-written goes. */
+/* The newest snapshot, "" if there is none, as rank 0 finds it; incomplete files of a
+ * killed run are removed. All workers get the same path. */
 static fire_status_t find_newest(const fire_trainer_t *t, char path[PATH_MAX])
 {
     char         *found = NULL;
@@ -196,7 +198,7 @@ static fire_status_t find_newest(const fire_trainer_t *t, char path[PATH_MAX])
     return fire_comm_broadcast(fire_trainer_comm(t), 0, path, PATH_MAX);
 }
 
-/* Weights or a state, as the flags say. */
+/* Load weights or a solver state, as the flags say. */
 static fire_status_t load(fire_trainer_t *t, const Caffe__SolverParameter *param)
 {
     char path[PATH_MAX];
@@ -212,7 +214,8 @@ static fire_status_t load(fire_trainer_t *t, const Caffe__SolverParameter *param
     return fire_trainer_restore(t, path);
 }
 
-/* Where one worker on a CPU spends its time, the user can guess. */
+/* A table of times is for several workers or a GPU; one worker on a CPU waits for
+ * nobody. */
 static bool is_worth_a_table(const fire_trainer_t *t)
 {
     return fire_trainer_size(t) > 1 || fire_trainer_ctx(t)->place == FIRE_GPU;
@@ -231,7 +234,7 @@ static fire_status_t solve(fire_trainer_t *t, session_t *s)
     return st;
 }
 
-/* One worker. The first one writes and tells; signals reach whom they reach. */
+/* Train as one worker. Rank 0 logs and writes files; any rank may receive a signal. */
 static fire_status_t train(void *arg, const fire_worker_t *worker)
 {
     const job_t           *job     = arg;
@@ -274,7 +277,7 @@ static fire_status_t check_flags(void)
     return FIRE_OK;
 }
 
-/* Several GPUs are as many workers, unless their number was given. */
+/* With several GPUs there is one worker for each, unless --workers is given. */
 static fire_status_t choose_gpus(job_t *job)
 {
     int n;
@@ -283,7 +286,8 @@ static fire_status_t choose_gpus(job_t *job)
     FIRE_TRY(gpu_flags_count(&n));
     if (n > 1 && workers_flags.workers == 1) workers_flags.workers = n;
     if (job->param->fire == NULL) return FIRE_OK;
-    /* Which algorithm is the fastest is not the same on every run. */
+    /* Tuning may choose another algorithm on each run: not if runs must be repeatable.
+     * */
     job->options.ctx.deterministic = job->param->fire->deterministic;
     job->options.ctx.tune = job->param->fire->tune || !job->param->fire->deterministic;
     return gpu_flags_precision(job->param->fire->precision, &job->options.ctx);
@@ -304,8 +308,8 @@ static fire_status_t prepare(job_t *job)
     return run_flags_adopt(job->param);
 }
 
-/* How many threads compute shows in the last bits. A user who sets lanes wants the
- * same bits whatever the number of workers, so it must not follow from that. */
+/* The number of threads changes the last bits of results. A user who sets lanes wants
+ * the same bits for any number of workers, so threads must not depend on it. */
 static int threads_of(const Caffe__FireParameter *f)
 {
     if (net_flags.threads > 0 || f->lanes == 0) return (int)net_flags.threads;

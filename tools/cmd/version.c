@@ -1,4 +1,4 @@
-/* firecaffe version - what was built, with what. */
+/* firecaffe version - prints the version, the compiler and the libraries. */
 #include <stdio.h>
 #include "command.h"
 #include "comm/transport/cluster.h"

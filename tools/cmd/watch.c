@@ -1,4 +1,4 @@
-/* firecaffe watch - look at runs while they go on, in the terminal or in a browser. */
+/* firecaffe watch - shows runs while they go on, in the terminal or in a browser. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,8 @@ static fire_status_t print_all(const fire_report_t *r, const char *before,
     return st;
 }
 
-/* On the terminal's second screen, so that the first is as it was afterwards. */
+/* Draw on the terminal's alternate screen: the normal screen is unchanged afterwards.
+ * */
 static fire_status_t watch_text(fire_report_t *r)
 {
     fire_status_t st = FIRE_OK;

@@ -1,3 +1,4 @@
+/* caffe.c - flags that are accepted and ignored. */
 #include "flags/caffe.h"
 
 typedef struct glog {
@@ -14,7 +15,7 @@ static glog_t glog;
 #define SWITCH(name) FIRE_OPTION(glog_t, name, BOOL, "false", NULL, "")
 #define VALUE(name)  FIRE_OPTION(glog_t, name, STRING, NULL, "X", "")
 static const fire_option_t glog_options[] = {
-    SWITCH(h), /* of the Python tools */
+    SWITCH(h), /* for the Python tools */
     SWITCH(helpshort),
     SWITCH(helpfull),
     SWITCH(helpxml),

@@ -4,10 +4,10 @@
 #define FIRE_TOOLS_FLAGS_CAFFE_H
 #include "base/text/options.h"
 
-/* gflags' other ways to ask for help, and what glog understands. */
+/* Flags of gflags that ask for help in other words, and flags of glog. */
 fire_option_group_t glog_flags(void);
 bool                glog_flags_want_help(void);
 
-/* `caffe` takes all of its flags with each of its commands. */
+/* Flags of `caffe`, which accepts every flag with every command. */
 fire_option_group_t caffe_flags(void);
 #endif

@@ -1,10 +1,12 @@
+/* fire.c - flags for FireParameter: each value is parsed as the solver file's text
+ * would be. */
 #include "flags/fire.h"
 
 #include "model/load.h"
 #include "model/text.h"
 #include "train/settings.h"
 
-/* One text per field, in the same spelling. */
+/* A text per field of FireParameter, spelled as the field; NULL: not given. */
 struct fire_flags {
     const char *lanes, *batch, *comm, *colors, *bucket_mb, *overlap, *compress, *update;
     const char *compress_from, *deadline, *tuning;
@@ -65,7 +67,7 @@ static const char *value_of(const fire_option_t *o)
     return *(const char **)((char *)&fire_flags + o->offset);
 }
 
-/* What a field may hold, the text format's reader knows; a word needs no reading. */
+/* Parse a value as the text format does, which checks it; a string needs no parsing. */
 static fire_status_t apply(const char *name, const char *value,
                            Caffe__FireParameter *into)
 {

@@ -1,3 +1,4 @@
+/* gpu.c - parses --gpu and opens GPUs. */
 #include "flags/gpu.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ static fire_status_t count_all(int *n_p)
     return FIRE_OK;
 }
 
-/* "0,2": the k-th number (or -1), and how many there are. */
+/* The k-th number of a list as "0,2", or -1; *n_p: how many there are. */
 static fire_status_t parse(int k, int *index_p, int *n_p)
 {
     const char *at = net_flags.gpu;

@@ -1,3 +1,4 @@
+/* image.c - opens the net of --model_def and --pretrained_model for pictures. */
 #include "flags/image.h"
 
 #include "flags/net.h"

@@ -1,3 +1,4 @@
+/* launch.c - flags of src/launch/launch.h, and the signals that are passed on. */
 #include "flags/launch.h"
 
 #include <signal.h>
@@ -27,7 +28,8 @@ bool launch_is_wanted(void)
            !fire_cluster_launched();
 }
 
-/* The processes are in a group of their own, so a terminal's signals reach this one. */
+/* The processes are in a group of their own: the terminal's signals reach this process
+ * only, which passes them on. */
 static void catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGHUP, SIGTERM, SIGUSR1, SIGUSR2};

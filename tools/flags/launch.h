@@ -1,4 +1,4 @@
-/* launch.h - the flags that start a training in other processes (src/launch/launch.h). */
+/* launch.h - flags that run a training in other processes (src/launch/launch.h). */
 #ifndef FIRE_TOOLS_FLAGS_LAUNCH_H
 #define FIRE_TOOLS_FLAGS_LAUNCH_H
 #include "base/text/options.h"
@@ -11,7 +11,8 @@ typedef struct launch_flags {
 extern launch_flags_t      launch_flags;
 extern const fire_option_t launch_options[];
 
-/* Do the flags ask for it, and is this not one of the processes themselves? */
+/* True if the flags ask for it and this is not one of the processes that were started.
+ * */
 bool launch_is_wanted(void);
 
 /* Run this program with its own command line, as --workers processes or threads.

@@ -1,3 +1,4 @@
+/* lists.c - cuts lists at their commas. */
 #include "flags/lists.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* net.c - builds the net that the flags describe, and loads its weights. */
 #include "flags/net.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include "net/shapes.h"
 #include "solver/solver.h"
 
-/* Set here too: commands with place_options only give some of them by other means. */
+/* Defaults are repeated here for commands that parse only place_options. */
 net_flags_t net_flags = {.model = "", .weights = "", .phase = "", .precision = ""};
 
 #define HOW_OPTIONS                                                                    \
@@ -61,7 +62,8 @@ static bool any_has_kernel(const char *name)
     return false;
 }
 
-/* One wish, TYPE=KERNEL; the type may also be a solver's, which has ref and fast. */
+/* Check one request TYPE=KERNEL. A type may also be a solver's, whose kernels are ref
+ * and fast. */
 static fire_status_t check_wish(const char *type, const char *kernel)
 {
     const fire_layer_ops_t *ops;

@@ -1,5 +1,5 @@
-/* net.h - the flags of every command that runs a net, and the net they
- * describe. Names are Caffe's where it has them. */
+/* net.h - flags of the commands that run a net, and the net that they describe. Flags
+ * that Caffe has keep their names. */
 #ifndef FIRE_TOOLS_FLAGS_NET_H
 #define FIRE_TOOLS_FLAGS_NET_H
 #include "base/text/options.h"
@@ -9,33 +9,37 @@ typedef struct net_flags {
     const char *model, *weights, *phase, *stage, *gpu, *kernel, *precision;
     int64_t     level, threads;
     bool        exact, recompute;
-    bool        lean; /* set by commands that look at nothing but the net's outputs */
+    bool
+        lean; /* set by commands that read nothing but the net's outputs: saves memory */
 } net_flags_t;
 
 extern net_flags_t         net_flags;
 extern const fire_option_t net_options[];   /* all of them */
 extern const fire_option_t place_options[]; /* gpu, kernel, threads, level, stage */
-extern const fire_option_t how_options[];   /* these without gpu */
+extern const fire_option_t how_options[];   /* all of these but gpu */
 
-/* How kernels run, from --kernel and --threads; flags/gpu.h says where. */
+/* A context from --kernel, --threads, --exact and --recompute; flags/gpu.h adds the
+ * GPU. */
 fire_status_t net_flags_ctx(fire_ctx_t *ctx_p);
-/* --stage cut at its commas; as in Caffe an empty text is one empty stage. End
- * with fire_free(stages[0]), then fire_free(stages). */
+/* --stage, cut at its commas; an empty text is one empty stage, as in Caffe. End with
+ * net_flags_free_stages(). */
 fire_status_t net_flags_stages(int *n_p, const char ***stages_p);
 void          net_flags_free_stages(const char **stages);
 
-/* Build the net of --model in --phase, or in `otherwise` if that is left out, and
- * load --weights (a comma list). `edit` (or NULL) may change the message first. */
+/* Build the net of --model in --phase, or without that flag in `otherwise`, and load
+ * --weights. `edit` (or NULL) may change the message first. End with net_flags_close().
+ * */
 typedef fire_status_t (*net_edit_t)(void *arg, Caffe__NetParameter *param);
 fire_status_t net_flags_open(Caffe__Phase otherwise, net_edit_t edit, void *arg,
                              fire_net_t **net_p);
-/* For `edit`: take shapes from --shape (`list`) and another batch size. */
+/* Argument of net_flags_set_shapes(), which is an `edit`: shapes of --shape, and a
+ * batch size. */
 typedef struct net_shapes {
     const fire_option_list_t *list;  /* BLOB=N,C,H,W each */
     int64_t                   batch; /* 0: as it is */
 } net_shapes_t;
 
 fire_status_t net_flags_set_shapes(void *shapes, Caffe__NetParameter *param);
-/* End that net, and what it ran on. NULL is allowed. */
+/* Destroy the net, then close its GPU. NULL is allowed. */
 void net_flags_close(fire_net_t *net);
 #endif

@@ -1,3 +1,4 @@
+/* results.c - adds what only the program knows to the head of a log. */
 #include "flags/results.h"
 
 #include "command.h"

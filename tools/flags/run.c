@@ -1,3 +1,4 @@
+/* run.c - what a training writes besides weights, and --repeat. */
 #include "flags/run.h"
 
 #include <errno.h>
@@ -83,7 +84,7 @@ fire_status_t run_flags_open(const fire_trainer_t *trainer, bool goes_on,
 
 /* ---- repeating ---- */
 
-/* The path as it is called from anywhere, also if there is nothing yet. */
+/* The absolute path, whether the file exists or not. */
 static fire_status_t absolute(const char *path, const char *suffix, char **path_p)
 {
     char here[PATH_MAX];
@@ -95,7 +96,7 @@ static fire_status_t absolute(const char *path, const char *suffix, char **path_
     return fire_asprintf(path_p, "%s/%s%s", here, path, suffix);
 }
 
-/* Everything that kept the number of threads then. */
+/* Set the environment variables that limited the number of threads in that run. */
 static void restore_threads(const fire_json_t *head)
 {
     const fire_json_t *threads = fire_json_get(head, "threads");
@@ -105,7 +106,7 @@ static void restore_threads(const fire_json_t *head)
             setenv(threads->item[i].key, threads->item[i].string, 1);
 }
 
-/* Only lanes make the bits the same with another number of workers. */
+/* Another number of workers gives the same bits only if the solver sets lanes. */
 static fire_status_t check_workers(const fire_json_t *head, const char *solver)
 {
     int  then = (int)fire_json_number_or(head, "workers", 1), now = fire_cluster_size();
@@ -138,9 +139,10 @@ static fire_status_t check_run(const fire_json_t *head, const char *solver)
     return check_workers(head, solver);
 }
 
-/* The old words, and behind them those that replace some: the last of a flag counts. The
- * numbers of workers and of their threads show in the last bits; what mpirun started
- * then are threads now, unless it is mpirun again. */
+/* Run the old command line with flags at its end that replace some of it: the last one
+ * of a flag counts. Numbers of workers and threads are those of that run, as they
+ * change the last bits. Processes of mpirun become threads, unless this runs under
+ * mpirun. */
 static fire_status_t start_again(const fire_json_t *head, const char *solver,
                                  const char *run_dir)
 {

@@ -1,4 +1,4 @@
-/* run.h - the flags that say what a training leaves behind besides weights. */
+/* run.h - flags that say what a training writes besides weights. */
 #ifndef FIRE_TOOLS_FLAGS_RUN_H
 #define FIRE_TOOLS_FLAGS_RUN_H
 #include "base/text/options.h"
@@ -12,16 +12,17 @@ typedef struct run_flags {
 extern run_flags_t         run_flags;
 extern const fire_option_t run_options[];
 
-/* --repeat RUN_DIR: start the program again with the flags and in the directory of that
- * run, but with the solver and net kept in RUN_DIR and a new run directory. Returns
- * only if there is no --repeat, or if it fails. */
+/* --repeat RUN_DIR: run the command line of that run again, in its directory, with the
+ * solver and net kept in RUN_DIR and a new run directory. Replaces this process: it
+ * returns only without --repeat, or on failure. */
 fire_status_t run_flags_repeat(void);
 
-/* Every process: the solver as it is for a run directory, what to measure. */
+/* Called by every process: change the solver as a run directory needs it; say what to
+ * measure. */
 fire_status_t run_flags_adopt(Caffe__SolverParameter *param);
 void          run_flags_measure(fire_trainer_options_t *options);
-/* The first worker: before the trainer, and when it is ready; *log_p stays as it is if
- * nothing is wanted. */
+/* Called by rank 0: before the trainer is created, and when it is ready. *log_p is not
+ * changed if no flag asks for a log. */
 fire_status_t run_flags_prepare(const Caffe__SolverParameter *param, bool goes_on);
 fire_status_t run_flags_open(const fire_trainer_t *trainer, bool goes_on,
                              fire_runlog_t **log_p);

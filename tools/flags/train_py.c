@@ -1,3 +1,4 @@
+/* train_py.c - translates the flags of train.py. */
 #include "flags/train_py.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* workers.c - flags of src/launch/run_workers.h. */
 #include "flags/workers.h"
 
 #include "view/console.h"

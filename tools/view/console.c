@@ -1,5 +1,5 @@
-/* console.c - see console.h. The log's lock makes the sink one thread at a time;
- * the bar is drawn from the main thread, so both take a lock of their own. */
+/* console.c - log lines and progress bar. Log lines may come from any thread, the bar
+ * from the main thread: both are written under console.lock. */
 #include "view/console.h"
 
 #include <errno.h>
@@ -103,7 +103,7 @@ static const char *user_name(void)
     return user != NULL && user[0] != '\0' ? user : "unknown";
 }
 
-/* DIR/PROGRAM.INFO always leads to the newest file. */
+/* DIR/PROGRAM.INFO is a link to the newest file, as glog makes it. */
 static void link_newest(const char *dir, const char *program, const char *path)
 {
     char link[1024];

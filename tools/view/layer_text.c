@@ -1,3 +1,4 @@
+/* layer_text.c - windows of convolution and pooling layers as text. */
 #include "view/layer_text.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* layer_types.h - which layer types there are, and what stands behind each. */
+/* layer_types.h - prints all layer types with their kernels and tests. */
 #ifndef FIRE_TOOLS_VIEW_LAYER_TYPES_H
 #define FIRE_TOOLS_VIEW_LAYER_TYPES_H
 

@@ -1,14 +1,14 @@
-/* serve.h - a report as a page that follows its runs, for browsers. Read-only. */
+/* serve.h - serves a report as a web page that follows its runs. Read-only. */
 #ifndef FIRE_TOOLS_VIEW_SERVE_H
 #define FIRE_TOOLS_VIEW_SERVE_H
 #include "report/data.h"
 
 typedef struct serve_options {
     const char *address; /* "[ADDR:]PORT"; 127.0.0.1 if left out */
-    const char *token;   /* asked for unless the address is this machine's own; "": a
-                            random one is made */
+    const char *token;   /* browsers must send it unless only this machine is served;
+                            "": make a random one */
 } serve_options_t;
 
-/* Prints the address to open, then serves until stop_asked. */
+/* Print the address to open, then serve until stop_asked. */
 fire_status_t serve_report(fire_report_t *report, const serve_options_t *options);
 #endif

@@ -1,5 +1,5 @@
-/* serve_microhttpd.c - the page over HTTP by libmicrohttpd: / is the page, /data.json its
- * data, /events a stream that says when there is news. */
+/* serve_microhttpd.c - serves the page with libmicrohttpd: / is the page, /data.json
+ * its data, /events a stream of server-sent events, one for each change of the data. */
 #include "view/serve.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@ enum { TOKEN_BYTES = 16, CONNECTIONS = 64, PING_SECONDS = 10, IDLE_SECONDS = 60 
 enum { POLL_MICROSECONDS = 500000 };
 
 typedef struct server {
-    fire_report_t  *report; /* the main thread's */
-    pthread_mutex_t lock;   /* for all below */
+    fire_report_t  *report; /* used by the main thread only */
+    pthread_mutex_t lock;   /* protects all members below */
     pthread_cond_t  news;
     char           *data;
     uint64_t        version;
@@ -55,8 +55,8 @@ static fire_status_t refresh(server_t *s)
     return FIRE_OK;
 }
 
-/* Files may be away for a moment while a run starts again: then there is no news. The
- * page shows the time, so it is made again now and then in any case. */
+/* While a run restarts its files may be missing for a moment: keep the old data. The
+ * page shows the time, so the data are also written again at intervals. */
 static fire_status_t follow(server_t *s)
 {
     time_t last = 0;
@@ -183,7 +183,8 @@ static enum MHD_Result answer_events(server_t *s, struct MHD_Connection *c)
 
 /* ---- who may ask ---- */
 
-/* Takes the same time wherever the first difference is. */
+/* Compare in constant time, so that the time of an answer tells nothing about the
+ * token. */
 static bool same_secret(const char *a, const char *b)
 {
     size_t        n    = strlen(a);
@@ -195,8 +196,9 @@ static bool same_secret(const char *a, const char *b)
     return diff == 0;
 }
 
-/* Without a token only this machine's browsers come here, but a page from elsewhere
- * could lead them here under a name of its own. */
+/* Without a token only browsers of this machine are served. Refuse other host names: a
+ * page from elsewhere could make a browser connect here by a name of its own (DNS
+ * rebinding). */
 static bool is_own_name(const char *host)
 {
     static const char *const own[] = {"127.0.0.1", "localhost", "[::1]"};

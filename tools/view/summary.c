@@ -1,3 +1,4 @@
+/* summary.c - sums of times per worker, and the table at the end of a training. */
 #include "view/summary.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ void summary_add(summary_t *s, const fire_measured_t *m)
 
     if (m->nworker > s->nworker &&
         fire_grow(&s->times, &cap, m->nworker, sizeof(*s->times)) < 0)
-        return; /* a table is not worth a failure */
+        return; /* out of memory: no table, but the training goes on */
     s->nworker = m->nworker;
     for (int i = 0; i < m->nworker; i++)
         fire_times_add(&s->times[i], &m->times[i]);

@@ -1,4 +1,4 @@
-/* summary.h - where the time of a training went, worker by worker. */
+/* summary.h - the table at the end of a training: how each worker spent its time. */
 #ifndef FIRE_TOOLS_VIEW_SUMMARY_H
 #define FIRE_TOOLS_VIEW_SUMMARY_H
 #include "comm/comm.h"
@@ -11,7 +11,8 @@ typedef struct summary {
 } summary_t;
 
 void summary_add(summary_t *s, const fire_measured_t *m);
-/* A table in the log; `comm` tells the hosts. Nothing if nothing was measured. */
+/* Log the table, with the hosts of `comm` (or NULL). Logs nothing if nothing was
+ * measured. */
 void summary_log(const summary_t *s, const fire_comm_t *comm);
 void summary_fini(summary_t *s);
 #endif

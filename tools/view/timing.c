@@ -1,3 +1,4 @@
+/* timing.c - mean times of layers since the table before. */
 #include "view/timing.h"
 
 #include "base/alloc.h"
@@ -10,7 +11,7 @@ static void log_layer(const char *pass, int i, const char *layer, double seconds
              1000 * seconds / (double)passes);
 }
 
-/* Milliseconds, of the first worker. */
+/* Milliseconds per pass, of rank 0. */
 static void log_table(const timing_t *t, const fire_layer_times_t *p)
 {
     int64_t passes = p->passes - t->passes;

@@ -1,3 +1,5 @@
+/* watch.c - lines of text about a run: progress, curves of block characters, bars of
+ * phases. */
 #include "view/watch.h"
 
 #include <math.h>
@@ -9,7 +11,7 @@ enum { LABEL = 15, VALUE = 12, MOST_WORKERS = 16, MOST_BARS = 200 };
 
 static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
-/* Phases: a letter where there is no colour, and the colour. */
+/* Phases of an iteration: a letter, used without colour, and the colour's code. */
 static const struct {
     const char *name, *letter, *colour;
 } phases[FIRE_RUN_PHASES] = {
@@ -42,7 +44,7 @@ static const char *duration(double s, char out[32])
 
 /* ---- curves ---- */
 
-/* Mean of the i-th of n stretches of a curve. */
+/* Mean of the i-th of n equal parts of a curve. */
 static double mean_of(const fire_points_t *p, int i, int n)
 {
     int64_t first = p->n * i / n, end = p->n * (i + 1) / n, count = 0;
@@ -156,7 +158,8 @@ static fire_status_t progress_line(const view_t *v, const fire_run_t *run,
 
 /* ---- workers ---- */
 
-/* A bar as long as an iteration of the slowest worker, cut into phases. */
+/* A bar per worker, cut into phases; the slowest worker's bar is as long as the line.
+ * */
 static fire_status_t worker_line(const view_t *v, const fire_run_t *run, int64_t i,
                                  double longest, fire_str_t *out)
 {
@@ -198,7 +201,7 @@ static fire_status_t workers(const view_t *v, const fire_run_t *run, fire_str_t 
     return fire_str_printf(out, "\n");
 }
 
-/* Not what `time`, `bench` and others keep. */
+/* Only trainings: not the logs of `time`, `bench` and others. */
 static bool is_training(const fire_run_t *run)
 {
     return strcmp(fire_json_string_or(run->head, "kind", "train"), "train") == 0;

@@ -1,5 +1,5 @@
-/* watch.h - a run as a few lines of text: how far it is, curves as little bars,
- * what each worker does with its time. */
+/* watch.h - a run as a few lines of text: progress, curves as block characters, how
+ * each worker spends its time. */
 #ifndef FIRE_TOOLS_VIEW_WATCH_H
 #define FIRE_TOOLS_VIEW_WATCH_H
 #include "report/run.h"

@@ -12,7 +12,7 @@
 
 enum { TOP = 5 };
 
-/* The image at the size of the input, less the mean. */
+/* The image resized to the input, minus the mean. */
 static fire_status_t set_input(fire_blob_t *input, const char *path, const float *mean,
                                fire_workspace_t *scratch)
 {
@@ -75,7 +75,7 @@ static void print_top(const float *score, const labels_t *l)
 
 /* ---- the run ---- */
 
-/* Fill the net's input, which takes one image then. */
+/* Reshape the net's input to one image and fill it. */
 static fire_status_t load_input(fire_net_t *net, const char *mean_file,
                                 const char *image)
 {

@@ -1,4 +1,4 @@
-/* firecaffe device_query - what this machine offers to kernels. */
+/* firecaffe device_query - shows what of this machine kernels can use. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ static bool proc_value(const char *path, const char *name, char *out, size_t n)
     return found;
 }
 
-/* Of the instruction sets that matter to kernels, those that the CPU has. */
+/* The instruction sets that kernels are built for and that this CPU has. */
 static void simd_names(const char *cpu_flags, char *out, size_t n)
 {
     static const char *const known[] = {
@@ -53,7 +53,7 @@ static void simd_names(const char *cpu_flags, char *out, size_t n)
     }
 }
 
-/* All of them, or none and why; --gpu asks for one that must be there. */
+/* A line per GPU, or the reason why there is none; the GPU of --gpu must be there. */
 static fire_status_t show_gpus(void)
 {
     const char *why;

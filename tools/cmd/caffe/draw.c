@@ -1,5 +1,5 @@
-/* firecaffe draw - a picture of a prototxt, as Caffe's draw_net.py. Nothing is built:
- * neither data nor shapes have to be right. */
+/* firecaffe draw - draws a prototxt, as Caffe's draw_net.py. The net is not built, so
+ * data may be missing and shapes may be wrong. */
 #include <stdio.h>
 #include <string.h>
 #include "command.h"

@@ -12,7 +12,7 @@
 
 enum { MAX_BLOBS = 64 };
 
-/* One blob and the database it goes to. */
+/* One blob and the database that it is written to. */
 typedef struct output {
     const char    *name, *path;
     fire_blob_t   *blob;
@@ -20,8 +20,8 @@ typedef struct output {
     int64_t        count; /* records so far */
 } output_t;
 
-/* "a,b,c" into pointers; the text is cut in place. Tells how many there are, of which
- * no more than MAX_BLOBS are kept. */
+/* Cut "a,b,c" in place and point to its words. Returns how many there are; no more than
+ * MAX_BLOBS are kept. */
 static int split(char *text, char *item[MAX_BLOBS])
 {
     int   n = 0;
@@ -33,7 +33,8 @@ static int split(char *text, char *item[MAX_BLOBS])
     return n;
 }
 
-/* Shape behind the batch, as far as a Datum can say it: missing axes are 1. */
+/* The shape of one sample as a Datum has it: channels, height and width, 1 where the
+ * blob has fewer axes. */
 static int axis(const fire_blob_t *b, int i)
 {
     return i < fire_blob_ndim(b) ? (int)fire_blob_dims(b)[i] : 1;
@@ -97,7 +98,7 @@ static fire_status_t commit(output_t *o)
 {
     fire_writer_t *w = o->writer;
 
-    o->writer = NULL; /* ended either way */
+    o->writer = NULL; /* commit ends it, also if it fails */
     FIRE_TRY(fire_writer_commit(w));
     FIRE_LOG(INFO, "Extracted features of %lld query images for feature blob %s",
              (long long)o->count, o->name);
@@ -121,7 +122,7 @@ static fire_status_t run_outputs(output_t *out, int n, int64_t batches,
     return st;
 }
 
-/* As Caffe's tool takes it, behind the rest. */
+/* The last arguments, as Caffe's tool takes them: CPU, or GPU and its number. */
 static fire_status_t choose_place(int narg, const char *const *arg)
 {
     if (narg <= 6 || strcmp(arg[6], "CPU") == 0) return FIRE_OK;

@@ -1,6 +1,6 @@
-/* firecaffe log - a console log as two tables, LOG.train and LOG.test, as Caffe's
- * parse_log.py or parse_log.sh makes them; firecaffe seconds - its times alone, as
- * extract_seconds.py. */
+/* firecaffe log - converts a console log to two tables, LOG.train and LOG.test, as
+ * Caffe's parse_log.py or parse_log.sh does; firecaffe seconds - lists its times alone,
+ * as extract_seconds.py. */
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -47,7 +47,8 @@ static fire_status_t print_csv(const fire_console_table_t *t, fire_str_t *out)
 
 enum { PLAIN_COLUMNS = 4 };
 
-/* Two blanks behind the longest of each column, as `column -t` does it. */
+/* Each column is as wide as its longest number plus two blanks, as `column -t` does it.
+ * */
 static fire_status_t print_row(const double *row, const int *column, const int *width,
                                fire_str_t *out)
 {

@@ -57,7 +57,7 @@ static fire_status_t add_part(job_t *j, const fire_picture_t *whole, int y, int 
     return st;
 }
 
-/* The corners and the middle, as they are and mirrored. */
+/* Ten crops: the four corners and the center, and each of them mirrored. */
 static fire_status_t add_parts(job_t *j, const fire_picture_t *whole)
 {
     int bottom = j->height - j->net.prepare.input.height;
@@ -117,7 +117,7 @@ static fire_status_t add_directory(job_t *j, const char *path)
     return st;
 }
 
-/* images x height x width x channels, values as of files */
+/* (images, height, width, channels), with values as image files give them */
 static fire_status_t add_array(job_t *j, const char *path)
 {
     fire_npy_t    a;
@@ -167,7 +167,7 @@ static fire_status_t read_size(job_t *j)
     return FIRE_OK;
 }
 
-/* A row for each image; where it has several parts, their mean. */
+/* A row per image: the mean over its crops. */
 static fire_status_t save(const job_t *j, const char *path)
 {
     const fire_image_net_t *n = &j->net;

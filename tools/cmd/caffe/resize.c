@@ -1,5 +1,5 @@
-/* firecaffe resize - squares from the middle of images, as Caffe's
- * resize_and_crop_images.py makes them with OpenCV. */
+/* firecaffe resize - cuts squares from the middle of images, as Caffe's
+ * resize_and_crop_images.py does with OpenCV. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -95,7 +95,7 @@ static fire_status_t resize(const char *from, const char *to, fire_workspace_t *
     return save(&p, to);
 }
 
-/* As in Caffe an image that cannot be read is told, and the others go on. */
+/* An image that cannot be read is logged and skipped, as in Caffe. */
 static fire_status_t resize_one(void *arg, int worker, int64_t i)
 {
     job_t        *j = arg;
@@ -115,7 +115,7 @@ static fire_status_t resize_one(void *arg, int worker, int64_t i)
 
 /* ---- all of them ---- */
 
-/* What stands behind the path, a label for instance, does not count. */
+/* Only the path of a line is read; a label may follow it. */
 static fire_status_t read_list(job_t *j)
 {
     size_t folder = strlen(flags.input_folder);

@@ -1,5 +1,5 @@
-/* firecaffe summarize - what a prototxt says, a line per layer, as Caffe's summarize.py.
- * Nothing is built: neither data nor shapes have to be right. */
+/* firecaffe summarize - prints a prototxt, a line per layer, as Caffe's summarize.py.
+ * The net is not built, so data may be missing and shapes may be wrong. */
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -64,7 +64,8 @@ static fire_status_t print_type(const Caffe__LayerParameter *l, fire_str_t *out)
                            p->layer != NULL ? p->layer : "");
 }
 
-/* "(w x2 Dx0, b)": names, and multipliers of rate and decay that are not 1. */
+/* "(w x2 Dx0, b)": names of parameters, with the multipliers of learning rate (x) and
+ * decay (Dx) that are not 1. */
 static fire_status_t print_params(const Caffe__LayerParameter *l, fire_str_t *out)
 {
     bool any = false;
@@ -131,7 +132,7 @@ static fire_status_t fill_row(const Caffe__NetParameter *net, size_t layer, row_
 
 /* ---- the table ---- */
 
-/* What is longer than its column takes from the blanks of those behind it. */
+/* A text longer than its column uses the blanks of the columns after it. */
 static void print_row(const row_t *row, const int64_t width[COLUMNS])
 {
     int64_t at = 0, border = 0;

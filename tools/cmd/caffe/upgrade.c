@@ -1,4 +1,4 @@
-/* firecaffe upgrade - old prototxt and caffemodel files in today's format. */
+/* firecaffe upgrade - converts old prototxt and caffemodel files to today's format. */
 #include <string.h>
 #include "base/log.h"
 #include "command.h"
