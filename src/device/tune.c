@@ -73,7 +73,8 @@ static fire_status_t add(fire_tune_t *t, const entry_t *e)
 static fire_status_t parse(fire_tune_t *t, const char *text, size_t size)
 {
     if (strlen(text) != size || strncmp(text, HEADER, strlen(HEADER)) != 0)
-        return FIRE_FAIL(FIRE_ERR_PARSE, "does not begin as such a file does");
+        return FIRE_FAIL(FIRE_ERR_PARSE,
+                         "is no file of measured plans: the first line is another");
     text += strlen(HEADER);
     while (*text != '\0') {
         entry_t e;
@@ -81,7 +82,8 @@ static fire_status_t parse(fire_tune_t *t, const char *text, size_t size)
 
         if (sscanf(text, "%255s %d %lf%n", e.key, &e.choice, &e.ms, &used) != 3 ||
             text[used] != '\n' || e.choice < 0)
-            return FIRE_FAIL(FIRE_ERR_PARSE, "has a line that makes no sense");
+            return FIRE_FAIL(FIRE_ERR_PARSE,
+                             "has a line that is not a key, a choice and milliseconds");
         FIRE_TRY(add(t, &e));
         text += used + 1;
     }

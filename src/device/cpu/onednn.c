@@ -71,7 +71,7 @@ static fire_status_t batch_format(const fire_onednn_array_t *part, int64_t parts
 
     if (b == NULL && format->layout == FIRE_OPAQUE)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
-                         "oneDNN wants a batch in a format that cannot be cut");
+                         "oneDNN chose a format whose batch cannot be cut into parts");
     if (b == NULL) return FIRE_OK;
     memcpy(dim, part->dim, sizeof(dim));
     dim[0] *= parts;

@@ -1,5 +1,5 @@
-/* account.c - counts the device memory that this process holds. CUDA only tells what is
- * free on the GPU, which other processes change too. */
+/* account.c - counts the device memory that this process holds. CUDA only reports what
+ * is free on the GPU, which other processes change too. */
 #include <pthread.h>
 
 #include "base/alloc.h"

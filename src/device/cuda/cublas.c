@@ -92,7 +92,7 @@ fire_status_t fire_cuda_gemm_run(fire_stream_t *s, const fire_cuda_gemm_t *g,
 
     if (g->m > INT_MAX || g->n > INT_MAX || g->k > INT_MAX || g->batch > INT_MAX)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
-                         "more than %d rows of a matrix, or matrices", INT_MAX);
+                         "a matrix product is larger than %d along one axis", INT_MAX);
     FIRE_TRY(open_handle(&s->main));
     if (g->batch > 1)
         return CUBLAS(cublas.GemmStridedBatchedEx(

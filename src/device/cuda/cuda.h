@@ -65,7 +65,7 @@ struct fire_stream {
     cudaEvent_t            forked, joined; /* main -> side, side -> main */
     bool                   shared;  /* by two threads: the side queue is not used */
     fire_cuda_scratch_t    squares; /* a solver's sums of squares, from any thread */
-    cudaStream_t           upload_queue; /* runs beside main: upload.c */
+    cudaStream_t           upload_queue; /* runs concurrently to main: upload.c */
     void                  *cudnn;        /* cudnnHandle_t; NULL before its first use */
     struct fire_cudnn_op  *cudnn_ops;    /* list of operations made so far, owned */
     struct fire_tune      *tune;         /* measured plans; NULL: not opened yet */

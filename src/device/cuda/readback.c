@@ -1,5 +1,5 @@
 /* readback.c - scalars copied from the GPU to the host while the GPU works on: a ring
- * of pinned buffers, each with an event that tells when its copy is complete. */
+ * of pinned buffers, each with an event that signals when its copy is complete. */
 #include <string.h>
 
 #include "base/alloc.h"

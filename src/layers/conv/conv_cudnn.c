@@ -38,10 +38,11 @@ static const char *conv_cudnn_declines(const fire_layer_t *l)
 
     if (fire_blob_count(l->bottom[0]) == 0) return "the input is empty";
     if (c->axis != 1) return "channels are not axis 1";
-    if (c->window.axes != 2) return "it has not two spatial axes";
+    if (c->window.axes != 2) return "needs two spatial axes";
     if (is_small(l) && l->ctx->kernels == NULL) /* unless it was asked for */
-        return "it is small: a matrix product is faster";
-    return fire_cudnn_is_available(l->ctx->stream) ? NULL : "libcudnn.so.9 is not here";
+        return "the convolution is small: a matrix product is faster";
+    return fire_cudnn_is_available(l->ctx->stream) ? NULL
+                                                   : "libcudnn.so.9 was not found";
 }
 
 static bool conv_cudnn_absorbs(const fire_layer_t *l, const fire_layer_t *next)

@@ -15,7 +15,7 @@ static const char *conv_onednn_declines(const fire_layer_t *l)
 
     if (c->axis != 1) return "channels are not axis 1";
     if (c->window.axes < 1 || c->window.axes > FIRE_ONEDNN_SPATIAL)
-        return "oneDNN has 1 to 3 spatial axes";
+        return "oneDNN supports 1 to 3 spatial axes";
     if (fire_blob_count(l->bottom[0]) == 0) return "the input is empty";
     return NULL;
 }

@@ -39,10 +39,10 @@ static bool takes(const fire_layer_t *l, const fire_conv_t *c)
 
 static const char *window_reason(const fire_window_t *w)
 {
-    if (w->axes != 2) return "is for two spatial axes";
+    if (w->axes != 2) return "needs two spatial axes";
     for (int i = 0; i < 2; i++) {
         if (w->stride[i] != 1 || w->dilation[i] != 1)
-            return "is for stride 1 without dilation";
+            return "needs stride 1 and no dilation";
         if (w->pad[i] >= w->kernel[i]) return "the padding is wider than the window";
     }
     return NULL;
@@ -54,7 +54,7 @@ static const char *size_reason(const fire_conv_t *c)
 
     if (in < FEW_CHANNELS || out < FEW_CHANNELS) return "there are few channels";
     if (c->group > 1 && (in % FIRE_LANES != 0 || out % FIRE_LANES != 0))
-        return "groups do not fill blocks of channels";
+        return "the channels of a group are no multiple of 16";
     if (c->map.dim[0] < FEW_PLACES || c->map.dim[1] < FEW_PLACES)
         return "the output is small";
     return c->images == 0 ? "the input is empty" : NULL;
@@ -65,11 +65,12 @@ static const char *conv_winograd_declines(const fire_layer_t *l)
     const fire_conv_t *c      = FIRE_STATE(l, fire_conv_t);
     const char        *reason = window_reason(&c->window);
 
-    if (l->ctx->exact) return "--exact keeps it out";
+    if (l->ctx->exact) return "--exact excludes it";
     if (!fire_winograd_works()) return "needs AVX-512";
     if (c->axis != 1) return "channels are not axis 1";
     if (reason != NULL) return reason;
-    return takes(l, c) ? size_reason(c) : "is for windows of 3x3 and 5x5 where it wins";
+    return takes(l, c) ? size_reason(c)
+                       : "needs 3x3 or 5x5 windows, and sizes where it is faster";
 }
 
 static fire_status_t conv_winograd_prepare(fire_layer_t *l)

@@ -1,7 +1,8 @@
 /* fold_norm.c - in inference, folds BatchNorm and Scale behind a convolution into its
  * weights and bias: with constant statistics both are y = factor[c] * x + shift[c], so
  *
- *     weights'[c] = factor[c] * weights[c],  bias'[c] = factor[c] * bias[c] + shift[c] */
+ *     weights'[c] = factor[c] * weights[c]
+ *     bias'[c]    = factor[c] * bias[c] + shift[c] */
 #include <math.h>
 #include <string.h>
 

@@ -24,7 +24,7 @@ static fire_status_t im2col_setup(fire_layer_t *l)
     FIRE_TRY(fire_blob_axis(l->bottom[0], p->axis, "convolution_param", &s->axis));
     axes = l->bottom[0]->ndim - s->axis - 1;
     if (axes < 1)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "there are no spatial axes behind axis %d",
+        return FIRE_FAIL(FIRE_ERR_INVALID, "there are no spatial axes after axis %d",
                          s->axis);
     return fire_window_read(p, axes, &s->window);
 }

@@ -218,7 +218,7 @@ static fire_status_t run(fire_layer_t *l, const fire_format_t *f, const T *x,
 
 static const char *lrn_cuda_declines(const fire_layer_t *l)
 {
-    return ((const fire_lrn_t *)l->state)->within ? "it normalises across channels only"
+    return ((const fire_lrn_t *)l->state)->within ? "normalises across channels only"
                                                   : NULL;
 }
 

@@ -15,7 +15,7 @@ static const char *lrn_simd_declines(const fire_layer_t *l)
 {
     const fire_lrn_t *s = FIRE_STATE(l, fire_lrn_t);
 
-    if (s->within) return "it works across channels only";
+    if (s->within) return "normalises across channels only";
     if (l->bottom[0]->dim[1] > MAX_CHANNELS || s->size > MAX_SIZE)
         return "there are too many channels";
     if (fire_blob_count(l->bottom[0]) == 0) return "the input is empty";

@@ -81,9 +81,8 @@ static region_t region_of(const fire_layer_t *l)
 
 static const char *lrn_within_cuda_declines(const fire_layer_t *l)
 {
-    return ((const fire_lrn_t *)l->state)->within
-               ? NULL
-               : "it normalises within channels only";
+    return ((const fire_lrn_t *)l->state)->within ? NULL
+                                                  : "normalises within channels only";
 }
 
 static fire_status_t lrn_within_cuda_forward(fire_layer_t *l)

@@ -207,7 +207,7 @@ static const char *scale_simd_declines(const fire_layer_t *l)
 {
     if (l->nbottom > 1) return "the factor is not a parameter";
     if (FIRE_STATE(l, fire_scale_t)->axis != 1 || l->blob[0]->ndim != 1)
-        return "it is not one factor per channel";
+        return "needs one factor per channel";
     return norm_simd_declines(l);
 }
 

@@ -1,6 +1,6 @@
-/* pooling_simd.c - MAX and AVE pooling on blocked channels: the layer's side and the work
- * of all threads, one block of one image at a time. For backward MAX keeps, in a byte,
- * which tap of its window each output came from. */
+/* pooling_simd.c - MAX and AVE pooling on blocked channels: the layer's side and the
+ * work of all threads, one block of one image at a time. For backward MAX keeps, in a
+ * byte, which tap of its window each output came from. */
 #include "layers/pooling/pooling_simd.h"
 
 #include "device/cpu/parallel.h"
@@ -18,8 +18,8 @@ static const char *pooling_simd_declines(const fire_layer_t *l)
 {
     const fire_pooling_t *s = FIRE_STATE(l, fire_pooling_t);
 
-    if (s->method == FIRE_POOL(STOCHASTIC)) return "it knows MAX and AVE";
-    if (l->ntop > 1) return "it has no mask to give";
+    if (s->method == FIRE_POOL(STOCHASTIC)) return "only for MAX and AVE";
+    if (l->ntop > 1) return "makes no second top";
     if (s->shape.kernel[0] * s->shape.kernel[1] > FIRE_POOLING_MAX_WINDOW &&
         s->method == FIRE_POOL(MAX))
         return "the window is too large";

@@ -8,8 +8,9 @@
 #include "device/cpu/simd.h"
 #include "layers/pooling/pooling.h"
 
-/* MAX remembers in a byte which tap of its window each output came from; this value: none,
- * as nothing in the window was larger than -FLT_MAX. So windows have fewer taps. */
+/* MAX remembers in a byte which tap of its window each output came from; this value:
+ * none, as nothing in the window was larger than -FLT_MAX. So windows have fewer
+ * taps. */
 enum { FIRE_POOLING_MAX_WINDOW = 255 };
 
 /* One forward or backward pass over a bottom; constant while threads run. */

@@ -3,8 +3,8 @@
  *     MAX  dx[p] = sum of dy[o] over the windows o whose largest value was at place p
  *     AVE  dx[p] = sum of dy[o] / area of o over the windows o that hold place p
  *
- * Each place of dx is summed in a register and stored once, in the order of the windows,
- * so that bits do not depend on the number of threads. */
+ * Each place of dx is summed in a register and stored once, in the order of the
+ * windows, so that bits do not depend on the number of threads. */
 #include "layers/pooling/pooling_simd.h"
 
 /* A byte per lane. Written as a loop, of which compilers make one instruction. */
@@ -89,9 +89,9 @@ FIRE_SIMD void back_row(bool max, fire_dtype_t from, fire_dtype_t t, int lanes,
     }
 }
 
-/* The same window by window, for the usual ones: each dy is loaded once for all places of
- * its row, whose sums wait in registers until the last window over them is done. width,
- * stride: of windows along the row, as constants; width >= stride */
+/* The same window by window, for the usual ones: each dy is loaded once for all places
+ * of its row, whose sums wait in registers until the last window over them is done.
+ * width, stride: of windows along the row, as constants; width >= stride */
 FIRE_SIMD void sweep_row(int width, int stride, bool max, fire_dtype_t from,
                          fire_dtype_t t, int lanes, const fire_pool_windows_t *p,
                          int64_t h, const void *dy, const uint8_t *place, void *dx)

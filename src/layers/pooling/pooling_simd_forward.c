@@ -34,7 +34,8 @@ FIRE_SIMD window_t window_at(const fire_pool_windows_t *p, int lanes,
                       .width   = p->kernel[1]};
 }
 
-/* The usual window, wholly inside, gets constant sizes, so that its loops are unrolled. */
+/* The usual window, wholly inside, gets constant sizes, so that its loops are
+ * unrolled. */
 FIRE_SIMD bool is_3x3(const window_t *w)
 {
     return w->rows == 3 && w->columns == 3 && w->width == 3 && w->number == 0;
@@ -89,8 +90,8 @@ FIRE_SIMD void max_block(fire_dtype_t t, int lanes, const fire_pool_windows_t *p
 }
 
 /* bf16 compared as integers: flipping the other bits of negative numbers makes the bits
- * ascend with the value. Bits above infinity are NaN, which is skipped, as a comparison in
- * float32 would skip it. */
+ * ascend with the value. Bits above infinity are NaN, which is skipped, as a comparison
+ * in float32 would skip it. */
 typedef int16_t bits_t __attribute__((vector_size(32)));
 
 /* bf16 bits <-> integers that order alike; its own inverse. */

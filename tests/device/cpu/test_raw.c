@@ -20,7 +20,7 @@ TEST(bf16_gradients_pass_where_the_relu_was_open)
         CHECK_EQ(fire_from_bf16(d[i]), fire_from_bf16(y[i]) > 0.0f ? 3.0f : 0.0f);
 }
 
-/* Long enough to go past the cache, with a rest behind the last full vector. */
+/* Long enough to go past the cache, with some elements after the last full vector. */
 TEST(long_sums_and_their_gradients_are_right_to_the_end)
 {
     enum { N = (2 << 20) + 5 };

@@ -26,7 +26,7 @@ static bool is_forbidden(const fire_cudnn_rules_t *r, cudnnBackendNumericalNote_
     }
 }
 
-/* What cuDNN tells about the engine of a configuration. */
+/* What cuDNN reports about the engine of a configuration. */
 typedef struct notes {
     int64_t                     n; /* notes; -1: cuDNN does not tell */
     cudnnBackendNumericalNote_t note[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
@@ -75,7 +75,7 @@ typedef struct kind {
     cudnnBackendAttributeType_t  value;
 } kind_t;
 
-/* *ok_p: cuDNN has such a thing for this graph. */
+/* *ok_p: cuDNN has such a descriptor for this graph. */
 static fire_status_t add_for_graph(fire_cudnn_graph_t      *g,
                                    cudnnBackendDescriptor_t graph, const kind_t *k,
                                    const void *value, cudnnBackendDescriptor_t *d_p,

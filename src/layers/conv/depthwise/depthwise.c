@@ -33,8 +33,8 @@ static const char *depthwise_declines(const fire_layer_t *l)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
 
-    if (c->image.channels != c->group) return "is for one input channel per group";
-    if (c->window.axes != 2) return "is for two spatial axes";
+    if (c->image.channels != c->group) return "needs one input channel per group";
+    if (c->window.axes != 2) return "needs two spatial axes";
     return c->window.kernel[1] <= MAX_WIDTH ? NULL : "the kernel is too wide";
 }
 

@@ -11,10 +11,10 @@ static const char *depthwise_cuda_declines(const fire_layer_t *l)
 {
     const fire_conv_t *c = (const fire_conv_t *)l->state;
 
-    if (c->image.channels != c->group) return "is for one input channel per group";
-    if (c->group == 1) return "is for several groups";
-    if (c->window.axes != 2) return "is for two spatial axes";
-    return l->ctx->precision != FIRE_F32 || l->ctx->tf32 ? "is for float32" : NULL;
+    if (c->image.channels != c->group) return "needs one input channel per group";
+    if (c->group == 1) return "needs more than one group";
+    if (c->window.axes != 2) return "needs two spatial axes";
+    return l->ctx->precision != FIRE_F32 || l->ctx->tf32 ? "needs float32" : NULL;
 }
 
 /* Passed to kernels by value. Arrays are plain: x (images, group, in), y (images, group

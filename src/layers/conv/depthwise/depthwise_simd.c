@@ -1,10 +1,10 @@
-/* depthwise_simd.c - depthwise convolution of 3x3 windows on blocked channels: the work of
- * all threads, forward and backward.
+/* depthwise_simd.c - depthwise convolution of 3x3 windows on blocked channels: the work
+ * of all threads, forward and backward.
  *
- * A thread gets a contiguous run of maps, ordered (block, image): the same channels of all
- * images, as neighbouring layers share their work, so that it finds its inputs in its own
- * cache. Gradients of the weights are summed per map, then over images in order: bits do
- * not depend on the number of threads. */
+ * A thread gets a contiguous run of maps, ordered (block, image): the same channels of
+ * all images, as neighbouring layers share their work, so that it finds its inputs in
+ * its own cache. Gradients of the weights are summed per map, then over images in
+ * order: bits do not depend on the number of threads. */
 #include "device/cpu/parallel.h"
 #include "layers/activation/relu.h"
 #include "layers/conv/conv.h"
@@ -16,13 +16,13 @@ static const char *depthwise_simd_declines(const fire_layer_t *l)
     const fire_window_t *w = &c->window;
 
     if (c->image.channels != c->group || c->map.channels != c->group || c->group == 1)
-        return "it is for one channel per group";
-    if (w->axes != 2 || c->axis != 1) return "it is for two spatial axes";
+        return "needs one channel per group";
+    if (w->axes != 2 || c->axis != 1) return "needs two spatial axes";
     for (int i = 0; i < 2; i++)
         if (w->kernel[i] != FIRE_DW_TAPS || w->dilation[i] != 1 ||
             w->pad[i] >= FIRE_DW_TAPS || w->stride[i] != w->stride[0] ||
             w->stride[i] > 2)
-            return "it is for windows of 3x3 and steps of 1 or 2";
+            return "needs 3x3 windows with stride 1 or 2";
     return c->images == 0 ? "the input is empty" : NULL;
 }
 
@@ -97,8 +97,9 @@ static void add_sums(const fire_depthwise_job_t *j, int64_t block, float *sums)
 
 typedef void map_kernel_t(const fire_depthwise_job_t *j, const fire_depthwise_map_t *m);
 
-/* Maps begin ... end - 1 of the order (block, image). Blocks whose images are all in this
- * run reuse one slot for their sums, one block after another, which keeps it cached. */
+/* Maps begin ... end - 1 of the order (block, image). Blocks whose images are all in
+ * this run reuse one slot for their sums, one block after another, which keeps it
+ * cached. */
 static void run_maps(const fire_depthwise_job_t *j, map_kernel_t *kernel, int64_t begin,
                      int64_t end, float *buffer)
 {
@@ -170,8 +171,8 @@ static fire_status_t describe(fire_layer_t *l, fire_part_t part, fire_format_t *
     return FIRE_OK;
 }
 
-/* Take scratch memory (sums of all images, a row of zeros, the threads' buffers) and run
- * all maps. */
+/* Take scratch memory (sums of all images, a row of zeros, the threads' buffers) and
+ * run all maps. */
 static fire_status_t run(fire_layer_t *l, fire_depthwise_job_t *j, map_kernel_t *kernel,
                          bool backward)
 {
@@ -208,8 +209,9 @@ static fire_status_t depthwise_simd_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* With stride 2, dx is four times as large as dy, and other threads wrote its memory last:
- * an ordinary store would first fetch lines from their caches, to overwrite them. */
+/* With stride 2, dx is four times as large as dy, and other threads wrote its memory
+ * last: an ordinary store would first fetch lines from their caches, to overwrite
+ * them. */
 static bool writes_past(const fire_depthwise_job_t *j)
 {
     return j->stride > 1 && j->in->block == FIRE_LANES && j->dx != NULL &&

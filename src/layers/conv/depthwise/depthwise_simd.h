@@ -1,5 +1,5 @@
-/* depthwise_simd.h - what both passes of the depthwise kernel for 3x3 windows share: the
- * job, one channel block's map, and access to its rows.
+/* depthwise_simd.h - what both passes of the depthwise kernel for 3x3 windows share:
+ * the job, one channel block's map, and access to its rows.
  *
  * Arrays are blocked: (image, block of channels, height, width, lane), with 16 or 8
  * channels (lanes) to a block, so that one vector holds one place of all the block's
@@ -108,8 +108,8 @@ FIRE_SIMD const float *fire_depthwise_row(fire_dtype_t t, int lanes,
                          : r->buffer + row % FIRE_DW_TAPS * n;
 }
 
-/* The row to prefetch while `row` is worked on: FIRE_DW_AHEAD places later, in this map or in the
- * next one. */
+/* The row to prefetch while `row` is worked on: FIRE_DW_AHEAD places later, in this map
+ * or in the next one. */
 FIRE_SIMD const char *fire_depthwise_row_ahead(fire_dtype_t t, int lanes,
                                                const fire_depthwise_rows_t *r,
                                                int64_t                      row)

@@ -1,12 +1,12 @@
-/* depthwise_simd_backward.c - both gradients of a depthwise convolution of 3x3 windows in
- * one pass, which reads x and dy once and writes dx once:
+/* depthwise_simd_backward.c - both gradients of a depthwise convolution of 3x3 windows
+ * in one pass, which reads x and dy once and writes dx once:
  *
  *     dx[p]   = sum over taps t, outputs o that read place p through t, of w[t] * dy[o]
  *     dw[t]  += sum over the same pairs, of x[p] * dy[o]
  *
- * Rows of x are taken in order. With stride s, row h is read by taps first, first + s ...
- * of the window's rows, where first = (h + pad) mod s. Weights and the sums of dw stay in
- * registers for a whole map. */
+ * Rows of x are taken in order. With stride s, row h is read by taps first, first + s
+ * ... of the window's rows, where first = (h + pad) mod s. Weights and the sums of dw
+ * stay in registers for a whole map. */
 #include "layers/conv/depthwise/depthwise_simd.h"
 
 /* The taps, and the rows of dy that read the current row of x through them. */
@@ -16,10 +16,10 @@ typedef struct taps {
     fire_vf_t    sum[FIRE_DW_WINDOW]; /* their gradients so far */
 } taps_t;
 
-/* Group g of a row of x: its `stride` places g * stride - pad + e, e = 0 ... stride - 1.
- * Place e is read through taps e, e + stride ... by outputs g, g - 1 ... Stores dx and
- * adds to the gradients of the taps. at: element of the row's first place in x; whole:
- * all places and outputs exist */
+/* Group g of a row of x: its `stride` places g * stride - pad + e, e = 0 ... stride -
+ * 1. Place e is read through taps e, e + stride ... by outputs g, g - 1 ... Stores dx
+ * and adds to the gradients of the taps. at: element of the row's first place in x;
+ * whole: all places and outputs exist */
 FIRE_SIMD void back_group(fire_dtype_t t, int lanes, int stride, int first, bool whole,
                           const fire_depthwise_job_t *j, int64_t g, int64_t at,
                           taps_t *taps)

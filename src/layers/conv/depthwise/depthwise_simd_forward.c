@@ -10,7 +10,7 @@ enum {
 }; /* a map of fewer places ends before the CPU's prefetcher starts */
 
 /* Bias + products of one window, which begins at place `from` of three rows.
- * whole: none of it lies outside of the rows */
+ * whole: none of it is outside of the rows */
 FIRE_SIMD fire_vf_t forward_window(int lanes, bool whole, const float *const *row,
                                    int64_t width, int64_t from, const fire_vf_t *w)
 {

@@ -22,16 +22,16 @@ static const char *conv_small_declines(const fire_layer_t *l)
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
     int64_t            k = c->window.kernel[0];
 
-    if (l->ctx->precision != FIRE_F32 || l->ctx->tf32) return "is for float32";
+    if (l->ctx->precision != FIRE_F32 || l->ctx->tf32) return "needs float32";
     if (c->axis != 1 || c->window.axes != 2 || c->group != 1)
-        return "is for planes and one group";
+        return "needs two spatial axes and one group";
     if (fire_blob_count(l->bottom[0]) == 0) return "the input is empty";
-    if (k != 3 && k != 5) return "is for windows of 3 x 3 and 5 x 5";
+    if (k != 3 && k != 5) return "needs 3x3 or 5x5 windows";
     for (int i = 0; i < 2; i++)
         if (c->window.kernel[i] != k || c->window.stride[i] != 1 ||
             c->window.dilation[i] != 1 || c->window.pad[i] >= k)
-            return "is for squares and strides of 1";
-    return is_small(c) ? NULL : "is for small images of few channels";
+            return "needs square windows with stride 1";
+    return is_small(c) ? NULL : "needs small images of few channels";
 }
 
 static bool conv_small_absorbs(const fire_layer_t *l, const fire_layer_t *next)
