@@ -103,6 +103,25 @@ TEST(files_stay_short)
     TREE_DONE();
 }
 
+/* "name.c - what it is", the name left out where the folder says it ("firecaffe plan - ..."
+ * of tools/cmd/plan.c, tests). */
+static void check_head(const char *path, int number, const char *line)
+{
+    static bool says;
+
+    if (number == 1) says = strncmp(line, "/* ", 3) == 0;
+    if (number == 31 && !says)
+        tree_complain(path, 1, "does not begin with a comment that says what it is");
+}
+
+TEST(files_of_more_than_30_lines_say_what_they_are)
+{
+    tree_lines("src", "c h cu cuh", check_head);
+    tree_lines("include", "h", check_head);
+    tree_lines("tests", "c h", check_head);
+    TREE_DONE();
+}
+
 static void check_columns(const char *path, int number, const char *line)
 {
     size_t n = strcspn(line, "\n");

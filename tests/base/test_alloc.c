@@ -1,3 +1,4 @@
+/* Allocation that can be made to fail, and arrays that grow. */
 #include "base/alloc.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* Time, and waiting loops. */
 #include "base/clock.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* Status and message of a failure on its way up. */
 #include "base/error.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* Whole files: read, replaced in one instant, or left alone. */
 #include "base/file.h"
 
 #include <dirent.h>

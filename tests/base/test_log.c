@@ -1,3 +1,4 @@
+/* Which messages reach the sink. */
 #include "base/log.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Threads of a worker that share work. */
 #include "base/parallel.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SHA-256 of published examples. */
 #include "base/sha256.h"
 
 #include "test.h"

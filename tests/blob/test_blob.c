@@ -1,3 +1,4 @@
+/* Shapes of blobs, and memory that is shared. */
 #include "blob/blob.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* Fillers: known values, spread, limits. */
 #include "blob/filler.h"
 
 #include "model/text.h"

@@ -1,3 +1,4 @@
+/* One array in several formats at once. */
 #include "blob/storage.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* ranks.c - a thread per rank, joined at the end. */
 #include "ranks.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* sums.c - sums of all algorithms beside those computed in a known order. */
 #include "sums.h"
 
 #include "test.h"

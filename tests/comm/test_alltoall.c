@@ -1,3 +1,4 @@
+/* Messages from every rank to every other. */
 #include "comm/alltoall.h"
 
 #include "ranks.h"

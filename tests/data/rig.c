@@ -1,3 +1,4 @@
+/* rig.c - makes a layer as a net would, and runs it. */
 #include "rig.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* Records of databases: encoded, decoded, damaged. */
 #include "data/datum.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* From a record or a file to pixels. */
 #include "data/decode.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* Batches that are made ahead, by any number of threads. */
 #include "data/prefetch.h"
 
 #include <stdatomic.h>

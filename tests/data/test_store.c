@@ -1,3 +1,4 @@
+/* A data set in memory, over several workers. */
 #include "data/store.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* compare.c - how far from the recorded numbers is the same. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

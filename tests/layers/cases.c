@@ -1,3 +1,4 @@
+/* cases.c - reads case files and makes their nets. */
 #include "cases.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* The list of layer types. */
 #include "layers/layer.h"
 #include "test.h"
 

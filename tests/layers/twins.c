@@ -1,3 +1,4 @@
+/* twins.c - makes, runs and compares the two nets. */
 #include "twins.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* Blobs of model files, in old and present forms. */
 #include "model/blob_proto.h"
 
 #include "model/text.h"

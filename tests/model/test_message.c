@@ -1,3 +1,4 @@
+/* Messages: fields by name, copies, merges, damage. */
 #include "caffe.pb-c.h"
 #include "model/message.h"
 

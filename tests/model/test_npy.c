@@ -1,3 +1,4 @@
+/* NumPy arrays in files. */
 #include "model/npy.h"
 
 #include "base/alloc.h"

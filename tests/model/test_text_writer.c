@@ -1,3 +1,4 @@
+/* Messages as text, as protobuf prints them. */
 #include "caffe.pb-c.h"
 #include "model/text.h"
 

@@ -1,3 +1,4 @@
+/* Nets and solvers of old formats become those of today. */
 #include "model/upgrade.h"
 
 #include <stdlib.h>

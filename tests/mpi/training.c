@@ -1,3 +1,4 @@
+/* training.c - nets, data and solvers of trainings with several workers. */
 #include "training.h"
 
 #include <stdlib.h>

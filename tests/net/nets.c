@@ -1,3 +1,4 @@
+/* nets.c - reads and makes the nets. */
 #include "nets.h"
 
 #include "model/load.h"

@@ -1,3 +1,4 @@
+/* How layers are wired, and what is refused. */
 #include "nets.h"
 #include "net/net_state.h"
 

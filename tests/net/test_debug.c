@@ -1,3 +1,4 @@
+/* The lines of debug_info. */
 #include "nets.h"
 #include "base/log.h"
 #include "net/net_state.h"

@@ -1,3 +1,4 @@
+/* Which layers belong to a phase, level and stages. */
 #include "nets.h"
 
 static const char rules[] =

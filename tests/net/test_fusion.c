@@ -1,3 +1,4 @@
+/* Which layers one kernel computes together. */
 #include "nets.h"
 #include "net/net_state.h"
 

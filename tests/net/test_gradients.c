@@ -1,3 +1,4 @@
+/* Which layers run backward, and by which factor. */
 #include "nets.h"
 #include "net/net_state.h"
 

@@ -1,3 +1,4 @@
+/* Creating a net, and what is asked of it by name. */
 #include "nets.h"
 
 TEST(blobs_and_layers_are_found_by_name_or_not_at_all)

@@ -1,3 +1,4 @@
+/* Parameters: order, multipliers, sharing. */
 #include "nets.h"
 
 /* Two products of the same input: settings of both, and `param` entries of each. */

@@ -1,3 +1,4 @@
+/* Forward and backward: known values, ranges, hooks. */
 #include "nets.h"
 #include "net/net_state.h"
 

@@ -1,3 +1,4 @@
+/* Where a Split is inserted, and how it is named. */
 #include "nets.h"
 #include "net/net_state.h"
 

@@ -1,3 +1,4 @@
+/* Weights from and to models, and shared between nets. */
 #include "nets.h"
 
 #include "model/load.h"

@@ -1,3 +1,4 @@
+/* plans.c - makes the plan. */
 #include "plans.h"
 
 #include "model/load.h"

@@ -1,3 +1,4 @@
+/* Event files, read back byte by byte. */
 #include <glob.h>
 
 #include "base/alloc.h"

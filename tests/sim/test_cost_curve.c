@@ -1,3 +1,4 @@
+/* Prices from a curve agree with those of whole simulations. */
 #include "sim/cost_curve.h"
 #include "test.h"
 

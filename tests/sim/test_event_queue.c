@@ -1,3 +1,4 @@
+/* The order of events. */
 #include "sim/event_queue.h"
 
 #include "test.h"

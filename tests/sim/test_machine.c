@@ -1,3 +1,4 @@
+/* Machine files, right and wrong. */
 #include "base/text/json.h"
 #include "sim/machine.h"
 #include "test.h"

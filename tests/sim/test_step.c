@@ -1,3 +1,4 @@
+/* Seconds of a training step, in cases that can be counted by hand. */
 #include "sim/step.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* fixture.c - writes data, net and solver. */
 #include "fixture.h"
 
 #include <glob.h>

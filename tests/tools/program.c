@@ -1,3 +1,4 @@
+/* program.c - starts the program with its output in memory. */
 #include "program.h"
 
 #include <stdarg.h>

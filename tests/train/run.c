@@ -1,3 +1,4 @@
+/* run.c - runs a training as threads and keeps what it gives. */
 #include "run.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Average precision of detections, by hand. */
 #include "train/average_precision.h"
 
 #include "test.h"

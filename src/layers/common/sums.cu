@@ -1,3 +1,4 @@
+/* sums.cu - sums over rows, columns and scalars, for the layers that sums.h names. */
 #include "layers/common/sums.h"
 
 #include "device/cuda/kernel/each.h"

@@ -1,3 +1,4 @@
+/* writer_hdf5.c - HDF5Output: appends the rows of each pass to two datasets of a file. */
 #include "base/alloc.h"
 #include "layers/common/hdf5_writer.h"
 #include "model/hdf5_io.h"

@@ -1,3 +1,4 @@
+/* gather.c - forward and backward of layers that move blocks within an item. */
 #include "layers/shape/gather.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* join.cu - copies between parts and the whole, many parts in one launch. */
 #include "layers/shape/join.h"
 
 #include "device/cuda/kernel/map.h"

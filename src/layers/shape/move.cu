@@ -1,3 +1,5 @@
+/* move.cu - one thread per element of the output, which finds where its value comes
+ * from. */
 #include "layers/shape/move.h"
 
 #include "device/cuda/kernel/each.h"

@@ -1,3 +1,4 @@
+/* view.c - a top that shares the memory of its bottom. */
 #include "layers/shape/view.h"
 
 void fire_view_share(fire_layer_t *l)

@@ -1,3 +1,4 @@
+/* Which samples of the global batch a lane has, at any moment. */
 #include "base/random/moment.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* The mt19937 stream and what Caffe draws from it: known numbers. */
 #include "base/random/mt.h"
 
 #include <string.h>

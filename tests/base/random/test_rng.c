@@ -1,3 +1,4 @@
+/* Random numbers as a function: known values, spread, independence of keys. */
 #include "base/random/rng.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* Files that lines are appended to. */
 #include "base/alloc.h"
 #include "base/text/append.h"
 #include "base/file.h"

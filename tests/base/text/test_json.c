@@ -1,3 +1,4 @@
+/* JSON, read and written. Tests src/base/text/json_writer.c too. */
 #include "base/text/json.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Command-line options: forms, ranges, messages. */
 #include "base/text/options.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Growing strings, numbers, names like others. */
 #include "base/text/text.h"
 
 #include <float.h>

@@ -1,3 +1,4 @@
+/* Additions of the executor, in canonical order. */
 #include "comm/exec/reduce.h"
 
 #include "ranks.h"

@@ -1,3 +1,4 @@
+/* What the wires between ranks are like. */
 #include "comm/measure/probe.h"
 
 #include "ranks.h"

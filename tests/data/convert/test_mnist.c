@@ -1,3 +1,4 @@
+/* MNIST's files become a database. */
 #include "rig.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* Tables of windows, read, and of scores, written. */
 #include "data/picture/detections.h"
 
 #include "base/alloc.h"

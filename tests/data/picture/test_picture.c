@@ -1,3 +1,4 @@
+/* Pictures as classify.py and detect.py load, resize and crop them. */
 #include "data/picture/picture.h"
 
 #include "base/file.h"

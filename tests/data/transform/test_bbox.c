@@ -1,3 +1,4 @@
+/* Areas, overlaps and projections of boxes. */
 #include "data/transform/bbox.h"
 #include "test.h"
 

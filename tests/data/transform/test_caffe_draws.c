@@ -1,3 +1,4 @@
+/* Numbers of Caffe's stream, by index. */
 #include "data/transform/caffe_draws.h"
 
 #include "test.h"

@@ -1,3 +1,4 @@
+/* Mean, scale, crop and mirror. */
 #include "data/transform/transform.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* im2col and its reverse on small planes. */
 #include "layers/conv/window.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* Data: records in order, shuffled, over lanes and workers, damaged. */
 #include "rig.h"
 
 #include "data/source/source.h"

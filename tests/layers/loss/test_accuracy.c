@@ -1,3 +1,4 @@
+/* Accuracy: ties, top k, classes, ignored labels. */
 #include "layers/bench.h"
 
 #define ACCURACY(param) "type: \"Accuracy\" accuracy_param { " param " }"

@@ -1,3 +1,4 @@
+/* SoftmaxWithLoss: how it divides, what it ignores, what it refuses. */
 #include <float.h>
 
 #include "layers/bench.h"

@@ -1,3 +1,4 @@
+/* Dropout: masks as a function of seed, step and sample. */
 #include "layers/bench.h"
 #include "net/net_state.h"
 

@@ -1,3 +1,4 @@
+/* firecaffe bench allreduce: its table and its file. */
 #include "program.h"
 
 #define BENCH "firecaffe bench allreduce --workers 2 --repeats 1 "

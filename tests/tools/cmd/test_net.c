@@ -1,3 +1,4 @@
+/* firecaffe net: layers, shapes, kernels, coverage. */
 #include "fixture.h"
 
 TEST(lenet_has_its_known_number_of_parameters)

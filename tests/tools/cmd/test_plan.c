@@ -1,3 +1,4 @@
+/* firecaffe plan: predictions, and those of the paper. */
 #include <stdlib.h>
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* firecaffe run: arrays in, arrays out. */
 #include <math.h>
 #include <stdlib.h>
 #include "fixture.h"

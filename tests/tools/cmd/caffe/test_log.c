@@ -1,3 +1,4 @@
+/* firecaffe log: tables of console logs. */
 #include "program.h"
 
 static const char text[] =

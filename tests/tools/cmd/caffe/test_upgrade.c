@@ -1,3 +1,4 @@
+/* firecaffe upgrade: old files in the present format. */
 #include "fixture.h"
 
 static const char old_net[] =
