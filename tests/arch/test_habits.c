@@ -118,6 +118,7 @@ TEST(files_of_more_than_30_lines_say_what_they_are)
 {
     tree_lines("src", "c h cu cuh", check_head);
     tree_lines("include", "h", check_head);
+    tree_lines("tools", "c h", check_head);
     tree_lines("tests", "c h", check_head);
     TREE_DONE();
 }
