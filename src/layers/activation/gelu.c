@@ -1,5 +1,6 @@
-/* gelu.c - y = x Phi(x), where Phi is the distribution function of the normal distribution
- * (Hendrycks, Gimpel 2016); the exact form, without an approximation by tanh */
+/* gelu.c - y = x Phi(x), where Phi is the distribution function of the normal
+ * distribution (Hendrycks, Gimpel 2016); the exact form, without an approximation by
+ * tanh */
 #include <math.h>
 
 #include "layers/neuron/neuron.h"
