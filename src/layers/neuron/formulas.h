@@ -8,7 +8,7 @@
 
 #include "layers/neuron/neuron.h"
 
-/* ---- relu ---- */
+/* ---- relu: y = max(x, 0) + slope min(x, 0) ---- */
 
 typedef struct fire_relu {
     float       slope;
@@ -27,7 +27,7 @@ FIRE_EVERYWHERE float fire_relu_dx(const void *state, float x, float y, float dy
            ((float)(x > 0) + ((const fire_relu_t *)state)->slope * (float)(x <= 0));
 }
 
-/* ---- relu6 ---- */
+/* ---- relu6: y = min(max(x, 0), 6) ---- */
 
 FIRE_EVERYWHERE float fire_relu6_y(const void *state, float x)
 {
@@ -42,7 +42,7 @@ FIRE_EVERYWHERE float fire_relu6_dx(const void *state, float x, float y, float d
     return dy * (float)(y > 0.0f && y < 6.0f);
 }
 
-/* ---- elu ---- */
+/* ---- elu: y = x for x > 0, alpha (exp(x) - 1) otherwise ---- */
 
 typedef struct fire_elu {
     float       alpha;
@@ -63,7 +63,7 @@ FIRE_EVERYWHERE float fire_elu_dx(const void *state, float x, float y, float dy)
     return dy * ((float)(x > 0) + (alpha + y) * (float)(x <= 0));
 }
 
-/* ---- sigmoid ---- */
+/* ---- sigmoid: y = 1 / (1 + exp(-x)), dy/dx = y (1 - y) ---- */
 
 FIRE_EVERYWHERE float fire_sigmoid_y(const void *state, float x)
 {
@@ -77,7 +77,7 @@ FIRE_EVERYWHERE float fire_sigmoid_dx(const void *state, float x, float y, float
     return (float)(dy * y * (1.0 - y));
 }
 
-/* ---- swish ---- */
+/* ---- swish: y = x sigmoid(beta x) ---- */
 
 typedef struct fire_swish {
     float       beta;
@@ -96,7 +96,7 @@ FIRE_EVERYWHERE float fire_swish_dx(const void *state, float x, float y, float d
     return (float)(dy * (beta * y + fire_sigmoid_y(NULL, x * beta) * (1.0 - beta * y)));
 }
 
-/* ---- tanh ---- */
+/* ---- tanh: dy/dx = 1 - y^2 ---- */
 
 FIRE_EVERYWHERE float fire_tanh_y(const void *state, float x)
 {
@@ -110,7 +110,7 @@ FIRE_EVERYWHERE float fire_tanh_dx(const void *state, float x, float y, float dy
     return dy * (1 - y * y);
 }
 
-/* ---- bnll ---- */
+/* ---- bnll: y = log(1 + exp(x)), dy/dx = sigmoid(x) ---- */
 
 FIRE_EVERYWHERE float fire_bnll_y(const void *state, float x)
 {
@@ -126,7 +126,7 @@ FIRE_EVERYWHERE float fire_bnll_dx(const void *state, float x, float y, float dy
     return (float)(dy * e / (e + 1.0));
 }
 
-/* ---- absval ---- */
+/* ---- absval: y = |x|, dy/dx = sign(x) ---- */
 
 FIRE_EVERYWHERE float fire_absval_y(const void *state, float x)
 {
@@ -140,7 +140,7 @@ FIRE_EVERYWHERE float fire_absval_dx(const void *state, float x, float y, float 
     return fire_sign(x) * dy;
 }
 
-/* ---- power ---- */
+/* ---- power: y = (scale x + shift)^power ---- */
 
 typedef struct fire_power {
     float       power, scale, shift;
@@ -175,10 +175,10 @@ FIRE_EVERYWHERE float fire_power_dx(const void *state, float x, float y, float d
     return slope == 0.0f ? 0.0f : dy * slope; /* +0, where dy * slope may be -0 */
 }
 
-/* ---- exp ---- */
+/* ---- exp: y = outer exp(inner x), dy/dx = inner y ---- */
 
 typedef struct fire_exp {
-    float inner, outer; /* y = outer exp(inner x) */
+    float inner, outer; /* inner = scale ln(base), outer = base^shift */
 } fire_exp_t;
 
 FIRE_EVERYWHERE float fire_exp_y(const void *state, float x)
@@ -194,7 +194,7 @@ FIRE_EVERYWHERE float fire_exp_dx(const void *state, float x, float y, float dy)
     return y * dy * ((const fire_exp_t *)state)->inner;
 }
 
-/* ---- log ---- */
+/* ---- log: y = outer log(scale x + shift) ---- */
 
 typedef struct fire_log {
     float       scale, shift;
@@ -218,7 +218,7 @@ FIRE_EVERYWHERE float fire_log_dx(const void *state, float x, float y, float dy)
     return dy * (1.0f / (x * s->scale + s->shift) * s->slope);
 }
 
-/* ---- clip ---- */
+/* ---- clip: y = min(max(x, min), max) ---- */
 
 typedef struct fire_clip {
     float       min, max;
@@ -240,7 +240,7 @@ FIRE_EVERYWHERE float fire_clip_dx(const void *state, float x, float y, float dy
     return dy * (float)(x >= s->min && x <= s->max);
 }
 
-/* ---- threshold ---- */
+/* ---- threshold: y = 1 for x > threshold, else 0; no gradient ---- */
 
 typedef struct fire_threshold {
     float threshold;
