@@ -19,7 +19,6 @@ static void *allocate(void *failed, size_t size)
     return ptr;
 }
 
-/* The counterpart of allocate(). */
 static void release(void *failed, void *ptr)
 {
     (void)failed;
@@ -72,7 +71,6 @@ const fire_field_t *fire_field_find(const ProtobufCMessageDescriptor *desc,
     return protobuf_c_message_descriptor_get_field_by_name(desc, name);
 }
 
-/* Protobuf-c stores bool and enum as int. */
 size_t fire_field_size(const fire_field_t *field)
 {
     switch (field->type) {
@@ -329,7 +327,6 @@ static fire_status_t merge_unknown(const ProtobufCMessage *from, ProtobufCMessag
     return FIRE_OK;
 }
 
-/* Unknown fields are copied as well. */
 fire_status_t fire_message_merge(const void *from, void *into)
 {
     const ProtobufCMessageDescriptor *desc = FIRE_MESSAGE(from)->descriptor;
@@ -353,57 +350,53 @@ fire_status_t fire_message_copy(const void *msg, ProtobufCMessage **copy_p)
     return st;
 }
 
-/* A field by name; an error is a mistake in our code or in a table of upgrades. */
-static fire_status_t find_or_fail(const void *msg, const char *name,
-                                  const fire_field_t **field_p)
-{
-    const ProtobufCMessageDescriptor *desc = FIRE_MESSAGE(msg)->descriptor;
+/* ---- comparing ---- */
 
-    *field_p = fire_field_find(desc, name);
-    if (*field_p == NULL)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "message \"%s\" has no field \"%s\"",
-                         desc->short_name, name);
-    return FIRE_OK;
+static bool equal_bytes(const ProtobufCBinaryData *a, const ProtobufCBinaryData *b)
+{
+    return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
 }
 
-fire_status_t fire_message_add_message(void *msg, const char *field_name, void *sub_p)
+/* Numbers are equal if their bits are (so 0 and -0 differ); any NaN equals any
+ * other. */
+static bool equal_value(const fire_field_t *field, const void *a, const void *b)
 {
-    const fire_field_t *field;
-    ProtobufCMessage   *sub;
-    void               *slot;
-    int64_t             cap;
-    fire_status_t       st;
+    switch (field->type) {
+    case PROTOBUF_C_TYPE_FLOAT: {
+        float x = *(const float *)a, y = *(const float *)b;
 
-    FIRE_TRY(find_or_fail(msg, field_name, &field));
-    if (!is_repeated(field) && fire_message_has(msg, field)) {
-        memcpy(sub_p, member(msg, field), sizeof(void *));
-        return FIRE_OK;
+        return x == y ? memcmp(a, b, 4) == 0 : x != x && y != y;
     }
-    FIRE_TRY(fire_message_create(field->descriptor, &sub));
-    cap = (int64_t)fire_message_count(msg, field);
-    st  = fire_message_slot(msg, field, &cap, &slot);
-    if (st < 0) {
-        fire_message_free(sub);
-        return st;
+    case PROTOBUF_C_TYPE_DOUBLE: {
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return x == y ? memcmp(a, b, 8) == 0 : x != x && y != y;
     }
-    memcpy(slot, &sub, sizeof(sub));
-    memcpy(sub_p, &sub, sizeof(sub));
-    return FIRE_OK;
+    case PROTOBUF_C_TYPE_STRING:
+        return strcmp(*(char *const *)a, *(char *const *)b) == 0;
+    case PROTOBUF_C_TYPE_BYTES:
+        return equal_bytes(a, b);
+    case PROTOBUF_C_TYPE_MESSAGE:
+        return fire_message_equal(*(void *const *)a, *(void *const *)b);
+    default:
+        return memcmp(a, b, fire_field_size(field)) == 0;
+    }
 }
 
-fire_status_t fire_message_add_string(void *msg, const char *field_name,
-                                      const char *text)
+bool fire_message_equal(const void *a, const void *b)
 {
-    const fire_field_t *field;
+    const ProtobufCMessageDescriptor *desc = FIRE_MESSAGE(a)->descriptor;
 
-    FIRE_TRY(find_or_fail(msg, field_name, &field));
-    return fire_message_put(msg, field, &text);
-}
+    if (desc != FIRE_MESSAGE(b)->descriptor) return false;
+    for (unsigned f = 0; f < desc->n_fields; f++) {
+        const fire_field_t *field = &desc->fields[f];
+        size_t              n     = fire_message_count(a, field);
 
-void fire_message_clear_field(void *msg, const char *field_name)
-{
-    const fire_field_t *field =
-        fire_field_find(FIRE_MESSAGE(msg)->descriptor, field_name);
-
-    if (field != NULL) fire_message_clear(msg, field);
+        if (n != fire_message_count(b, field)) return false;
+        for (size_t i = 0; i < n; i++)
+            if (!equal_value(field, fire_message_at(a, field, i),
+                             fire_message_at(b, field, i)))
+                return false;
+    }
+    return true;
 }
