@@ -31,6 +31,7 @@ static fire_status_t cpu_fill(float *dst, float value, int64_t n)
     return FIRE_OK;
 }
 
+/* restrict: dst and left do not overlap, so that the loop is vectorised. */
 static fire_status_t cpu_add_left(float *restrict dst, const float *restrict left,
                                   int64_t n)
 {

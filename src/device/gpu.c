@@ -2,6 +2,7 @@
 #include "device/gpu.h"
 
 #ifndef FIRE_HAVE_CUDA
+/* What every call that needs a GPU answers. */
 static fire_status_t missing(void)
 {
     return FIRE_FAIL(FIRE_ERR_DEVICE,

@@ -40,6 +40,7 @@ static void append_word(char *path, size_t size, const char *word)
     path[at] = '\0';
 }
 
+/* The path of the file; words of any characters give valid names. */
 static void find_path(fire_tune_t *t, const char *gpu, const char *library)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -54,6 +55,7 @@ static void find_path(fire_tune_t *t, const char *gpu, const char *library)
     append_word(t->path, sizeof(t->path), library);
 }
 
+/* Linear: there are some hundred entries. */
 static entry_t *find(const fire_tune_t *t, const char *key)
 {
     for (int64_t i = 0; i < t->n; i++)
@@ -70,6 +72,7 @@ static fire_status_t add(fire_tune_t *t, const entry_t *e)
     return FIRE_OK;
 }
 
+/* Add all entries of a file's text. */
 static fire_status_t parse(fire_tune_t *t, const char *text, size_t size)
 {
     if (strlen(text) != size || strncmp(text, HEADER, strlen(HEADER)) != 0)
@@ -136,6 +139,7 @@ bool fire_tune_find(const fire_tune_t *t, const char *key, int *choice_p)
     return e != NULL;
 }
 
+/* Write all entries; the file is replaced atomically. */
 static fire_status_t write_file(const fire_tune_t *t)
 {
     fire_str_t    s = {0};

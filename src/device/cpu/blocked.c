@@ -52,6 +52,7 @@ static void block_from_plain(const fire_blocked_t *b, int64_t k, const float *sr
                                       : 0.0f);
 }
 
+/* Threads share the blocks of all images. */
 static fire_status_t to_plain(const fire_opaque_t *self, const void *src, float *dst)
 {
     const fire_blocked_t *b = (const fire_blocked_t *)self;
@@ -77,6 +78,7 @@ static fire_status_t from_plain(const fire_opaque_t *self, const float *src, voi
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static fire_blocked_t *known;
 
+/* Equal formats; `blocks` and bytes follow from these members. */
 static bool same(const fire_blocked_t *a, const fire_blocked_t *b)
 {
     return a->dtype == b->dtype && a->block == b->block && a->num == b->num &&

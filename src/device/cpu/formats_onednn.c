@@ -18,6 +18,7 @@ typedef struct foreign {
     struct foreign     *next;
 } foreign_t;
 
+/* The tag of a dense array in the order of its axes. */
 static dnnl_format_tag_t plain_tag(int ndim)
 {
     static const dnnl_format_tag_t tag[] = {dnnl_a,    dnnl_ab,    dnnl_abc,
@@ -41,6 +42,7 @@ static dnnl_format_tag_t blocked_tag(int ndim, int64_t block)
     }
 }
 
+/* *is_p: is md the layout of this tag? */
 static fire_status_t is_tag(const fire_onednn_array_t *a, dnnl_format_tag_t tag,
                             fire_onednn_md_ref_t md, bool *is_p)
 {
@@ -52,6 +54,7 @@ static fire_status_t is_tag(const fire_onednn_array_t *a, dnnl_format_tag_t tag,
     return FIRE_OK;
 }
 
+/* Run a reorder primitive: dst = src in another layout, or dst += src. */
 static fire_status_t run_reorder(dnnl_primitive_t reorder, fire_onednn_md_ref_t from,
                                  const void *src, fire_onednn_md_ref_t to, void *dst)
 {
@@ -145,6 +148,7 @@ static fire_status_t make_reorder(fire_onednn_md_ref_t from, fire_onednn_md_ref_
     return st;
 }
 
+/* A reorder with a `sum` post-op: dst += converted src. */
 static fire_status_t make_adder(foreign_t *f)
 {
     dnnl_primitive_attr_t attr;
@@ -186,6 +190,7 @@ static fire_status_t clone_md(fire_onednn_md_ref_t md, dnnl_memory_desc_t *md_p)
 #endif
 }
 
+/* A new opaque format with its conversions; the two back to plain may be missing. */
 static fire_status_t make_foreign(const fire_onednn_array_t *a, fire_onednn_md_ref_t md,
                                   foreign_t **f_p)
 {

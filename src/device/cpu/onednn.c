@@ -100,6 +100,7 @@ static fire_status_t add_argument(fire_onednn_op_t *op, const_dnnl_primitive_des
     return FIRE_OK;
 }
 
+/* Note how much scratch memory the primitive needs. */
 static fire_status_t add_scratch(fire_onednn_op_t *op, const_dnnl_primitive_desc_t pd)
 {
     fire_onednn_md_ref_t md =

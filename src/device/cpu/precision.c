@@ -1,5 +1,6 @@
 #include "device/cpu/precision.h"
 
+/* Are products of bf16 done by hardware, which oneDNN uses? */
 static bool multiplies_bf16(void)
 {
 #if defined(FIRE_HAVE_ONEDNN) && defined(__x86_64__) && defined(__GNUC__)

@@ -128,7 +128,8 @@ static const fire_device_t gpu = {
 
 /* ---- queues ---- */
 
-static fire_status_t make_live(fire_stream_t *s)
+/* Allocate the step state, all zero, and the pinned fault record. */
+static fire_status_t make_step_state(fire_stream_t *s)
 {
     void *host;
 
@@ -171,13 +172,13 @@ fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
         st,
         FIRE_CUDA(cudaStreamCreateWithFlags(&s->upload_queue, cudaStreamNonBlocking)),
         err_queue);
-    FIRE_TRY_GOTO(st, make_live(s), err_live);
+    FIRE_TRY_GOTO(st, make_step_state(s), err_state);
     fire_device_add(&gpu);
     current   = s;
     *stream_p = s;
     return FIRE_OK;
 
-err_live:
+err_state:
     cudaFreeHost((void *)s->fault);
     fire_cuda_free(s->step_state.step);
     cudaStreamDestroy(s->upload_queue);
@@ -235,6 +236,7 @@ fire_status_t fire_gpu_sync(fire_stream_t *s)
     return fire_cuda_check_fault(s);
 }
 
+/* Make scratch memory m at least `bytes` large; its contents are lost if it grows. */
 static fire_status_t fit(fire_stream_t *s, fire_cuda_scratch_t *m, size_t bytes,
                          void **memory_p)
 {

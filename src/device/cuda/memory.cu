@@ -64,6 +64,7 @@ __global__ static void add_terms(const terms_t t, int clear, float *dst)
     }
 }
 
+/* Terms are cut into launches of FIRE_GPU_TERMS; only the first one clears. */
 fire_status_t fire_gpu_add_terms(fire_stream_t *s, float *dst, int64_t clear,
                                  const fire_gpu_term_t *term, int n)
 {

@@ -1,6 +1,7 @@
 /* conv.c - parameters and shapes of Convolution and Deconvolution. */
 #include "layers/conv/conv.h"
 
+/* channels: of bottom 0 */
 static fire_status_t check_param(const fire_layer_t *l, int64_t channels, int64_t group)
 {
     const Caffe__ConvolutionParameter *p = l->param->convolution_param;
@@ -20,6 +21,7 @@ static fire_status_t check_param(const fire_layer_t *l, int64_t channels, int64_
     return FIRE_OK;
 }
 
+/* Blob 0, the weights, and blob 1, the bias. */
 static fire_status_t add_parameters(fire_layer_t *l)
 {
     const Caffe__ConvolutionParameter *p = l->param->convolution_param;
@@ -55,6 +57,7 @@ fire_status_t fire_conv_setup(fire_layer_t *l, bool reverse, bool depthwise)
     return FIRE_OK;
 }
 
+/* Spatial sizes of the image or the map. */
 static void set_dims(fire_conv_side_t *side, int axes, const int64_t *dim)
 {
     side->plane = 1;
@@ -90,6 +93,7 @@ static fire_status_t image_size(const fire_window_t *w, const int64_t *places,
     return FIRE_OK;
 }
 
+/* The shape may change between passes, except for what the weights depend on. */
 static fire_status_t check_bottoms(const fire_layer_t *l, int64_t channels)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);

@@ -55,12 +55,14 @@ static fire_status_t conv_cuda_prepare(fire_layer_t *l)
     return fire_gpu_memory_fit(&s->columns, (size_t)s->images * one);
 }
 
+/* The geometry of im2col for some images. */
 static fire_gpu_im2col_t geometry(const fire_conv_t *c, int64_t images)
 {
     return fire_gpu_im2col_shape(&c->window, images, c->image.channels, c->image.dim,
                                  c->map.dim);
 }
 
+/* *columns_p = im2col(image), or image itself for a 1x1 kernel. */
 static fire_status_t columns_of(fire_layer_t *l, int64_t images, const float *image,
                                 const float **columns_p)
 {
@@ -174,6 +176,7 @@ static fire_status_t to_weights(fire_layer_t *l, int64_t images, const float *im
     return FIRE_OK;
 }
 
+/* The top as (images, channels, places), for its bias. */
 static fire_gpu_view_t top_view(const fire_conv_t *c)
 {
     const fire_conv_side_t *top = fire_conv_top(c);

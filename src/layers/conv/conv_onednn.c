@@ -54,6 +54,7 @@ static unsigned conv_onednn_backward_reads(const fire_layer_t *l)
     return fire_conv_relu_backward_reads(l);
 }
 
+/* Make an operation on its first use. */
 static fire_status_t make_op(const fire_layer_t *l, fire_onednn_pass_t pass,
                              fire_onednn_op_t *op)
 {
@@ -93,6 +94,8 @@ static fire_blob_t *map_of(const fire_layer_t *l, int k)
     return FIRE_STATE(l, fire_conv_t)->reverse ? l->bottom[k] : l->top[k];
 }
 
+/* map = weights * image + bias, then ReLU: forward of Convolution, backward of
+ * Deconvolution. part: data or diff */
 static fire_status_t to_map(fire_layer_t *l, int k, fire_part_t part)
 {
     fire_onednn_op_t *op = &((conv_onednn_t *)l->kernel_state)->to_map;
@@ -110,6 +113,7 @@ static fire_status_t to_map(fire_layer_t *l, int k, fire_part_t part)
     return fire_onednn_op_run(op, arg, l->ctx->pool);
 }
 
+/* The transpose: backward of Convolution, forward of Deconvolution. */
 static fire_status_t to_image(fire_layer_t *l, int k, fire_part_t part)
 {
     fire_onednn_op_t *op = &((conv_onednn_t *)l->kernel_state)->to_image;
@@ -139,6 +143,7 @@ static fire_status_t add_image_bias(fire_layer_t *l, int k)
     return FIRE_OK;
 }
 
+/* The gradient of that bias: sums over the planes of dy. */
 static fire_status_t sum_image_bias(fire_layer_t *l, int k)
 {
     const fire_conv_t *c = FIRE_STATE(l, fire_conv_t);
@@ -240,6 +245,7 @@ static fire_status_t run_gradient(fire_layer_t *l, int k, void *dweights)
     return add_gradient(l, s, dweights);
 }
 
+/* Gradients of weights and bias, through scratch memory in oneDNN's format. */
 static fire_status_t backward_weights(fire_layer_t *l, int k)
 {
     conv_onednn_t *s = l->kernel_state;

@@ -10,6 +10,7 @@ typedef struct conv_ref {
     fire_scratch_t columns, ones;
 } conv_ref_t;
 
+/* Memory for the columns of one image. */
 static fire_status_t fit_columns(const fire_conv_t *c, fire_scratch_t *columns)
 {
     int64_t n;
@@ -156,6 +157,7 @@ static fire_status_t conv_ref_forward(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Image after image, as Caffe does. */
 static fire_status_t backward_bias(fire_layer_t *l, const float *dy)
 {
     const fire_conv_t      *c   = FIRE_STATE(l, fire_conv_t);

@@ -26,6 +26,7 @@ static bool onednn_wins(const int64_t *out)
 #endif
 }
 
+/* Is it faster than the other kernels at this size? */
 static bool takes(const fire_layer_t *l, const fire_conv_t *c)
 {
     const int64_t *k = c->window.kernel;
@@ -117,6 +118,7 @@ static fire_winograd_t describe(const fire_layer_t *l)
     return w;
 }
 
+/* The blocked format of a blob, in the net's precision. */
 static fire_status_t blocked(const fire_layer_t *l, const fire_blob_t *b,
                              fire_format_t *f_p)
 {

@@ -52,6 +52,7 @@ static fire_status_t im2col_reshape(fire_layer_t *l)
     return fire_blob_reshape(l->top[0], x->ndim, dim);
 }
 
+/* The geometry, for kernels on the GPU. */
 static fire_gpu_im2col_t gpu_view(const im2col_t *s)
 {
     return fire_gpu_im2col_shape(&s->window, s->images, s->channels, s->in, s->out);

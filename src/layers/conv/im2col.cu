@@ -127,6 +127,7 @@ __global__ static void col2im_flat(unsigned n, const flat_t c, const float *colu
     }
 }
 
+/* Sizes of two axes in 32 bits. */
 static flat_t flat_of(const fire_gpu_im2col_t *c)
 {
     flat_t f;
@@ -146,6 +147,7 @@ static flat_t flat_of(const fire_gpu_im2col_t *c)
     return f;
 }
 
+/* columns, image: elements of both arrays */
 static bool is_flat(const fire_gpu_im2col_t *c, int64_t columns, int64_t image)
 {
     return c->window.axes == 2 && columns <= INT32_MAX && image <= INT32_MAX;

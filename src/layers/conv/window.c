@@ -13,6 +13,7 @@ typedef struct setting {
     int64_t         otherwise, least;
 } setting_t;
 
+/* Read one property into value[axes], with the checks of Caffe and of its range. */
 static fire_status_t read_setting(const setting_t *s, int axes, int64_t *value)
 {
     if (s->has_hw) {
@@ -157,6 +158,7 @@ static void begin_tap(fire_window_rows_t *r)
     if (r->tap_first > r->tap_end) r->tap_first = r->tap_end;
 }
 
+/* Set first, end and from of the current row: nothing where the row is all padding. */
 static void find_row(fire_window_rows_t *r)
 {
     const fire_window_t *w    = r->w;
@@ -194,6 +196,7 @@ bool fire_window_next_row(fire_window_rows_t *r)
     return true;
 }
 
+/* One row of columns: n places, of which first ... end - 1 read the image. */
 static void gather_row(const fire_window_rows_t *r, int64_t n, int64_t stride,
                        const float *image, float *columns)
 {

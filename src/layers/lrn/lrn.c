@@ -100,6 +100,7 @@ static void across_scale(const lrn_t *s, int64_t channels, int64_t plane,
     }
 }
 
+/* The n x n window as average pooling of stride 1, whose padding counts. */
 static fire_pool_windows_t within_window(const fire_layer_t *l)
 {
     const lrn_t *s = FIRE_STATE(l, lrn_t);
@@ -112,6 +113,7 @@ static fire_pool_windows_t within_window(const fire_layer_t *l)
                                  .out    = {h, w}};
 }
 
+/* The scale of one image: 1 + alpha * average of squares. */
 static void within_scale(const fire_layer_t *l, const float *x, float *scale)
 {
     const lrn_t        *s = FIRE_STATE(l, lrn_t);

@@ -50,6 +50,7 @@ void fire_affine_shift(const fire_affine_t *a, const float *x, const float *b, f
             y[i] = x[i] + b[k % a->dim];
 }
 
+/* Sums the inner axis by gemv for each outer index, in order, as Caffe does. */
 void fire_affine_shift_back(const fire_affine_t *a, const float *ones, const float *dy,
                             bool add, float *db)
 {

@@ -49,6 +49,7 @@ static void norm_cuda_release(fire_layer_t *l)
     l->kernel_state = NULL;
 }
 
+/* Does anything need a gradient? */
 static bool needs_backward(const fire_layer_t *l, const fire_norm_group_t *g)
 {
     return l->propagate_down[0] || g->gain_gradient || g->shift_gradient ||
@@ -226,6 +227,8 @@ static fire_status_t norm_cuda_backward(fire_layer_t *l)
 
 /* ---- BatchNorm ---- */
 
+/* Addresses of the running statistics; where several lanes contribute to one update,
+ * their sums are collected in the diffs. */
 static fire_status_t statistics(fire_layer_t *l, bool write, fire_gpu_statistics_t *st)
 {
     fire_part_t   part   = write && l->moment->defer_stats ? FIRE_DIFF : FIRE_DATA;
@@ -239,6 +242,7 @@ static fire_status_t statistics(fire_layer_t *l, bool write, fire_gpu_statistics
     return FIRE_OK;
 }
 
+/* mean and inverse of this pass: from the batch, or from the running statistics. */
 static fire_status_t measure(fire_layer_t *l, const fire_gpu_norm_t *n, const void *x)
 {
     const fire_batch_norm_t *p = FIRE_STATE(l, fire_batch_norm_t);

@@ -14,6 +14,7 @@ static bool is_a(const fire_layer_t *l, const char *type)
     return strcmp(l->ops->type, type) == 0;
 }
 
+/* Take gain and shift from a Scale. */
 static void use_scale(const fire_layer_t *l, fire_norm_group_t *g)
 {
     int bias = FIRE_STATE(l, fire_scale_t)->bias;
@@ -27,6 +28,7 @@ static void use_scale(const fire_layer_t *l, fire_norm_group_t *g)
     g->shift_gradient = l->param_gradient[bias];
 }
 
+/* Take them from the BatchNorm itself, if it has scale_bias. */
 static void use_norm(const fire_layer_t *l, fire_norm_group_t *g)
 {
     g->per_channel = true;
@@ -86,6 +88,7 @@ bool fire_batch_norm_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *nex
     return scale.per_channel && !FIRE_STATE(l, fire_batch_norm_t)->scale_bias;
 }
 
+/* An Eltwise that adds two different blobs without coefficients. */
 static bool is_plain_sum(const fire_layer_t *l)
 {
     const fire_eltwise_t *e = FIRE_STATE(l, fire_eltwise_t);
@@ -95,6 +98,8 @@ static bool is_plain_sum(const fire_layer_t *l)
            e->op == FIRE_ELTWISE(SUM) && (c == NULL || (c[0] == 1 && c[1] == 1));
 }
 
+/* A join: the sum at the end of a residual branch, then a Split of its result in
+ * two. */
 bool fire_norm_cuda_absorbs_join(const fire_layer_t *l, const fire_layer_t *next)
 {
     fire_norm_group_t g = fire_norm_group(l);
@@ -104,6 +109,7 @@ bool fire_norm_cuda_absorbs_join(const fire_layer_t *l, const fire_layer_t *next
     return g.relu == NULL && is_a(next, "Eltwise") && is_plain_sum(next);
 }
 
+/* Compute the BatchNorm at the end of the other branch together with the sum. */
 bool fire_norm_cuda_borrows(const fire_layer_t *l, const fire_layer_t *from)
 {
     fire_norm_group_t g = fire_norm_group(l), f = fire_norm_group(from);

@@ -8,6 +8,7 @@
 
 typedef fire_pooling_t pooling_t;
 
+/* kernel_size, or kernel_h and kernel_w; global_pooling has neither. */
 static fire_status_t read_kernel(const Caffe__PoolingParameter *p,
                                  fire_pool_windows_t           *s)
 {
@@ -31,6 +32,7 @@ static fire_status_t read_kernel(const Caffe__PoolingParameter *p,
     return FIRE_OK;
 }
 
+/* Padding and stride. */
 static fire_status_t read_steps(const Caffe__PoolingParameter *p,
                                 fire_pool_windows_t           *s)
 {
@@ -155,6 +157,7 @@ static void draw_numbers(const fire_layer_t *l, float *u)
     }
 }
 
+/* The second top of MAX: indices as float, as in Caffe. */
 static fire_status_t write_mask(fire_layer_t *l, const int32_t *index)
 {
     int64_t n = fire_blob_count(l->top[0]);

@@ -29,6 +29,7 @@ static fire_status_t spp_setup(fire_layer_t *l)
     return FIRE_OK;
 }
 
+/* Windows of level `level`: bins of equal size, padded evenly on both sides. */
 static fire_status_t shape_level(const fire_blob_t *x, int level,
                                  fire_pool_windows_t *p)
 {

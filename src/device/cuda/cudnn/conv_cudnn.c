@@ -44,6 +44,7 @@ typedef struct parts {
     cudnnBackendDescriptor_t x, w, y, conv;
 } parts_t;
 
+/* The convolution descriptor: strides, paddings, dilations; sums in float32. */
 static fire_status_t describe(fire_cudnn_graph_t *g, const fire_cudnn_conv_t *c,
                               parts_t *p)
 {
@@ -184,6 +185,7 @@ static fire_status_t add_epilogue(fire_cudnn_graph_t *g, const fire_cudnn_conv_t
                    : FIRE_OK;
 }
 
+/* Arguments of a plan, by unique id. */
 static fire_cudnn_args_t pack(const fire_cudnn_op_t        *op,
                               const fire_cudnn_conv_args_t *a)
 {
@@ -193,6 +195,7 @@ static fire_cudnn_args_t pack(const fire_cudnn_op_t        *op,
     return p;
 }
 
+/* Append "_NAMEaxbxc" to a key; returns its length. */
 static int add_sizes(char *text, size_t size, char name, int64_t axes, const int64_t *x)
 {
     int at = snprintf(text, size, "_%c", name);

@@ -39,6 +39,7 @@ fire_status_t fire_cudnn_graph_finish(fire_cudnn_graph_t *g, cudnnBackendDescrip
     return FIRE_CUDNN(g->calls->BackendFinalize(d));
 }
 
+/* Tensors without a uid get a unique one of their own, as cuDNN demands. */
 fire_status_t fire_cudnn_graph_tensor(fire_cudnn_graph_t        *g,
                                       const fire_cudnn_tensor_t *t,
                                       cudnnBackendDescriptor_t  *d_p)

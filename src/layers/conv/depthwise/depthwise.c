@@ -63,6 +63,7 @@ static taps_t make_taps(const fire_window_t *w, int sign, int64_t in, int64_t ou
     return t;
 }
 
+/* The geometry of one channel. */
 static plane_t make_plane(const fire_conv_t *c)
 {
     const fire_window_t *w  = &c->window;
@@ -167,6 +168,7 @@ FIRE_VECTOR static void dot_row(const taps_t *t, const float *restrict x,
     }
 }
 
+/* y = bias + all rows of taps on one channel. */
 static void forward_plane(const plane_t *p, const float *x, const float *w, float bias,
                           float *y)
 {

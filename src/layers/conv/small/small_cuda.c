@@ -7,6 +7,7 @@
 #include "layers/epilogue.h"
 #include "layers/conv/conv.h"
 
+/* Limits of size: beyond them library kernels are faster. */
 static bool is_small(const fire_conv_t *c)
 {
     enum { LONGEST = 32, CHANNELS = 4, COLUMNS = 4 << 20, IMAGES = 65535 };
