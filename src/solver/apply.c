@@ -1,5 +1,6 @@
-/* apply.c - clips gradients and applies them. A CPU updates a parameter when it is told
- * to; for a GPU updates are collected, so that one kernel updates many parameters. */
+/* apply.c - clips gradients and applies them. On a CPU each update() changes the
+ * weights; for a GPU updates are collected, so that one kernel serves many
+ * parameters. */
 #include <math.h>
 #include <string.h>
 

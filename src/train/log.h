@@ -1,4 +1,5 @@
-/* log.h - the run log of a training: tells src/runlog what a trainer is and does. */
+/* log.h - the run log of a training: describes a trainer and its events to
+ * src/runlog. */
 #ifndef FIRE_TRAIN_LOG_H
 #define FIRE_TRAIN_LOG_H
 #include "runlog/runlog.h"

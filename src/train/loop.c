@@ -122,7 +122,7 @@ static fire_status_t land(fire_trainer_t *t, int ahead)
     return FIRE_OK;
 }
 
-/* One iteration, and what is due before and after it. A GPU may lag behind by a few
+/* One iteration, and what is due before and after it. A GPU may lag by a few
  * iterations, unless the host has to look at the results of this one. */
 static fire_status_t one(fire_trainer_t *t)
 {

@@ -74,7 +74,7 @@ fire_status_t fire_trainer_make_nets(fire_trainer_t *trainer);
 fire_status_t fire_trainer_keep_data(fire_trainer_t *trainer);
 /* A graph of an iteration, where a GPU can replay one (gpu/replay.c). */
 fire_status_t fire_trainer_make_recording(fire_trainer_t *trainer);
-/* A queue that brings scalars to the host while a GPU goes on (iterate.c). */
+/* A queue that brings scalars to the host while a GPU continues (iterate.c). */
 fire_status_t fire_trainer_make_readback(fire_trainer_t *trainer);
 
 /* ---- inside of an iteration ---- */
@@ -106,7 +106,7 @@ fire_status_t fire_trainer_save_residual(fire_trainer_t *t, Caffe__FireState *ou
 fire_status_t fire_trainer_load_residual(fire_trainer_t         *t,
                                          const Caffe__FireState *ours);
 
-/* ---- what the log tells ---- */
+/* ---- for logs ---- */
 
 /* Measuring (measure.c): before an iteration; at the moment of it when nothing is in
  * flight between workers, which is when measurements are gathered; after the last. */

@@ -15,7 +15,7 @@ typedef struct rig {
 
 /* The solver's text may leave out base_lr (0.5) and lr_policy (fixed). */
 rig_t rig_open(const char *solver);
-/* The same without its solver, whose creation then shall fail. */
+/* The same without creating the solver: for tests in which that fails. */
 rig_t rig_open_net(const char *solver);
 /* With Caffe's rounding: `--kernel all=ref`. */
 rig_t rig_open_literal(const char *solver);

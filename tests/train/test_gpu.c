@@ -77,7 +77,7 @@ TEST(too_large_a_batch_is_an_error_that_says_what_would_fit)
     CHECK(strstr(run_errors[0], "images would fit") != NULL);
 }
 
-/* Scratch memory that cannot grow is gone all the same. */
+/* Scratch memory is freed before larger memory is asked for, also if that fails. */
 TEST(a_recording_does_not_outlive_the_scratch_memory_it_uses)
 {
     fire_update_t  few = {.n = 1 << 10}, many = {.n = 1 << 30};
@@ -195,7 +195,7 @@ TEST(two_workers_decide_alike_in_fp16)
     CHECK_NEAR(mean_loss(26), alone, 0.3); /* statistics are of half the batch */
 }
 
-/* Sums come back by a thread of their own while products run beside the queue. The
+/* Sums come back in the engine's thread while products run in the side queue. The
  * emulator takes too long to try it often. */
 TEST(workers_that_share_a_gpu_agree_each_time)
 {

@@ -45,9 +45,10 @@ TEST(test_nets_need_as_many_test_iter_and_an_interval)
 /* test_net_param comes before test_net, the common net takes what is left. */
 TEST(test_nets_come_in_caffes_order)
 {
-    char                   text[2048];
-    fire_trainer_options_t o = FIRE_TRAINER_OPTIONS_INIT;
-    fire_trainer_t        *t;
+    char                    text[2048];
+    fire_trainer_options_t  o = FIRE_TRAINER_OPTIONS_INIT;
+    fire_trainer_t         *t;
+    Caffe__SolverParameter *p;
 
     run_net("log");
     snprintf(text, sizeof(text),
@@ -56,7 +57,8 @@ TEST(test_nets_come_in_caffes_order)
              "test_interval: 5 snapshot_after_train: false",
              test_path("net.prototxt"));
     run_data(50, 1, 12);
-    CHECK_OK(fire_trainer_create(load(text), &o, &t));
+    p = load(text);
+    CHECK_OK(fire_trainer_create(p, &o, &t));
     CHECK_EQ(fire_trainer_ntest(t), 2);
     CHECK_STR(fire_trainer_test_net(t, 0)->param->name, "own");
     CHECK_STR(fire_trainer_test_net(t, 1)->param->name, "tiny");
@@ -64,22 +66,25 @@ TEST(test_nets_come_in_caffes_order)
     CHECK_EQ(t->test[0].iterations, 3);
     CHECK_EQ(t->test[1].iterations, 4);
     fire_trainer_destroy(t);
+    fire_message_free(p);
 }
 
 /* Weights of test nets are those of the training net. */
 TEST(a_test_net_shares_the_weights)
 {
-    char                   text[2048];
-    fire_trainer_options_t o = FIRE_TRAINER_OPTIONS_INIT;
-    fire_trainer_t        *t;
-    fire_net_t            *net, *test;
+    char                    text[2048];
+    fire_trainer_options_t  o = FIRE_TRAINER_OPTIONS_INIT;
+    fire_trainer_t         *t;
+    Caffe__SolverParameter *p;
+    fire_net_t             *net, *test;
 
     run_net("log");
     snprintf(text, sizeof(text),
              "net: '%s' test_iter: 1 test_interval: 5 snapshot_after_train: false",
              test_path("net.prototxt"));
     run_data(50, 1, 12);
-    CHECK_OK(fire_trainer_create(load(text), &o, &t));
+    p = load(text);
+    CHECK_OK(fire_trainer_create(p, &o, &t));
     net  = fire_trainer_net(t);
     test = fire_trainer_test_net(t, 0);
     CHECK_EQ(net->nparam, test->nparam);
@@ -87,4 +92,5 @@ TEST(a_test_net_shares_the_weights)
         CHECK(net->learn[i].blob->part[FIRE_DATA] ==
               test->learn[i].blob->part[FIRE_DATA]);
     fire_trainer_destroy(t);
+    fire_message_free(p);
 }

@@ -12,7 +12,7 @@ static void prepare(void)
     run_net("store");
 }
 
-/* Twelve epochs that begin in the midst of batches: records move after each. */
+/* Twelve epochs, whose ends are inside of batches; records move after each. */
 TEST(data_in_the_workers_memory_give_the_same_bits_as_data_in_files)
 {
     run_t    file = {.solver = SOLVER "}", .workers = 1};

@@ -77,10 +77,10 @@ fire_status_t fire_exchange_ready(fire_exchange_t *x, int64_t upto);
 fire_status_t fire_exchange_wait(fire_exchange_t *x, int64_t first, int64_t n);
 fire_status_t fire_exchange_finish(fire_exchange_t *x);
 
-/* The trainer is alive: call it between layers, and wherever else time passes. It is
- * what other workers are told, however long the computation takes. After half the
- * deadline without a call they are told nothing more, unless this worker waits in
- * wait(). Fails if another worker gave up. */
+/* The trainer is alive: call it between layers, and wherever else time passes. Other
+ * workers then get signs of life of this one, however long its computation takes. They
+ * end half a deadline after the last call, unless this worker is in wait(). Fails if
+ * another worker gave up. */
 fire_status_t fire_exchange_beat(fire_exchange_t *x);
 
 /* Sharded: values[n] is laid out as grads[first, first + n), and each worker has set

@@ -68,7 +68,8 @@ static fire_status_t all_summed(void *arg)
     if (is_on_gpu(r)) fire_gpu_use(r->net->ctx.stream);
     FIRE_TRY(fire_grads_push(g, 0, g->n));
     if (r->net->ctx.scaled)
-        FIRE_TRY(fire_gpu_update_scale(r->net->ctx.stream, g->here + g->head, g->n - g->head));
+        FIRE_TRY(fire_gpu_update_scale(r->net->ctx.stream, g->here + g->head,
+                                       g->n - g->head));
     return fire_solver_clip(r->solver);
 }
 
@@ -97,8 +98,8 @@ static fire_status_t beat(fire_reducer_t *r)
     return fire_exchange_beat(fire_reducer_engine(r));
 }
 
-/* A thread of its own updates beside the trainer; otherwise updates are part of the
- * time that the trainer spent in the engine. */
+/* A thread of the engine's updates while the trainer computes; without one, updates are
+ * part of the time that the trainer spent in the engine. */
 static fire_status_t measure(fire_reducer_t *r)
 {
     fire_exchange_t        *x = fire_reducer_engine(r);

@@ -1,7 +1,7 @@
 /* replay.c - iterations on a GPU that are recorded once as a graph and then replayed,
  * which takes the host one call instead of one per kernel.
  *
- * Everything is recorded from the first layer behind the data layers to the update of
+ * Everything is recorded from the first layer after the data layers to the update of
  * the weights. What changes from one iteration to the next stays outside: the data
  * layers run before it, the learning rate is read from GPU memory (fire_solver_begin).
  * recording.h keeps the graph and knows whether it still fits. */

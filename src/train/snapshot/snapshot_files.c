@@ -93,19 +93,19 @@ static fire_status_t find_model(const char *named, const char *state_path,
     const char *base  = strrchr(named, '/');
     const char *slash = strrchr(state_path, '/');
     int         dir   = slash != NULL ? (int)(slash - state_path) + 1 : 0;
-    char       *beside;
+    char       *sibling;
 
     if (access(named, R_OK) == 0) return fire_strdup(named, path_p);
-    FIRE_TRY(fire_asprintf(&beside, "%.*s%s", dir, state_path,
+    FIRE_TRY(fire_asprintf(&sibling, "%.*s%s", dir, state_path,
                            base != NULL ? base + 1 : named));
-    if (access(beside, R_OK) != 0) {
-        fire_free(beside);
+    if (access(sibling, R_OK) != 0) {
+        fire_free(sibling);
         return FIRE_FAIL(FIRE_ERR_IO,
                          "cannot open \"%s\", the model that \"%s\" was written with, "
                          "nor find it beside that file",
                          named, state_path);
     }
-    *path_p = beside;
+    *path_p = sibling;
     return FIRE_OK;
 }
 

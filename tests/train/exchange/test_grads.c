@@ -5,7 +5,7 @@
 #include "net/net_state.h"
 #include "test.h"
 
-/* Serial canonical tree: ranks r and r + 2^k meet in round k. */
+/* The canonical tree, serially: in round k, r and r + 2^k are added. */
 static float tree(float *x, int n)
 {
     for (int d = 1; d < n; d *= 2)
@@ -82,7 +82,7 @@ TEST(gradients_of_a_layer_are_one_span_that_its_blobs_share)
     fire_grads_destroy(g);
 }
 
-/* Marked as zero, then settled: whoever reads them sees zeros. */
+/* clear() only marks gradients as zero; settle() writes the zeros. */
 TEST(cleared_gradients_are_zero_once_they_are_settled)
 {
     fire_net_t   *net = make_net();

@@ -63,8 +63,8 @@ TEST(a_sharded_update_works_with_compression)
     CHECK(mean_loss(26) < 0.5 * mean_loss(0));
 }
 
-/* Whoever updates, weights are the same; also where the parts of the gradients and of
- * the weights could be cut differently. */
+/* Weights do not depend on who updates them; also where the parts of the gradients and
+ * of the weights could be cut differently. */
 TEST(sharded_and_replicated_updates_agree)
 {
     static const char *const mode[] = {
