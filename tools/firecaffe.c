@@ -156,7 +156,8 @@ static fire_status_t unknown_command(const char *word)
     fire_status_t st     = family_of(word, &family);
 
     if (st >= 0 && family.n > 0)
-        st = FIRE_FAIL(FIRE_ERR_INVALID, "%s what? There are: %s", word, family.text);
+        st = FIRE_FAIL(FIRE_ERR_INVALID, "%s needs a second word: %s", word,
+                       family.text);
     else if (st >= 0 && near != NULL)
         st = FIRE_FAIL(FIRE_ERR_INVALID, "unknown command '%s'; did you mean '%s'?",
                        word, near);

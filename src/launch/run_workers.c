@@ -169,7 +169,7 @@ static void *run_thread(void *arg)
     return NULL;
 }
 
-/* The others wait for a worker that will never come: tell them. */
+/* A worker whose thread could not be started: fail for it, or the others would wait. */
 static void report_missing(const member_t *m)
 {
     fire_transport_t *tp;
@@ -179,7 +179,7 @@ static void report_missing(const member_t *m)
     tp->ops->close(tp);
 }
 
-/* The failure where it arose; else one that heard of it. */
+/* The error of the worker where it arose, or else any FIRE_ERR_PEER. */
 static fire_status_t first_failure(const member_t *m, int n)
 {
     const member_t *bad = NULL;

@@ -1,7 +1,9 @@
-/* advice.c - from the grid of predictions to a recommendation. */
+/* advice.c - recommends the number of workers and settings for a batch size, and names
+ * the bottleneck, in plain text. */
 #include "plan/plan.h"
 
-/* The most workers of which the last ones brought half of what they could. */
+/* The most workers that are worth their cost: from one worker count of the grid to the
+ * next, the speed-up must grow at least half as much as the number of workers. */
 static const fire_plan_row_t *last_worth(const fire_plan_t *p, int batch)
 {
     const fire_plan_row_t *worth = NULL;
@@ -58,7 +60,8 @@ static fire_status_t say_bottleneck(const fire_plan_t *p, const fire_plan_row_t 
                            100 * r->t.compute / r->t.total);
 }
 
-/* Other bucket lengths, overlap, and half as many bytes: worth 2% at least? */
+/* Replay the step with other bucket sizes (one is taken if it saves 2 %), with one
+ * blocking exchange, and with 16-bit gradients. */
 static fire_status_t say_settings(const fire_plan_t *p, const fire_plan_row_t *r,
                                   fire_str_t *out)
 {
@@ -92,7 +95,8 @@ static fire_status_t say_settings(const fire_plan_t *p, const fire_plan_row_t *r
         t.total < 0.95 * best ? "worth it" : "not worth the rounding");
 }
 
-/* |D| < |W|: exchanging activations would move fewer bytes than gradients. */
+/* Model parallelism exchanges activations instead of gradients: fewer bytes for layers
+ * in which the inputs of a batch, |D|, are smaller than the weights, |W|. */
 static fire_status_t say_parallelism(const fire_plan_t *p, int batch, fire_str_t *out)
 {
     int n = 0;
@@ -117,11 +121,11 @@ fire_status_t fire_plan_advise(const fire_plan_t *p, int batch, fire_str_t *out)
     if (r == NULL) return FIRE_OK;
     FIRE_TRY(fire_str_printf(
         out,
-        "\nRecommended for a batch of %d: %d workers, --comm %s; %.4g samples/s, "
-        "%.1f times %s.\nThe next step in the list brings less than half of "
-        "what its workers could, or there is none.\n",
-        batch, r->workers, r->comm, batch / r->t.total, r->speedup,
-        p->baseline > 0 ? "the rate of --baseline" : "one worker"));
+        "\nRecommended for a batch of %d: %d worker%s, --comm %s; %.4g samples/s, "
+        "%.1f times %s.\nThe next larger number of workers would add less than "
+        "half of what its workers could, or there is none in the list.\n",
+        batch, r->workers, r->workers == 1 ? "" : "s", r->comm, batch / r->t.total,
+        r->speedup, p->baseline > 0 ? "the rate of --baseline" : "one worker"));
     FIRE_TRY(say_bottleneck(p, r, out));
     if (r->workers > 1) FIRE_TRY(say_settings(p, r, out));
     return say_parallelism(p, batch, out);

@@ -1,6 +1,6 @@
-/* fire_plan_measure.c - a machine file for the machine at hand: wires by fire_comm_probe(),
- * rates of a worker by small kernels that all workers with a core of their own run at
- * the same time. */
+/* measure.c - writes a machine file for the machine that runs it. fire_comm_probe()
+ * measures the network; small kernels, run at the same time by all workers that have
+ * cores of their own, measure a worker's arithmetic, memory and update rates. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +15,11 @@
 #include "device/cpu/parallel.h"
 #include "plan/plan.h"
 
-enum { SIDE = 384, LONG = 16 << 20 }; /* LONG is more than caches hold */
-/* Workers of a single node: as many as one cares to plan for. */
+enum {
+    SIDE = 384,
+    LONG = 16 << 20
+}; /* matrices of SIDE x SIDE; arrays of LONG floats, more than caches hold */
+/* workers_per_node of a machine that is a single node: no limit in practice. */
 enum { ALL_WORKERS = 1024 };
 
 typedef struct rates {
@@ -37,7 +40,7 @@ static void stream(const scratch_t *s)
     fire_axpy(LONG, 1e-6f, s->x, s->y);
 }
 
-/* As the SGD solver does it. */
+/* The arithmetic of the SGD solver: history, then weights. */
 static void update(const scratch_t *s)
 {
     fire_axpby(LONG, 1e-6f, s->x, 0.9f, s->y);
@@ -66,7 +69,7 @@ static rates_t measure_rates(const scratch_t *s)
     };
 }
 
-/* Workers beyond the cores of their node wait meanwhile. */
+/* Does this worker have cores of its own? Others wait while these measure. */
 static bool has_cores(fire_comm_t *c, int threads, int cores)
 {
     int me = fire_comm_rank(c), before = 0;

@@ -9,7 +9,8 @@ static double bytes_of(const fire_blob_t *b)
     return 4.0 * (double)fire_blob_count(b);
 }
 
-/* What backward passes through and forward works on; a Split only hands on. */
+/* Data layers and Splits cost nothing: they have no arithmetic, and a Split does not
+ * copy. */
 static bool does_work(const fire_net_t *net, int layer)
 {
     return fire_net_layer_nbottom(net, layer) > 0 &&

@@ -13,7 +13,7 @@ static const fire_json_t *find_layer(const fire_json_t *layers, const char *name
     return NULL;
 }
 
-/* `crowd`: by how much cores were shared when it was measured. */
+/* `crowd`: how many times as long a layer took because workers shared cores. */
 static fire_status_t read_layers(const fire_plan_net_t *n, const char *path,
                                  const fire_json_t *layers, double crowd,
                                  double *forward, double *backward)
@@ -34,7 +34,7 @@ static fire_status_t read_layers(const fire_plan_net_t *n, const char *path,
     return FIRE_OK;
 }
 
-/* What a pass takes beyond its layers. */
+/* Seconds of a pass between its layers. */
 static double between(const fire_plan_net_t *n, const fire_json_t *item, double crowd,
                       const double *forward, const double *backward)
 {
@@ -57,8 +57,8 @@ static fire_status_t read_batch(fire_plan_net_t *n, const char *path,
     FIRE_TRY(fire_json_want(item, "batch", FIRE_JSON_NUMBER, &batch));
     FIRE_TRY(fire_json_want(item, "layers", FIRE_JSON_ARRAY, &layers));
     if (!(batch->number >= 1 && batch->number <= 1 << 24))
-        return FIRE_FAIL(FIRE_ERR_PARSE, "%s:%d: a batch of %g", path, batch->line,
-                         batch->number);
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s:%d: a batch of %g is impossible", path,
+                         batch->line, batch->number);
     FIRE_TRY(FIRE_NEW(&forward, n->nlayer));
     t->forward = forward;
     n->ntiming++; /* from here on fire_plan_net_fini() ends it */
@@ -90,7 +90,8 @@ static fire_status_t read_times(fire_plan_net_t *n, const fire_cluster_t *c,
     qsort(n->timing, (size_t)n->ntiming, sizeof(*n->timing), by_batch);
     for (int i = 1; i < n->ntiming; i++)
         if (n->timing[i].batch == n->timing[i - 1].batch)
-            return FIRE_FAIL(FIRE_ERR_PARSE, "%s: a batch of %d twice", path,
+            return FIRE_FAIL(FIRE_ERR_PARSE,
+                             "%s: times of a batch of %d are given twice", path,
                              n->timing[i].batch);
     return FIRE_OK;
 }

@@ -53,7 +53,8 @@ static fire_status_t choose(const char *flag, const char *text, int n,
 
 /* ---- batch sizes inside a net ---- */
 
-/* That of the training data: Caffe's nets begin with it. 0: there is none. */
+/* The batch size of the first data layer, which in Caffe's nets is that of training; 0:
+ * no layer has one. */
 static int64_t first_batch(const Caffe__NetParameter *net)
 {
     for (size_t i = 0; i < net->n_layer; i++) {
@@ -75,7 +76,8 @@ static void set_batches(const Caffe__NetParameter *net, uint32_t batch)
 
 /* ---- the grid ---- */
 
-/* Iterations can double where the few between two tests are rounded up to one. */
+/* The number of iterations must fit an int. It may double: an interval between tests
+ * that becomes less than one iteration is rounded up to one. */
 static fire_status_t check_batches(const fire_sweep_t *g)
 {
     const Caffe__SolverParameter *p = g->base;
@@ -96,7 +98,8 @@ static fire_status_t check_batches(const fire_sweep_t *g)
     return FIRE_OK;
 }
 
-/* A net of its own for training, whose batch can be changed, and one for each test. */
+/* Copy net_param to train_net_param and to a test_net_param for each test: a sweep
+ * changes the batch size of training only. */
 static fire_status_t part_nets(Caffe__SolverParameter *p)
 {
     Caffe__NetParameter *net = p->net_param, *copy;
@@ -189,7 +192,7 @@ fire_status_t fire_sweep_dir(const fire_sweep_t *g, int point, char **dir_p)
 
 /* ---- the solver of a point ---- */
 
-/* At least once, if at all; what is further off than any number is never reached. */
+/* Iterations times `by`, rounded: at least 1 unless it was 0, at most INT_MAX. */
 static int stretched(int iterations, double by)
 {
     double n = round(iterations * by);
@@ -198,7 +201,7 @@ static int stretched(int iterations, double by)
     return iterations > 0 && n < 1 ? 1 : (int)n;
 }
 
-/* The rate as a function of the epoch, not of the iteration. */
+/* Stretch the policy so that the learning rate stays the same function of the epoch. */
 static void stretch_policy(Caffe__SolverParameter *p, double by)
 {
     const char *policy = p->lr_policy != NULL ? p->lr_policy : "";
@@ -212,7 +215,8 @@ static void stretch_policy(Caffe__SolverParameter *p, double by)
     if (p->fire != NULL) p->fire->warmup_iter = stretched(p->fire->warmup_iter, by);
 }
 
-/* As many tests as before, the last one at the end. */
+/* Stretch all intervals. There are as many tests as before, the last one at max_iter.
+ * */
 static void stretch(Caffe__SolverParameter *p, double by)
 {
     int tests = p->test_interval > 0 ? p->max_iter / p->test_interval : 0;

@@ -48,7 +48,8 @@ static void on_event(void *arg, const fire_train_event_t *e)
     fire_train_log_event(s->log, e);
 }
 
-/* As `train` would have been called: `train --repeat` does the point again. */
+/* The command line in the log is that of an equivalent `train`, so that `train
+ * --repeat` can repeat the point. */
 static fire_status_t open_log(const char *dir, const fire_trainer_t *t, bool goes_on,
                               fire_runlog_t **log_p)
 {
@@ -71,7 +72,7 @@ static fire_status_t open_log(const char *dir, const fire_trainer_t *t, bool goe
     return st;
 }
 
-/* From the newest snapshot, or from the beginning if there is none. */
+/* Restore the newest snapshot, or load the solver's weights if there is none. */
 static fire_status_t load(fire_trainer_t *t, const Caffe__SolverParameter *p,
                           const char *newest)
 {

@@ -11,7 +11,8 @@
 
 /* ---- one point ---- */
 
-/* The accuracy of the first test net, or what it shows first. */
+/* The curve that points are compared by: the first output of test net 0 with "acc" in
+ * its name, or else its first output. */
 static const fire_curve_t *curve_that_counts(const fire_run_t *run)
 {
     const fire_curve_t *first = NULL;
@@ -31,7 +32,7 @@ static void take_measure(const fire_curve_t *c, fire_point_result_t *r)
     snprintf(r->measure, sizeof(r->measure), "%s", c->name);
     for (int64_t i = 0; i < c->points.n; i++) {
         r->last = c->points.at[i].value;
-        r->best = fmax(r->best, r->last); /* a NAN counts as nothing */
+        r->best = fmax(r->best, r->last); /* fmax() ignores NAN */
     }
 }
 

@@ -33,7 +33,7 @@ TEST(help_of_a_first_word_lists_the_commands_that_begin_with_it)
     SH_OK("firecaffe convert --help");
     CHECK_HAS(ran.out, "  convert mnist ");
     CHECK(strstr(ran.out, "train") == NULL);
-    SH_FAILS("bench what? There are: allreduce", "firecaffe bench");
+    SH_FAILS("bench needs a second word: allreduce", "firecaffe bench");
 }
 
 TEST(help_fits_a_terminal_of_80_columns)

@@ -62,8 +62,8 @@ static fire_status_t parse_size(const char *word, size_t *bytes_p)
     if (*end == 'G') value *= 1e9;
     if (end == word || !(value >= 4 && value <= 1e12) ||
         (*end != '\0' && (strchr("KMG", *end) == NULL || end[1] != '\0')))
-        return FIRE_FAIL(FIRE_ERR_INVALID, "--bytes: \"%s\" is no size like 64K or 30M",
-                         word);
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "--bytes: \"%s\" is not a size; write 64K or 30M", word);
     *bytes_p = (size_t)value / sizeof(float) * sizeof(float);
     return FIRE_OK;
 }
@@ -231,8 +231,9 @@ static fire_status_t work(void *arg, const fire_worker_t *worker)
 
     (void)arg;
     if (worker->comm == NULL)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "one worker has nobody to talk to; start it "
-                                           "under mpirun or with --workers N");
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "a single worker exchanges nothing; start several "
+                         "under mpirun or with --workers N");
     st = bench(worker->comm, &sizes, &algos);
     fire_free(sizes.text);
     fire_free(algos.text);

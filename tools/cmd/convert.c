@@ -46,8 +46,8 @@ static fire_status_t show(void *arg, int64_t done, int64_t total)
     console_progress("Converting", done, total, "");
     if (stop_asked)
         return FIRE_FAIL(FIRE_ERR_STOPPED,
-                         "stopped on request after %lld of %lld records; what was "
-                         "written of this database is removed",
+                         "stopped on request after %lld of %lld records; the "
+                         "incomplete database is removed",
                          (long long)done, (long long)total);
     return FIRE_OK;
 }

@@ -135,9 +135,9 @@ static void print_totals(const fire_net_t *net, totals_t *t)
            "convolution\n                    and inner product layers\n",
            scaled(t->w_bytes, a), scaled(t->d_bytes, b));
     if (t->w_bytes > 0)
-        printf(
-            "|D| / |W|           %.3g: the larger, the better data parallelism pays\n",
-            t->d_bytes / t->w_bytes);
+        printf("|D| / |W|           %.3g: the larger, the better data parallelism "
+               "scales\n",
+               t->d_bytes / t->w_bytes);
 }
 
 /* In training each learned number has a gradient and, with momentum, a history. */

@@ -258,10 +258,10 @@ static fire_status_t run(int narg, const char *const *arg)
     (void)narg, (void)arg;
     FIRE_TRY(parse_baseline(&baseline));
     if (flags.machine[0] == '\0')
-        return FIRE_FAIL(FIRE_ERR_INVALID, "Need a cluster: --machine FILE");
+        return FIRE_FAIL(FIRE_ERR_INVALID, "need a cluster: --machine FILE");
     if (strcmp(flags.machine, "measure") != 0) return plan(flags.machine, baseline);
     if (!fire_cluster_launched())
-        return FIRE_FAIL(FIRE_ERR_INVALID, "--machine measure wants several workers: "
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--machine measure needs several workers: "
                                            "mpirun -np 2 firecaffe plan ...");
     return workers_run(&workers, FIRE_OK, measure, &baseline);
 }

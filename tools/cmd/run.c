@@ -60,7 +60,7 @@ static fire_status_t set_blob(fire_net_t *net, const char *pair, fire_part_t par
     if (part == FIRE_DATA)
         st = fire_blob_reshape(blob, npy.ndim, npy.dim);
     else if (npy.count != fire_blob_count(blob))
-        st = FIRE_FAIL(FIRE_ERR_INVALID, "%s holds %lld numbers, blob \"%s\" %lld",
+        st = FIRE_FAIL(FIRE_ERR_INVALID, "%s has %lld numbers, blob \"%s\" %lld",
                        equals + 1, (long long)npy.count, name,
                        (long long)fire_blob_count(blob));
     if (st >= 0) st = fire_blob_write(blob, part, FIRE_CPU, &x);
@@ -157,7 +157,7 @@ static fire_status_t run(int narg, const char *const *arg)
 
     (void)narg, (void)arg;
     if (flags.out[0] == '\0')
-        return FIRE_FAIL(FIRE_ERR_INVALID, "Need a directory to write to: --out DIR");
+        return FIRE_FAIL(FIRE_ERR_INVALID, "need a directory to write to: --out DIR");
     if (flags.iterations < 1)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--iterations must be at least 1");
     if (flags.topdiff.n > 0 && !flags.backward)

@@ -30,7 +30,7 @@ static fire_status_t need_files(void)
 
     if (missing == NULL) return FIRE_OK;
     return FIRE_FAIL(FIRE_ERR_INVALID,
-                     "--%s FILE is needed: there is no models folder to take another "
+                     "--%s FILE is required: there is no models folder to take another "
                      "from, as Caffe's script does",
                      missing);
 }

@@ -23,7 +23,8 @@ fire_status_t list_count(const char *flag, const char *word, int *n_p)
     long  n = strtol(word, &end, 10);
 
     if (end == word || *end != '\0' || n < 1 || n > 1 << 24)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "--%s: no number like \"%s\"", flag, word);
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--%s: \"%s\" is not a number of at least 1",
+                         flag, word);
     *n_p = (int)n;
     return FIRE_OK;
 }

@@ -120,7 +120,7 @@ static fire_status_t check_workers(const fire_json_t *head, const char *solver)
     if (lanes) return FIRE_OK;
     return FIRE_FAIL(FIRE_ERR_INVALID,
                      "the run had %d worker%s, %d processes were started: the results "
-                     "would differ; start %d, or none (then they are threads)",
+                     "would differ; start %d, or run without mpirun",
                      then, then == 1 ? "" : "s", now, then);
 }
 

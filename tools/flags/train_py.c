@@ -15,7 +15,7 @@ fire_status_t train_py_words(int *argc, const char **argv, fire_str_t *gpus)
     for (int i = 0; i < *argc; i++) {
         argv[n++] = argv[i];
         if (strcmp(argv[i], "--gpus") != 0) continue;
-        if (gpus->n > 0) return FIRE_FAIL(FIRE_ERR_INVALID, "--gpus is there twice");
+        if (gpus->n > 0) return FIRE_FAIL(FIRE_ERR_INVALID, "--gpus is given twice");
         for (; i + 1 < *argc && is_number(argv[i + 1]); i++)
             FIRE_TRY(
                 fire_str_printf(gpus, "%s%s", gpus->n > 0 ? "," : "", argv[i + 1]));

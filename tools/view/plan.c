@@ -36,10 +36,11 @@ static void print_rows(const fire_plan_t *p)
                1e3 * p->net.w_bytes * r->workers / bw,
                1e3 * p->net.w_bytes * log2(r->workers) / bw);
     }
-    printf("\nTimes in ms. * is the fastest for that many workers. wire MB: what the\n"
-           "worker that sends most sends in a step; mem GB: weights, gradients,\n"
-           "history and activations of a worker. Right of the bar: the FireCaffe\n"
-           "paper's equations for a parameter server and a reduction tree.\n");
+    printf(
+        "\nTimes in ms. * is the fastest for that many workers. wire MB: bytes\n"
+        "that the busiest worker sends in a step; mem GB: weights, gradients, history\n"
+        "and activations of a worker. Right of the bar: the equations of the\n"
+        "FireCaffe paper for a parameter server and a reduction tree.\n");
     if (p->baseline > 0)
         printf("Speed-up and efficiency count from %.4g samples/s (--baseline).\n",
                p->baseline);

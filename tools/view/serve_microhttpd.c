@@ -292,7 +292,7 @@ static fire_status_t make_token(server_t *s, const char *given)
     uint8_t random[TOKEN_BYTES];
 
     if (strlen(given) >= sizeof(s->token))
-        return FIRE_FAIL(FIRE_ERR_INVALID, "--token: no more than %zu letters",
+        return FIRE_FAIL(FIRE_ERR_INVALID, "--token: at most %zu characters",
                          sizeof(s->token) - 1);
     if (given[0] != '\0') {
         strcpy(s->token, given);

@@ -21,11 +21,11 @@ TEST(a_table_from_bench_steers_auto)
 
 TEST(bench_refuses_what_it_cannot_measure)
 {
-    SH_FAILS("nobody to talk to", "firecaffe bench allreduce");
-    SH_FAILS("no size like", BENCH "--bytes 30Q");
-    SH_FAILS("no size like", BENCH "--bytes 30MM");
+    SH_FAILS("a single worker exchanges nothing", "firecaffe bench allreduce");
+    SH_FAILS("is not a size", BENCH "--bytes 30Q");
+    SH_FAILS("is not a size", BENCH "--bytes 30MM");
     SH_FAILS("unknown collective algorithm", BENCH "--algo oak");
-    SH_FAILS("no size like", BENCH "--bytes nan");
+    SH_FAILS("is not a size", BENCH "--bytes nan");
     SH_FAILS("--repeats", "firecaffe bench allreduce --workers 2 --repeats 0");
     SH_FAILS("--repeats", "firecaffe bench allreduce --workers 2 --repeats 4294967297");
 }

@@ -109,7 +109,8 @@ TEST(plan_says_what_is_wrong)
     SH_FAILS("m.json:1: field \"net\" is missing",
              "firecaffe plan --model $SRC/models/lenet/train_val.prototxt --machine "
              "m.json");
-    SH_FAILS("--workers: no number like \"x\"", PLAN "--workers x", "lenet", "h200x8");
+    SH_FAILS("--workers: \"x\" is not a number of at least 1", PLAN "--workers x",
+             "lenet", "h200x8");
     SH_FAILS("unknown collective algorithm", PLAN "--comm oak", "lenet", "h200x8");
     SH_FAILS("is not known here", PLAN "--comm mpi", "lenet", "h200x8");
 }

@@ -80,7 +80,7 @@ TEST(a_gradient_of_another_size_is_refused)
 
     write_file("net.prototxt", net_text);
     save("x.npy", 1, 2, x);
-    SH_FAILS("holds 2 numbers, blob \"dir/ip\" 1",
+    SH_FAILS("has 2 numbers, blob \"dir/ip\" 1",
              "firecaffe run --model net.prototxt --in data=x.npy --backward "
              "--topdiff dir/ip=x.npy --out o");
     SH_FAILS("--topdiff needs --backward",

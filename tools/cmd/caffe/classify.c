@@ -94,8 +94,8 @@ static fire_status_t load_input(fire_net_t *net, const char *mean_file,
         st = set_input(input, image, mean.channel, &scratch);
     else
         st = FIRE_FAIL(FIRE_ERR_INVALID,
-                       "%s has not the %lld channels of the net's input", mean_file,
-                       (long long)dim[1]);
+                       "%s does not have the %lld channels of the net's input",
+                       mean_file, (long long)dim[1]);
     fire_mean_fini(&mean);
     fire_workspace_fini(&scratch);
     return st;

@@ -125,8 +125,7 @@ static fire_status_t detect(const char *input, fire_image_net_t *n,
     double began = fire_clock_now();
 
     FIRE_TRY(find_windows(input, d));
-    if (d->n == 0)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "%s: there are no windows in it", input);
+    if (d->n == 0) return FIRE_FAIL(FIRE_ERR_INVALID, "%s: holds no windows", input);
     FIRE_TRY(score_all(n, d));
     printf("Processed %lld windows in %.3f s.\n", (long long)d->n,
            fire_clock_now() - began);

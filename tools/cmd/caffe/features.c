@@ -142,7 +142,7 @@ static fire_status_t run(int narg, const char *const *arg)
     fire_status_t st;
 
     if (*end != '\0' || batches < 1)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "\"%s\" is no number of batches", arg[4]);
+        return FIRE_FAIL(FIRE_ERR_INVALID, "\"%s\" is not a number of batches", arg[4]);
     FIRE_TRY(choose_place(narg, arg));
     net_flags.weights = arg[0];
     net_flags.model   = arg[1];

@@ -109,7 +109,7 @@ static fire_status_t add_directory(job_t *j, const char *path)
     st = fire_path_glob(path, pattern, &found);
     fire_free(pattern);
     if (st >= 0 && found.gl_pathc == 0)
-        st = FIRE_FAIL(FIRE_ERR_IO, "%s/*.%s: no image; --ext png looks for others",
+        st = FIRE_FAIL(FIRE_ERR_IO, "%s/*.%s: no image; for other endings use --ext",
                        path, flags.ext);
     for (size_t i = 0; i < found.gl_pathc && st >= 0; i++)
         st = add_file(j, found.gl_pathv[i]);

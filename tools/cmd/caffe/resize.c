@@ -168,8 +168,9 @@ static fire_status_t resize_all(job_t *j)
     printf("%lld images written to %s, %lld skipped\n", (long long)(j->n - failed),
            flags.output_folder, (long long)failed);
     if (failed == j->n)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "%s: none of its %lld images could be made",
-                         flags.input, (long long)j->n);
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%s: none of its %lld images could be written", flags.input,
+                         (long long)j->n);
     return FIRE_OK;
 }
 

@@ -105,7 +105,7 @@ TEST(wrong_windows_are_refused)
     SH_FAILS("w.csv: no column \"xmax\"",
              "detect.py " NET "--crop_mode list w.csv out.csv");
     write_file("w.csv", "filename,ymin,xmin,ymax,xmax\n");
-    SH_FAILS("w.csv: there are no windows",
+    SH_FAILS("w.csv: holds no windows",
              "detect.py " NET "--crop_mode list w.csv out.csv");
     write_file("w.csv", "filename,ymin,xmin,ymax,xmax\nnet.prototxt,0,0,8,4\n");
     SH_FAILS("net.prototxt: ", "detect.py " NET "--crop_mode list w.csv out.csv");
@@ -207,8 +207,8 @@ TEST(a_folder_may_hold_brackets_in_its_name)
 TEST(wrong_use_of_predict_is_explained)
 {
     set_up();
-    SH_FAILS("--model_def FILE is needed", "classify.py a.ppm out.npy");
-    SH_FAILS("--pretrained_model FILE is needed",
+    SH_FAILS("--model_def FILE is required", "classify.py a.ppm out.npy");
+    SH_FAILS("--pretrained_model FILE is required",
              "classify.py --model_def net.prototxt a.ppm out.npy");
     SH_FAILS("nothing.caffemodel", "classify.py --model_def net.prototxt "
                                    "--pretrained_model nothing.caffemodel a.ppm o.npy");

@@ -115,7 +115,7 @@ TEST(train_py_takes_a_list_of_gpus)
 {
     make_training();
     SH_FAILS("--gpus: write numbers", "train.py --solver solver.prototxt --gpus");
-    SH_FAILS("--gpus is there twice",
+    SH_FAILS("--gpus is given twice",
              "train.py --gpus 0 --solver solver.prototxt --gpus 1");
     /* Whether there are GPUs or not, the numbers arrive as one list. */
     sh("train.py --solver solver.prototxt --gpus 0 7 --help");
