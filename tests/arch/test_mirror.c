@@ -1,5 +1,6 @@
 /* Tests mirror sources. tests/a/test_b.c tests src/a/b.c and its parts src/a/b_*.c, or says
- * in its head comment what it tests: files, or folders of files ("src/layers/loss/").
+ * in its head comment what it tests: files, or folders of files ("src/layers/loss/"). In
+ * the same way tests/tools/ mirrors tools/.
  *
  * Code for GPUs is not looked for here: kernels run on the nets of tests/layers/cases,
  * other tests with --gpu (`ctest -L gpu`), also without a GPU (`./dev emulate`). */
@@ -9,7 +10,7 @@
 
 enum { MAX_TESTS = 512, MAX_NAMED = 1024 };
 
-/* A test "base/text/test_json.c" is kept as "base/text/json.c". */
+/* A test "tests/base/text/test_json.c" is kept as "src/base/text/json.c". */
 static char test[MAX_TESTS][96], named[MAX_NAMED][96];
 static int  ntest, nnamed;
 
@@ -32,16 +33,25 @@ static const char *head_of(char *text)
     return text;
 }
 
-/* Keeps the paths of a head comment; returns how many. */
-static int read_head(const char *path, const char *head)
+static bool in_path(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '/';
+}
+
+/* Keeps the paths of a head comment that begin so; returns how many. */
+static int read_head(const char *path, const char *head, const char *root)
 {
     int n = 0;
 
-    for (const char *at = head; (at = strstr(at, "src/")) != NULL; n++) {
+    for (const char *at = head; (at = strstr(at, root)) != NULL;) {
         size_t length = 0;
 
-        while (isalnum((unsigned char)at[length]) || strchr("_./", at[length]) != NULL)
-            if (at[length++] == '\0') break;
+        if (at > head && in_path(at[-1])) { /* "tests/tools/..." */
+            at++;
+            continue;
+        }
+        while (in_path(at[length]))
+            length++;
         while (at[length - 1] == '.')
             length--;
         CHECK(nnamed < MAX_NAMED);
@@ -49,37 +59,37 @@ static int read_head(const char *path, const char *head)
         if (!tree_exists(named[nnamed]))
             tree_complain(path, 1, "there is no %s", named[nnamed]);
         nnamed++;
+        n++;
         at += length;
     }
     return n;
 }
 
-/* "src/base/clock.h" for a test of "base/clock.c", where there is no such source. */
+/* There, or a header of that name. */
 static bool has_source(const char *own)
 {
-    char path[128];
+    char header[128];
 
-    snprintf(path, sizeof(path), "src/%s", own);
-    if (tree_exists(path)) return true;
-    path[strlen(path) - 1] = 'h';
-    return tree_exists(path);
+    snprintf(header, sizeof(header), "%s", own);
+    header[strlen(header) - 1] = 'h';
+    return tree_exists(own) || tree_exists(header);
 }
 
-/* The rooms of src/ have tests of their own; tests/golden and the like have other aims. */
-static bool is_room(const char *below_tests)
+/* The rooms of src/ and tools/ have tests of their own; tests/golden and the like have
+ * other aims. */
+static bool is_room(const char *own)
 {
     char path[96];
 
-    snprintf(path, sizeof(path), "src/%.*s", (int)strcspn(below_tests, "/"),
-             below_tests);
-    return tree_exists(path);
+    snprintf(path, sizeof(path), "%.*s",
+             (int)(strcspn(own, "/") + 1 + strcspn(strchr(own, '/') + 1, "/")), own);
+    return strncmp(own, "tools/", 6) == 0 || tree_exists(path);
 }
 
 /* Rooms whose tests are still being sorted. */
 static bool is_later(const char *path)
 {
-    static const char *const rooms[] = {"comm/", "sim/", "train/", "runlog/",
-                                        "solver/"};
+    static const char *const rooms[] = {"train/", "runlog/", "solver/"};
 
     for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++)
         if (strncmp(strchr(path, '/') + 1, rooms[i], strlen(rooms[i])) == 0)
@@ -90,16 +100,19 @@ static bool is_later(const char *path)
 static void read_test(const char *path)
 {
     const char *below = path + strlen("tests/"), *name = strrchr(path, '/') + 1;
+    const char *head;
     char       *text;
     int         n;
 
     if (strncmp(name, "test_", 5) != 0 || strncmp(below, "arch/", 5) == 0) return;
     CHECK(ntest < MAX_TESTS);
-    snprintf(test[ntest], sizeof(test[0]), "%.*s%s", (int)(name - below), below,
+    snprintf(test[ntest], sizeof(test[0]), "%s%.*s%s",
+             strncmp(below, "tools/", 6) == 0 ? "" : "src/", (int)(name - below), below,
              name + 5);
     text = tree_read(path);
-    n    = read_head(path, head_of(text));
-    if (n == 0 && is_room(below) && !is_later(path) && !has_source(test[ntest]))
+    head = head_of(text);
+    n    = read_head(path, head, "src/") + read_head(path, head, "tools/");
+    if (n == 0 && is_room(test[ntest]) && !is_later(path) && !has_source(test[ntest]))
         tree_complain(path, 1, "says in no head comment which sources it tests");
     ntest++;
     free(text);
@@ -120,14 +133,14 @@ static bool is_named(const char *path)
     return false;
 }
 
-/* "model/upgrade_v0.c" by a test of it or of "model/upgrade.c" */
-static bool is_mirrored(const char *below_src)
+/* "src/model/upgrade_v0.c" by a test of it or of "src/model/upgrade.c" */
+static bool is_mirrored(const char *path)
 {
     for (int i = 0; i < ntest; i++) {
         size_t n = strlen(test[i]) - strlen(".c");
 
-        if (strncmp(below_src, test[i], n) == 0 &&
-            (strcmp(below_src + n, ".c") == 0 || below_src[n] == '_'))
+        if (strncmp(path, test[i], n) == 0 &&
+            (strcmp(path + n, ".c") == 0 || path[n] == '_'))
             return true;
     }
     return false;
@@ -142,7 +155,7 @@ static bool is_for_gpus(const char *path)
 static void check_source(const char *path)
 {
     if (is_later(path)) return;
-    if (!is_for_gpus(path) && !is_mirrored(path + strlen("src/")) && !is_named(path))
+    if (!is_for_gpus(path) && !is_mirrored(path) && !is_named(path))
         tree_complain(path, 0, "no test, and none that says it tests this file");
 }
 
@@ -150,5 +163,6 @@ TEST(every_source_has_a_test_that_mirrors_or_names_it)
 {
     CHECK(tree_files("tests", "c", read_test) > 10);
     CHECK(tree_files("src", "c", check_source) > 10);
+    CHECK(tree_files("tools/cmd", "c", check_source) > 10);
     TREE_DONE();
 }

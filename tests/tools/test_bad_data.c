@@ -1,6 +1,6 @@
 /* Trained weights, data and places to write that cannot be used. Each ends with one
- * message that names the file, line or layer and says what to do, exit status 1, no
- * crash and no half-written file. */
+ * message that names the file, line or layer and says what to do, exit status 1, no crash
+ * and no half-written file. Tests tools/flags/. */
 #include <unistd.h>
 #include "data/source/writer.h"
 #include "fixture.h"

@@ -1,6 +1,6 @@
 /* Files and nets that cannot be used. Each ends with one message that names the file,
- * line or layer and says what to do, exit status 1, no crash and no half-written
- * file. */
+ * line or layer and says what to do, exit status 1, no crash and no half-written file.
+ * Tests tools/flags/. */
 #include "fixture.h"
 
 #define TRAIN "firecaffe train --solver solver.prototxt --quiet"

@@ -1,6 +1,6 @@
 /* Solver files and flags that contradict themselves. Each ends with one message that
  * names the file, line or layer and says what to do, exit status 1, no crash and no
- * half-written file. */
+ * half-written file. Tests tools/flags/. */
 #include "device/gpu.h"
 #include "fixture.h"
 

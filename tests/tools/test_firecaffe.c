@@ -1,4 +1,5 @@
-/* The program as a whole: finding commands, help, errors. */
+/* The program as a whole: finding commands, help, errors. Tests tools/cmd/version.c too.
+ * */
 #include "program.h"
 
 TEST(without_arguments_it_lists_the_commands)

@@ -1,4 +1,5 @@
-/* convert, mean, features and classify, by Caffe's names and by ours. */
+/* convert, mean, features and classify, by Caffe's names and by ours. Tests
+ * tools/cmd/mean.c too. */
 #include <stdlib.h>
 #include "data/datum.h"
 #include "data/source/source.h"

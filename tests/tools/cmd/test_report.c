@@ -1,5 +1,5 @@
 /* What a training leaves behind, through the program: run directories, repeating,
- * reports, tables, pictures, the view in a terminal. */
+ * reports, tables, pictures, the view in a terminal. Tests tools/cmd/watch.c too. */
 #include <stdlib.h>
 #include "fixture.h"
 

@@ -1,5 +1,5 @@
 /* Training through the program: the log that parsers read, files that others read,
- * resuming, signals. */
+ * resuming, signals. Tests tools/cmd/test.c too. */
 #include <stdlib.h>
 #include "fixture.h"
 

@@ -1,4 +1,5 @@
-/* Caffe's own tools: every one, and every flag of each. */
+/* Caffe's own tools: every one, and every flag of each. Tests tools/cmd/time.c,
+ * tools/flags/caffe.c and tools/cmd/caffe/. */
 #include "fixture.h"
 
 /* Each line: a tool, then its flags as Caffe documents them. */

@@ -1,5 +1,5 @@
 /* Caffe's Python tools that need no images: draw_net.py, summarize.py, train.py; and
- * resize_and_crop_images.py. */
+ * resize_and_crop_images.py. Tests tools/cmd/caffe/ and tools/flags/train_py.c. */
 #include "fixture.h"
 
 #include "base/text/text.h"
