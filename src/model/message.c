@@ -350,8 +350,6 @@ fire_status_t fire_message_copy(const void *msg, ProtobufCMessage **copy_p)
     return st;
 }
 
-/* ---- comparing ---- */
-
 static bool equal_bytes(const ProtobufCBinaryData *a, const ProtobufCBinaryData *b)
 {
     return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
