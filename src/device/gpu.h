@@ -28,8 +28,7 @@ fire_status_t fire_gpu_sync(fire_stream_t *stream);
 typedef struct fire_gpu_usage {
     size_t now, peak; /* held by this process, for all its streams: now and at most */
     size_t all;       /* what the GPU has */
-    size_t
-        workspace; /* of `now`: scratch memory of this stream's kernels and libraries */
+    size_t workspace; /* of `now`: scratch memory of this stream */
 } fire_gpu_usage_t;
 
 fire_gpu_usage_t fire_gpu_usage(const fire_stream_t *stream);
@@ -38,8 +37,10 @@ fire_gpu_usage_t fire_gpu_usage(const fire_stream_t *stream);
  * none (their faults are not reported). */
 void fire_gpu_set_current_layer(fire_stream_t *stream, const char *layer);
 
-/* ---- loss scaling ---- In fp16 gradients are multiplied by a scale, so that small
- * ones are not flushed to zero. The scale is a power of two in GPU memory. */
+/* ---- loss scaling ---- */
+
+/* In fp16 gradients are multiplied by a scale, so that small ones are not flushed to
+ * zero. The scale is a power of two in GPU memory. */
 
 #define FIRE_GPU_FIRST_SCALE 65536.0f
 /* good: finite steps since the scale last changed, for a resumed training. */
@@ -73,8 +74,9 @@ enum { FIRE_GPU_TERMS = 32 }; /* of one launch */
 fire_status_t fire_gpu_add_terms(fire_stream_t *stream, float *dst, int64_t clear,
                                  const fire_gpu_term_t *term, int n);
 
-/* ---- recorded work (CUDA graphs) ----
- * What is queued between begin and end is recorded instead of run; replay() runs it, as
+/* ---- recorded work (CUDA graphs) ---- */
+
+/* What is queued between begin and end is recorded instead of run; replay() runs it, as
  * often as wanted. All its memory must stay where it is. That holds for the queue's own
  * scratch memory as long as fire_gpu_generation() returns the same number. */
 typedef struct fire_gpu_graph fire_gpu_graph_t;
@@ -85,10 +87,12 @@ fire_status_t fire_gpu_replay(fire_stream_t *stream, fire_gpu_graph_t *graph);
 void          fire_gpu_graph_free(fire_gpu_graph_t *graph); /* NULL is allowed */
 int64_t       fire_gpu_generation(const fire_stream_t *stream);
 
-/* ---- uploads ---- Pinned host memory that any thread may fill, and a buffer of the
- * same size on the GPU. The copy between them runs on a queue of its own, while
- * `stream` works on something else. Used in a cycle; each call waits for what it needs
- * of the cycle before, and for nothing else:
+/* ---- uploads ---- */
+
+/* Pinned host memory that any thread may fill, and a buffer of the same size on the
+ * GPU. The copy between them runs on a queue of its own, while `stream` works on
+ * something else. Used in a cycle; each call waits for what it needs of the cycle
+ * before, and for nothing else:
  *
  *     fit()     host memory, when the last copy has left it
  *     send()    start the copy, when the last reader of the GPU buffer is done
@@ -107,9 +111,11 @@ fire_status_t fire_gpu_upload_close(fire_gpu_upload_t *p);
 /* Seconds for which the last open() made the queue wait; 0 while that is not known. */
 double fire_gpu_upload_stall(const fire_gpu_upload_t *p);
 
-/* ---- readbacks ---- n floats copied from the GPU to the host without stopping the
- * GPU: send() queues a copy, take() waits for the oldest. Up to FIRE_GPU_READBACKS
- * copies may be outstanding. */
+/* ---- readbacks ---- */
+
+/* n floats copied from the GPU to the host without stopping the GPU: send() queues a
+ * copy, take() waits for the oldest. Up to FIRE_GPU_READBACKS copies may be
+ * outstanding. */
 enum { FIRE_GPU_READBACKS = 4 };
 
 typedef struct fire_gpu_readback fire_gpu_readback_t;

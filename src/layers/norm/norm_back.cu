@@ -12,8 +12,8 @@
 
 /* ---- sums ---- */
 
-/* Sums for a norm without `other`: g is dy behind its own ReLU, computed again from
- * x. */
+/* Sums for a norm without `other`: g is dy where its own ReLU lets it pass, computed
+ * again from x. */
 template <typename T> struct own_sums {
     enum { BATCH = 4 };
     fire_gpu_norm_t n;

@@ -7,10 +7,10 @@
  * Summed over input channels, the products at each of the alpha^2 points are one matrix
  * product: (tiles, inputs) times (inputs, outputs).
  *
- *     alpha   r   m   products per tile and pair of channels, instead of
- *       8     3   6     64    324     float32, large maps
- *       8     5   4     64    400     float32 and float64
- *       4     3   2     16     36     float32, small maps; bfloat16
+ *     alpha  r  m   products of a tile for a pair of channels, and of a direct sum
+ *       8    3  6   64   324    float32, large maps
+ *       8    5  4   64   400    float32 and float64
+ *       4    3  2   16    36    float32, small maps; bfloat16
  *
  * The transforms of bfloat16 are float32, rounded to bfloat16 before the products.
  * float32 loses about ten times as much to rounding as a direct sum: 3e-6 of the
