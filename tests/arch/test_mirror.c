@@ -86,17 +86,6 @@ static bool is_room(const char *own)
     return strncmp(own, "tools/", 6) == 0 || tree_exists(path);
 }
 
-/* Rooms whose tests are still being sorted. */
-static bool is_later(const char *path)
-{
-    static const char *const rooms[] = {"train/", "runlog/", "solver/"};
-
-    for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++)
-        if (strncmp(strchr(path, '/') + 1, rooms[i], strlen(rooms[i])) == 0)
-            return true;
-    return false;
-}
-
 static void read_test(const char *path)
 {
     const char *below = path + strlen("tests/"), *name = strrchr(path, '/') + 1;
@@ -112,7 +101,7 @@ static void read_test(const char *path)
     text = tree_read(path);
     head = head_of(text);
     n    = read_head(path, head, "src/") + read_head(path, head, "tools/");
-    if (n == 0 && is_room(test[ntest]) && !is_later(path) && !has_source(test[ntest]))
+    if (n == 0 && is_room(test[ntest]) && !has_source(test[ntest]))
         tree_complain(path, 1, "says in no head comment which sources it tests");
     ntest++;
     free(text);
@@ -154,7 +143,6 @@ static bool is_for_gpus(const char *path)
 
 static void check_source(const char *path)
 {
-    if (is_later(path)) return;
     if (!is_for_gpus(path) && !is_mirrored(path) && !is_named(path))
         tree_complain(path, 0, "no test, and none that says it tests this file");
 }

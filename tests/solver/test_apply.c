@@ -1,5 +1,6 @@
-/* test_apply.c - what happens to gradients before a rule sees them: clipping,
- * iter_size, regularisation, rates per parameter; and running statistics. */
+/* test_apply.c - what happens to gradients before a rule sees them: clipping, iter_size,
+ * regularisation, rates per parameter; and running statistics. Tests src/solver/update.c
+ * too. */
 #include "rig.h"
 
 TEST(clipping_scales_all_gradients_to_the_norm_that_is_allowed)

@@ -1,4 +1,5 @@
-/* test_alloc.c - once a training runs, an iteration takes no memory. */
+/* test_alloc.c - once a training runs, an iteration takes no memory. Tests
+ * src/train/iterate.c. */
 #include "run.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
-/* test_faults.c - workers that fail, hang, or only take their time. */
+/* test_faults.c - workers that fail, hang, or only take their time. Tests
+ * src/train/trainer.c. */
 #include "run.h"
 
 #include <unistd.h>

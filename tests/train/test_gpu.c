@@ -1,4 +1,4 @@
-/* test_gpu.c - training on a GPU: what only it can get wrong. */
+/* test_gpu.c - training on a GPU: what only it can get wrong. Tests src/train/gpu/. */
 #include "run.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* test_identity.c - what docs/design/0002-lanes.md promises: with a given number of
  * lanes, results are the same to the last bit on any number of workers, with any
- * canonical exchange, also after a stop and a resume elsewhere. */
+ * canonical exchange, also after a stop and a resume elsewhere. Tests src/train/iterate.c
+ * and src/train/scalars.c. */
 #include "run.h"
 
 #define PLACE                                                                      \
