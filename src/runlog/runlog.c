@@ -14,6 +14,7 @@
  * time only. */
 static const double SHORTEST_GAP = 1, GAP_OF_RUN = 1.0 / 3600;
 
+/* Seconds since the log was opened. */
 static double now(const fire_runlog_t *log)
 {
     return fire_clock_now() - log->began;
@@ -83,6 +84,7 @@ static void write_iterations(fire_runlog_t *log)
     fire_runlog_end_line(log);
 }
 
+/* Write what is collected: losses, times, the speed for TensorBoard. */
 static void flush(fire_runlog_t *log)
 {
     write_iterations(log);

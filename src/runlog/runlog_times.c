@@ -17,6 +17,7 @@ static void add_times(fire_json_writer_t *w, const char *key, const fire_runlog_
     fire_json_close(w, ']');
 }
 
+/* Times since the last such line; then begin with zeros. */
 void fire_runlog_write_times(fire_runlog_t *log)
 {
     fire_json_writer_t *w;
@@ -39,6 +40,7 @@ void fire_runlog_write_times(fire_runlog_t *log)
         log->times[i] = (fire_times_t){0};
 }
 
+/* Out of memory only loses the measurement. */
 static void add_up(fire_runlog_t *log, const fire_measured_t *m)
 {
     if (m->nworker > log->nworker) {
@@ -102,8 +104,8 @@ static double first_begin(const fire_measured_t *m)
 static void add_activities(fire_json_writer_t *w, const fire_measured_t *m, int worker,
                            double zero)
 {
-    const fire_activity_t *a = m->activity[worker];
-    int64_t                n = m->nactivity[worker];
+    const fire_activity_t *a  = m->activity[worker];
+    int64_t                n  = m->nactivity[worker];
     const fire_activity_t *it = find_iteration(a, n);
     char                   name[256];
 

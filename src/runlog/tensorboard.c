@@ -42,6 +42,7 @@ static void put_little_endian(message_t *m, uint64_t value, size_t bytes)
         put(m, &(uint8_t){(uint8_t)(value >> 8 * i)}, 1);
 }
 
+/* Seven bits per byte, low ones first; the high bit says that more follow. */
 static void put_varint(message_t *m, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
@@ -49,6 +50,7 @@ static void put_varint(message_t *m, uint64_t value)
     put(m, &(uint8_t){(uint8_t)value}, 1);
 }
 
+/* A field is preceded by its number and how it is encoded. */
 static void put_key(message_t *m, unsigned field, unsigned wire_type)
 {
     put_varint(m, field << 3 | wire_type);

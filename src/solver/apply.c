@@ -40,6 +40,8 @@ fire_status_t fire_solver_squares(const fire_solver_t *s, float *x, int64_t n,
     return FIRE_OK;
 }
 
+/* The sum of squares of all gradients; statistics are no gradients. Literally: with
+ * BLAS dot products that are added in float, as Caffe does. */
 static fire_status_t norm_on_cpu(fire_solver_t *s, double *sum_p)
 {
     double sum = 0;
@@ -153,6 +155,8 @@ static void apply(const fire_rule_t *rule, const fire_update_t *u)
     }
 }
 
+/* On a CPU the update happens now; on a GPU it joins the batch, which is launched when
+ * it is full or by flush(). */
 fire_status_t fire_solver_update(fire_solver_t *s, int param, int64_t first, int64_t n)
 {
     const fire_param_t *p = &s->net->learn[param];

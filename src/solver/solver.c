@@ -31,6 +31,7 @@ fire_status_t fire_rule_find(const char *type, const fire_rule_t **rule_p)
                      type);
 }
 
+/* Caffe's checks, and those that it makes only when the setting is used. */
 fire_status_t fire_solver_check(const Caffe__SolverParameter *p)
 {
     const fire_rule_t *rule;
@@ -96,6 +97,8 @@ void fire_solver_destroy(fire_solver_t *s)
     fire_free(s);
 }
 
+/* Adam's correction counts steps from 1. On a GPU, rate and correction are written to
+ * its memory, where recorded updates read them. */
 fire_status_t fire_solver_begin(fire_solver_t *s)
 {
     double t = (double)(s->iter + 1);

@@ -41,6 +41,7 @@ err_state:
     return st;
 }
 
+/* The history must fit rule and net: as many blobs, of the same shapes. */
 fire_status_t fire_solver_load(fire_solver_t *s, const Caffe__SolverState *state,
                                const char *source)
 {

@@ -63,6 +63,7 @@ void fire_average_precision_destroy(fire_average_precision_t *d)
     fire_free(d);
 }
 
+/* Rows are sorted by class as they come; classes are numbered from 0. */
 static fire_status_t add_row(fire_average_precision_t *d, const float *row)
 {
     int64_t  which = (int64_t)row[1];

@@ -82,32 +82,34 @@ static const char *text_of(const fire_str_t *s)
     return s->text != NULL ? s->text : "";
 }
 
+/* machine: all zero if run.jsonl is not wanted, which is the only file that shows
+ * it. */
 static fire_status_t open_log(const fire_runlog_options_t *o, const fire_trainer_t *t,
                               const machine_t *m, fire_runlog_t **log_p)
 {
     const Caffe__SolverParameter *p      = t->param;
     fire_str_t                    solver = {0}, model = {0};
-    fire_status_t                 st     = print_solver(p, &solver, &model);
+    fire_status_t                 st = print_solver(p, &solver, &model);
     const char *net = t->net->param->name != NULL ? t->net->param->name : "";
 
     if (st >= 0)
-        st = fire_runlog_open(
-            o,
-            &(fire_runlog_head_t){
-                .net         = net,
-                .workers     = fire_trainer_size(t),
-                .lanes       = t->lanes,
-                .threads     = threads_of(t),
-                .batch       = t->batch * p->iter_size,
-                .epoch       = epoch_of(t->net),
-                .iter        = t->solver->iter,
-                .max_iter    = p->max_iter,
-                .seed        = (int64_t)t->net->moment.seed,
-                .model       = p->net_param != NULL ? text_of(&model) : NULL,
-                .solver      = text_of(&solver),
-                .environment = m->environment,
-            },
-            log_p);
+        st =
+            fire_runlog_open(o,
+                             &(fire_runlog_head_t){
+                                 .net      = net,
+                                 .workers  = fire_trainer_size(t),
+                                 .lanes    = t->lanes,
+                                 .threads  = threads_of(t),
+                                 .batch    = t->batch * p->iter_size,
+                                 .epoch    = epoch_of(t->net),
+                                 .iter     = t->solver->iter,
+                                 .max_iter = p->max_iter,
+                                 .seed     = (int64_t)t->net->moment.seed,
+                                 .model = p->net_param != NULL ? text_of(&model) : NULL,
+                                 .solver      = text_of(&solver),
+                                 .environment = m->environment,
+                             },
+                             log_p);
     fire_str_fini(&solver);
     fire_str_fini(&model);
     return st;
@@ -132,13 +134,12 @@ fire_status_t fire_train_log_open(const fire_runlog_options_t *o,
 
 static void add_display(fire_runlog_t *log, const fire_train_event_t *e)
 {
-    fire_runlog_add_display(log,
-                            &(fire_runlog_display_t){.iter       = e->iter,
-                                                     .loss       = e->loss,
-                                                     .lr         = e->lr,
-                                                     .loss_scale = e->loss_scale,
-                                                     .noutput    = e->noutput,
-                                                     .output     = e->output});
+    fire_runlog_add_display(log, &(fire_runlog_display_t){.iter       = e->iter,
+                                                          .loss       = e->loss,
+                                                          .lr         = e->lr,
+                                                          .loss_scale = e->loss_scale,
+                                                          .noutput    = e->noutput,
+                                                          .output     = e->output});
 }
 
 void fire_train_log_event(fire_runlog_t *log, const fire_train_event_t *e)

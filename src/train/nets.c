@@ -39,6 +39,8 @@ err_state:
     return st;
 }
 
+/* Load a net if it is in a file, select its layers and build it. Errors name the
+ * file. */
 static fire_status_t make_net(const fire_trainer_t *t, net_source_t source,
                               Caffe__Phase phase, const Caffe__NetState *solver_state,
                               const fire_moment_t *moment, fire_net_t **net_p)
@@ -105,6 +107,8 @@ static net_source_t test_source(const Caffe__SolverParameter *p, size_t i)
     return (net_source_t){p->net_param, p->net};
 }
 
+/* Caffe's rules: one test_iter per test net; with a common net, as many more as there
+ * are entries left. */
 static fire_status_t count_test_nets(const Caffe__SolverParameter *p, int *n_p)
 {
     size_t own     = p->n_test_net_param + p->n_test_net;
@@ -133,6 +137,7 @@ static fire_status_t count_test_nets(const Caffe__SolverParameter *p, int *n_p)
     return FIRE_OK;
 }
 
+/* A net in the solver file itself is there; a file must be readable. */
 static fire_status_t check_source(net_source_t source)
 {
     return source.path != NULL ? fire_file_check(source.path) : FIRE_OK;
@@ -159,6 +164,8 @@ static fire_batch_rule_t batch_rule(const Caffe__FireParameter *f)
                                                             : FIRE_BATCH_GLOBAL;
 }
 
+/* The training net runs this worker's lanes and shuffles; test nets have one lane, take
+ * turns over batches (test.c) and share the weights of the training net. */
 fire_status_t fire_trainer_make_nets(fire_trainer_t *t)
 {
     const Caffe__SolverParameter *p = t->param;

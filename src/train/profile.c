@@ -6,14 +6,15 @@
 #include "net/net_state.h"
 
 fire_status_t fire_profile_add(fire_profile_t *p, fire_activity_kind_t kind,
-                                int32_t index, double begin, double end)
+                               int32_t index, double begin, double end)
 {
     if (!p->recording) return FIRE_OK;
-    FIRE_TRY(fire_grow(&p->activity, &p->activity_cap, p->nactivity + 1, sizeof(*p->activity)));
+    FIRE_TRY(fire_grow(&p->activity, &p->activity_cap, p->nactivity + 1,
+                       sizeof(*p->activity)));
     p->activity[p->nactivity++] = (fire_activity_t){
         .begin = begin - p->clock_zero,
         .end   = end - p->clock_zero,
-        .kind = kind,
+        .kind  = kind,
         .index = index,
     };
     return FIRE_OK;
@@ -36,6 +37,7 @@ static fire_status_t begin(void *arg, int layer)
     return FIRE_OK;
 }
 
+/* A pass is counted when the first layer has run. */
 static fire_status_t after_forward(void *arg, int layer)
 {
     fire_profile_t *p       = arg;
@@ -142,8 +144,7 @@ void fire_profile_iteration_end(fire_profile_t *p)
     p->times.seconds += now - p->iteration_began;
     p->done = p->times;
     p->iterations++;
-    fire_profile_add(p, FIRE_ACTIVITY_ITERATION, p->nrecorded, p->iteration_began,
-                      now);
+    fire_profile_add(p, FIRE_ACTIVITY_ITERATION, p->nrecorded, p->iteration_began, now);
     if (p->recording) p->nrecorded++;
 }
 
@@ -162,6 +163,7 @@ void fire_profile_update_end(fire_profile_t *p)
     fire_profile_add(p, FIRE_ACTIVITY_UPDATE, 0, p->began, now);
 }
 
+/* Differences of running sums, so that nothing between two calls is lost. */
 fire_times_t fire_profile_take(fire_profile_t *p, int64_t *iterations_p)
 {
     const fire_times_t *a = &p->taken, *b = &p->done;

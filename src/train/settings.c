@@ -46,6 +46,7 @@ static fire_status_t check_words(const Caffe__FireParameter *f)
     return fire_adapt_find(f->adapt, &adapt);
 }
 
+/* "auto" and "nccl" are no algorithms of comm: the reducer handles them. */
 static fire_status_t check_comm(const Caffe__FireParameter *f)
 {
     const fire_algo_t  *algo;

@@ -1,149 +1,9 @@
-/* exchange.c - the engine: cuts the gradients into buckets and takes each bucket
- * through its states (exchange_state.h). */
+/* exchange.c - the engine: takes each bucket of gradients through its states
+ * (exchange_state.h). */
 #include "train/exchange/exchange.h"
 
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "train/exchange/exchange_state.h"
-
-/* Cut what follows the head into buckets of at most bucket_bytes that end where a
- * layer's gradients end; a layer that is larger has a bucket of its own. */
-static fire_status_t cut_buckets(fire_exchange_t *x, const int64_t *cut, int ncut)
-{
-    int64_t most = (int64_t)(x->o.bucket_bytes / sizeof(float)), first = cut[0];
-
-    FIRE_TRY(FIRE_NEW(&x->bucket, ncut));
-    x->bucket[x->nbucket++] = (bucket_t){.n = first, .head = true};
-    for (int i = 1; i < ncut; i++) {
-        bool last = i == ncut - 1;
-
-        if (!last && cut[i + 1] - first <= most) continue;
-        x->bucket[x->nbucket++] = (bucket_t){.first = first, .n = cut[i] - first};
-        first                   = cut[i];
-    }
-    return FIRE_OK;
-}
-
-static bool is_coded(const fire_exchange_t *x, const bucket_t *b)
-{
-    return x->codec != NULL && !b->head;
-}
-
-static bool is_sharded(const fire_exchange_t *x, const bucket_t *b)
-{
-    return x->o.sharded && !b->head;
-}
-
-/* A sharded update needs the two halves of an allreduce, reduce-scatter and allgather.
- * For an algorithm that has none, rhd takes over: it has both, and adds in the order of
- * a tree. */
-static const char *algo_for(const fire_exchange_t *x, fire_coll_op_t op)
-{
-    const fire_algo_t *algo = NULL;
-
-    if (strcmp(x->o.algo, "auto") == 0 || fire_algo_find(x->o.algo, &algo) < 0 ||
-        (algo->ops >> op & 1))
-        return x->o.algo;
-    return "rhd";
-}
-
-/* Options of all collectives of one bucket. They must cut it into the same parts, since
- * the part that a worker sums is the part that it updates and gathers. */
-static fire_collective_options_t options_of(const fire_exchange_t *x, const bucket_t *b)
-{
-    fire_coll_op_t op = is_sharded(x, b) ? FIRE_REDUCE_SCATTER : FIRE_ALLREDUCE;
-
-    return (fire_collective_options_t){.op        = op,
-                                       .algo      = algo_for(x, op),
-                                       .canonical = x->o.canonical,
-                                       .colors    = x->o.colors,
-                                       .piece     = x->o.piece,
-                                       .grain = is_coded(x, b) ? x->codec->grain : 0};
-}
-
-static fire_status_t make_sums(fire_exchange_t *x, bucket_t *b)
-{
-    fire_collective_options_t o  = options_of(x, b);
-    float                    *at = x->grads + b->first;
-
-    if (is_coded(x, b)) {
-        o.compress = x->o.compress;
-        o.residual = x->residual + x->n + b->first;
-    }
-    FIRE_TRY(fire_collective_create(x->comm, &o, at, (size_t)b->n, &b->sum));
-    if (!is_coded(x, b) || x->o.compress_from <= 0) return FIRE_OK;
-    o = options_of(x, b);
-    if (is_sharded(x, b)) o.algo = fire_collective_algo(b->sum)->name;
-    return fire_collective_create(x->comm, &o, at, (size_t)b->n, &b->exact);
-}
-
-static fire_status_t make_collectives(fire_exchange_t *x, bucket_t *b)
-{
-    fire_collective_options_t o;
-
-    FIRE_TRY(make_sums(x, b));
-    if (!is_sharded(x, b)) return FIRE_OK;
-    o           = options_of(x, b);
-    o.op        = FIRE_ALLGATHER;
-    o.algo      = fire_collective_algo(b->sum)->name;
-    o.canonical = false;
-    return fire_collective_create(x->comm, &o, x->weights + b->first, (size_t)b->n,
-                                  &b->gather);
-}
-
-fire_status_t fire_exchange_create(fire_comm_t *comm, float *grads, float *weights,
-                                   const int64_t *cut, int ncut,
-                                   const fire_exchange_options_t *options,
-                                   fire_exchange_t              **exchange_p)
-{
-    fire_exchange_t *x;
-    fire_status_t    st;
-
-    FIRE_TRY(FIRE_NEW(&x, 1));
-    x->comm    = comm;
-    x->o       = *options;
-    x->grads   = grads;
-    x->weights = weights;
-    x->n       = cut[ncut - 1];
-    if (options->compress != NULL)
-        FIRE_TRY_GOTO(st, fire_codec_find(options->compress, &x->codec, &x->codec_arg),
-                      err_exchange);
-    if (x->codec != NULL && options->compress_from < 0)
-        x->o.compress_from = x->codec->exact_first;
-    if (x->codec != NULL)
-        FIRE_TRY_GOTO(st, FIRE_NEW(&x->residual, 2 * x->n), err_exchange);
-    FIRE_TRY_GOTO(st, cut_buckets(x, cut, ncut), err_exchange);
-    for (int i = 0; i < x->nbucket; i++) {
-        FIRE_TRY_GOTO(st, make_collectives(x, &x->bucket[i]), err_exchange);
-        x->bucket[i].state = DONE;
-    }
-    x->ndone = x->nbucket;
-    atomic_store(&x->beat, fire_clock_now());
-    if (options->overlap == FIRE_OVERLAP_THREAD)
-        FIRE_TRY_GOTO(st, fire_exchange_thread_start(x), err_exchange);
-    *exchange_p = x;
-    return FIRE_OK;
-
-err_exchange:
-    fire_exchange_destroy(x);
-    return st;
-}
-
-void fire_exchange_destroy(fire_exchange_t *x)
-{
-    if (x == NULL) return;
-    if (x->threaded) fire_exchange_thread_stop(x);
-    for (int i = 0; i < x->nbucket; i++) {
-        fire_collective_destroy(x->bucket[i].sum);
-        fire_collective_destroy(x->bucket[i].exact);
-        fire_collective_destroy(x->bucket[i].gather);
-    }
-    fire_free(x->bucket);
-    fire_free(x->residual);
-    fire_free(x);
-}
 
 /* Error feedback: round gradient + what was left over to what the codec can express,
  * and keep the difference for the next iteration. */
@@ -158,11 +18,14 @@ static void quantize(fire_exchange_t *x, const bucket_t *b)
         rest[i] -= g[i];
 }
 
+/* The collective that sums this bucket in this iteration. */
 static fire_collective_t *sum_of(const fire_exchange_t *x, const bucket_t *b)
 {
     return x->coding || b->exact == NULL ? b->sum : b->exact;
 }
 
+/* Start the sums of all buckets that have become final, in order. *moved: set if one
+ * did. */
 static fire_status_t start_ready(fire_exchange_t *x, bool *moved)
 {
     while (x->nstarted < x->nbucket) {
@@ -171,7 +34,7 @@ static fire_status_t start_ready(fire_exchange_t *x, bool *moved)
         if (b->first + b->n > x->upto) break;
         b->began = fire_clock_now();
         if (x->nstarted == x->ndone) x->busy_since = b->began;
-        if (x->coding && is_coded(x, b)) quantize(x, b);
+        if (x->coding && fire_bucket_is_coded(x, b)) quantize(x, b);
         FIRE_TRY(fire_collective_start(sum_of(x, b)));
         b->state = SUMMING;
         x->nstarted++;
@@ -193,12 +56,12 @@ static fire_status_t update(fire_exchange_t *x, bucket_t *b)
     double      start = fire_clock_now();
     fire_span_t own   = {0, (size_t)b->n};
 
-    if (is_sharded(x, b)) own = fire_collective_own(b->sum);
+    if (fire_bucket_is_sharded(x, b)) own = fire_collective_own(b->sum);
     if (own.len > 0)
         FIRE_TRY(
             x->o.complete(x->o.arg, b->first + (int64_t)own.off, (int64_t)own.len));
     x->account.update += fire_clock_now() - start;
-    if (!is_sharded(x, b)) {
+    if (!fire_bucket_is_sharded(x, b)) {
         set_done(x, b);
         return FIRE_OK;
     }
@@ -206,6 +69,8 @@ static fire_status_t update(fire_exchange_t *x, bucket_t *b)
     return fire_collective_start(b->gather);
 }
 
+/* Advance the collective of a bucket that is SUMMING or GATHERING, and take the bucket
+ * on to its next state if the collective has ended. */
 static fire_status_t test_bucket(fire_exchange_t *x, bucket_t *b, bool *moved)
 {
     fire_collective_t *c  = b->state == SUMMING ? sum_of(x, b) : b->gather;
@@ -225,6 +90,8 @@ static fire_status_t test_bucket(fire_exchange_t *x, bucket_t *b, bool *moved)
     return x->o.hold ? FIRE_OK : update(x, b);
 }
 
+/* With `hold`: all sums are complete, so clip, then update. Lower layers come first, as
+ * the next forward needs them. */
 static fire_status_t update_held(fire_exchange_t *x)
 {
     if (x->o.all_summed != NULL) FIRE_TRY(x->o.all_summed(x->o.arg));
@@ -251,6 +118,8 @@ fire_status_t fire_exchange_step(fire_exchange_t *x, bool *moved_p)
     return FIRE_OK;
 }
 
+/* Are the weights of [first, first + n) up to date? Reads only states that are atomic,
+ * so the trainer's thread may ask at any time. */
 bool fire_exchange_is_updated(const fire_exchange_t *x, int64_t first, int64_t n)
 {
     for (int i = 0; i < x->nbucket; i++) {
@@ -274,6 +143,7 @@ fire_status_t fire_exchange_begin(fire_exchange_t *x, int64_t iter)
     return FIRE_OK;
 }
 
+/* One step by the trainer's thread; its time is not hidden behind computation. */
 static fire_status_t step_between_layers(fire_exchange_t *x)
 {
     double start = fire_clock_now();
@@ -300,6 +170,7 @@ fire_status_t fire_exchange_beat(fire_exchange_t *x)
     return fire_comm_poll(x->comm);
 }
 
+/* Without a thread: move the engine until the span is updated. */
 static fire_status_t drive(fire_exchange_t *x, int64_t first, int64_t n)
 {
     fire_pause_t idle = {0};
@@ -349,6 +220,7 @@ fire_status_t fire_exchange_gather(fire_exchange_t *x, int64_t first, int64_t n,
     return fire_comm_allreduce(x->comm, "tree", values, (size_t)n);
 }
 
+/* Sent by a collective so far; 0 for one that does not exist. */
 static int64_t bytes_of(const fire_collective_t *c)
 {
     return c != NULL ? fire_collective_bytes(c) : 0;

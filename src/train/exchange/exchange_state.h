@@ -53,6 +53,18 @@ struct fire_exchange {
     char               error[1024];
 };
 
+/* Are the gradients of this bucket compressed? */
+static inline bool fire_bucket_is_coded(const fire_exchange_t *x, const bucket_t *b)
+{
+    return x->codec != NULL && !b->head;
+}
+
+/* Does each worker update a part of this bucket only? */
+static inline bool fire_bucket_is_sharded(const fire_exchange_t *x, const bucket_t *b)
+{
+    return x->o.sharded && !b->head;
+}
+
 /* Move the engine: start buckets that are final, test those under way, update those
  * that are summed. *moved_p: did anything change? */
 fire_status_t fire_exchange_step(fire_exchange_t *x, bool *moved_p);

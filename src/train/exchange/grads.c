@@ -25,6 +25,7 @@ static fire_status_t sort_params(fire_grads_t *g)
     return FIRE_OK;
 }
 
+/* Loss and requests, and the outputs of the net unless there are too many. */
 static int64_t count_scalars(const fire_net_t *net)
 {
     int64_t n = FIRE_SCALAR_OUTPUTS;
@@ -40,12 +41,15 @@ static int64_t padded(int64_t n)
     return (n + 15) / 16 * 16;
 }
 
+/* Append a parameter to the array. */
 static void place(fire_grads_t *g, int param)
 {
     g->offset[param] = g->n;
     g->n += padded(fire_blob_count(g->net->learn[param].blob));
 }
 
+/* The layout that grads.h draws: statistics, then gradients; and for each layer, the
+ * span that is final when its backward ends. */
 static void place_params(fire_grads_t *g)
 {
     const fire_param_t *learn = g->net->learn;
@@ -67,6 +71,8 @@ static void place_params(fire_grads_t *g)
     }
 }
 
+/* On the host; memory of the communicator can be reached by other workers of the
+ * node. */
 static fire_status_t get_memory(fire_grads_t *g, float **memory_p)
 {
     if (g->comm == NULL) return FIRE_NEW(memory_p, g->n);
@@ -91,6 +97,7 @@ static bool is_on_gpu(const fire_grads_t *g)
     return g->place == FIRE_GPU;
 }
 
+/* Make memory[offset ...] the memory of one part (data or diff) of every parameter. */
 static fire_status_t bind(fire_grads_t *g, fire_part_t part, fire_place_t where,
                           float *memory)
 {
@@ -103,11 +110,13 @@ static fire_status_t bind(fire_grads_t *g, fire_part_t part, fire_place_t where,
     return FIRE_OK;
 }
 
+/* Where the net computes. */
 static fire_status_t get_place_memory(fire_grads_t *g, float **memory_p)
 {
     return device_of(g)->alloc((size_t)g->n * sizeof(float), (void **)memory_p);
 }
 
+/* Allocate everything and bind the parameters to it. */
 static fire_status_t lay_out(fire_grads_t *g, const fire_grads_options_t *o)
 {
     FIRE_TRY(FIRE_NEW(&g->span, g->net->nlayer));

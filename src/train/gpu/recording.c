@@ -37,6 +37,7 @@ static uint64_t hash_sources(const fire_recording_t *r)
     return h;
 }
 
+/* Remember a blob; the formats are filled in later. */
 static void hold(fire_recording_t *r, const fire_blob_t *b)
 {
     for (int part = 0; part < 2; part++)

@@ -23,6 +23,7 @@ static bool is_hdf5(const fire_trainer_t *t)
     return t->param->snapshot_format == CAFFE__SOLVER_PARAMETER__SNAPSHOT_FORMAT__HDF5;
 }
 
+/* <prefix>_iter_<n>.<extension>, with .h5 for HDF5. The caller frees *name_p. */
 static fire_status_t file_name(const fire_trainer_t *t, const char *extension,
                                char **name_p)
 {
@@ -78,6 +79,8 @@ static void save_position(const fire_trainer_t *t, Caffe__FireState *ours)
     ours->threads = (uint32_t)t->options.ctx.threads;
 }
 
+/* The loss scale of fp16 is part of a run's state: with another one, the first
+ * iterations after a resume might be skipped. */
 static fire_status_t save_scale(const fire_trainer_t *t, Caffe__FireState *ours)
 {
     if (!t->net->ctx.scaled) return FIRE_OK;
@@ -103,6 +106,7 @@ static fire_status_t save_state(const fire_trainer_t *t, Caffe__SolverState *sta
     return fire_solver_state_save(path, state);
 }
 
+/* The model first: the state contains its checksum. */
 static fire_status_t write_files(fire_trainer_t *t, Caffe__SolverState *state)
 {
     char         *model = NULL, *path = NULL;
@@ -137,6 +141,7 @@ static fire_status_t gather_history(fire_trainer_t *t)
     return FIRE_OK;
 }
 
+/* Everything in a state but residuals, which come from all workers, and checksums. */
 static fire_status_t make_state(fire_trainer_t *t, Caffe__SolverState **state_p)
 {
     Caffe__FireState *ours;
@@ -192,6 +197,7 @@ static void restore_position(fire_trainer_t *t, const Caffe__FireState *ours)
             ours->threads);
 }
 
+/* A worker that fails here makes all fail: the caller agrees on the status. */
 static fire_status_t restore(fire_trainer_t *t, const char *path)
 {
     Caffe__SolverState *state;

@@ -45,6 +45,7 @@ static uint32_t add_blobs(uint32_t crc, Caffe__BlobProto *const *blob, size_t n)
     return crc;
 }
 
+/* CRC32C of the iteration, the history and the residuals. */
 static uint32_t checksum(const Caffe__SolverState *s)
 {
     uint32_t crc = fire_crc32c(0, &s->iter, sizeof(s->iter));
@@ -64,6 +65,7 @@ fire_status_t fire_snapshot_seal(Caffe__SolverState *state, const char *model)
     return FIRE_OK;
 }
 
+/* Both checksums; a file without them passes. model: its path, or NULL. */
 static fire_status_t check(const char *path, const Caffe__SolverState *state,
                            const char *model)
 {
@@ -144,6 +146,7 @@ static long long iteration_of(const char *path, size_t prefix)
     return iter;
 }
 
+/* Was it written at or after `since`? A file that cannot be looked at was not. */
 static bool is_since(const char *path, double since)
 {
     struct stat s;
@@ -152,6 +155,7 @@ static bool is_since(const char *path, double since)
            (double)s.st_mtim.tv_sec + 1e-9 * (double)s.st_mtim.tv_nsec >= since;
 }
 
+/* Reads the whole snapshot; says in the log why one is skipped. */
 static bool is_complete(const char *path)
 {
     Caffe__SolverState *state;

@@ -1,5 +1,6 @@
 /* test_exchange.c - the engine alone: arrays of several workers, summed in buckets.
- * Tests src/train/exchange/exchange.c, src/train/exchange/exchange_thread.c. */
+ * Tests src/train/exchange/exchange.c, src/train/exchange/exchange_create.c,
+ * src/train/exchange/exchange_thread.c. */
 #include "train/exchange/exchange.h"
 
 #include <pthread.h>
