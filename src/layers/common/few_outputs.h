@@ -7,7 +7,7 @@
 #include "device/cuda/cuda.h"
 
 FIRE_BEGIN_C
-typedef struct fire_gpu_thin {
+typedef struct fire_gpu_few_outputs {
     int          rows, inputs, outputs;
     fire_dtype_t dtype;
 } fire_gpu_few_outputs_t;
