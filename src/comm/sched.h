@@ -1,6 +1,6 @@
 /* sched.h - a collective as data. An algorithm's plan() writes, for one rank, the list
  * of its sends, receives and additions. The executor (exec/exec.c) runs the list on any
- * transport, the simulator (src/sim) prices it, and a prover (tests/comm/proof.h)
+ * transport, the simulator (src/sim) prices it, and a prover (tests/comm/algo/proof.h)
  * checks that every rank's contribution is added exactly once.
  *
  *   buffer   |------------------- n floats ---------------------|

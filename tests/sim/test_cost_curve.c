@@ -50,7 +50,7 @@ TEST(a_cost_curve_comes_near_several_chains_of_an_all_to_all_exchange)
     compare(&star, "direct", 40, 8e6, 0.16);
 }
 
-TEST(formulas_of_many_workers_are_exact_where_one_lane_does)
+TEST(formulas_of_many_workers_are_exact_where_one_chain_does)
 {
     compare(&star, "ring", 64, 4e6, 0.01);
     compare(&star, "ring", 96, 6e6, 0.01);

@@ -1,5 +1,5 @@
-/* Every schedule of every algorithm, proved without running it. Tests src/comm/algo/ and
- * src/comm/sched.c. */
+/* test_algo.c - the schedules of every algorithm, proved without moving a byte
+ * (proof.h). Tests src/comm/algo/, src/comm/sched.c. */
 #include "proof.h"
 #include "test.h"
 
@@ -191,7 +191,7 @@ TEST(an_algorithm_says_what_it_cannot_do)
     CHECK_FAILS(fire_sched_plan(&s, ps, &c), FIRE_ERR_UNSUPPORTED, "ps cannot");
 }
 
-static int lanes_begun(const char *name, const int *node)
+static int chains_begun(const char *name, const int *node)
 {
     const fire_algo_t *algo;
     fire_sched_t       s = {0};
@@ -206,14 +206,14 @@ static int lanes_begun(const char *name, const int *node)
     return chains;
 }
 
-TEST(fewer_lanes_are_begun_where_several_hosts_send_to_one)
+TEST(fewer_chains_are_begun_where_several_hosts_send_to_one)
 {
     const int one_node[8] = {0};
 
-    CHECK_EQ(lanes_begun("ring", NULL), 12);
-    CHECK_EQ(lanes_begun("tree", NULL), 8);
-    CHECK_EQ(lanes_begun("ps", NULL), 2);
-    CHECK_EQ(lanes_begun("tree", one_node), 12);
+    CHECK_EQ(chains_begun("ring", NULL), 12);
+    CHECK_EQ(chains_begun("tree", NULL), 8);
+    CHECK_EQ(chains_begun("ps", NULL), 2);
+    CHECK_EQ(chains_begun("tree", one_node), 12);
 }
 
 /* ---- the prover itself: what it must find ---- */

@@ -1,4 +1,4 @@
-/* Codecs: what is lost, how long messages are, damaged ones. Tests src/comm/codec/. */
+/* test_codec.c - all codecs, alone and in collectives. Tests src/comm/codec/. */
 #include "comm/codec/codec.h"
 #include "base/half.h"
 #include "ranks.h"

@@ -1,4 +1,4 @@
-/* The schedules of algo/test_algo.c, run for real by ranks that are threads. */
+/* test_exec.c - real sums of real schedules, by ranks that are threads. */
 #include "base/alloc.h"
 #include "sums.h"
 #include "test.h"

@@ -1,4 +1,5 @@
-/* Measuring allreduces, and the table made of it. Tests src/comm/measure/tune.c too. */
+/* test_bench.c - measurements and the tuning tables made of them. Tests
+ * src/comm/measure/bench.c, src/comm/measure/tune.c. */
 #include "comm/measure/bench.h"
 
 #include "base/alloc.h"

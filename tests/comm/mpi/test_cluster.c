@@ -1,5 +1,6 @@
-/* Processes under mpirun. MPI can be started only once in a process, so there is one
- * test; run by hand it is a job of one rank. Tests src/comm/transport/. */
+/* test_cluster.c - all transports between the processes of an MPI job. MPI can be
+ * started only once in a process, so there is one test; started by hand it is a job of
+ * one rank. Tests src/comm/transport/. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -102,8 +103,8 @@ static void check_agreement(fire_comm_t *c)
         CHECK_FAILS(fire_comm_agree(c, st), FIRE_ERR_PEER, "disk full");
 }
 
-/* Run alone, by a test that looks for the words: a job with a broken end is never
- * successful for mpirun. */
+/* comm/mpi/stopped runs it and looks at the output: mpirun always reports a job that
+ * ends in disorder as failed. */
 TEST(a_process_that_stops_is_named_by_the_others)
 {
     fire_comm_options_t o = {.timeout = 1};
@@ -118,7 +119,7 @@ TEST(a_process_that_stops_is_named_by_the_others)
     CHECK(st == FIRE_ERR_TIMEOUT || st == FIRE_ERR_PEER);
     printf("rank %d knows: %s\n", fire_comm_rank(c), fire_last_error());
     fflush(stdout);
-    sleep(2); /* let the others speak before mpirun ends them */
+    sleep(2); /* let the others print before mpirun kills them */
     fire_comm_close(c);
 }
 

@@ -1,5 +1,4 @@
-/* Which algorithm "auto" takes, by table and by cost. Tests src/comm/select/tuning.c and
- * src/comm/algo/cost.c too. */
+/* test_select.c - tuning tables and "auto". Tests src/comm/select/. */
 #include "comm/select/select.h"
 
 #include "ranks.h"

@@ -1,5 +1,4 @@
-/* Ranks that die, stop, come late or differ. Tests src/comm/exec/deadline.c and
- * src/comm/transport/threads.c. */
+/* test_deadline.c - ranks that stop, give up, come late, or disagree. */
 #include <unistd.h>
 
 #include "base/clock.h"
