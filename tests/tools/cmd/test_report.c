@@ -128,7 +128,7 @@ TEST(a_token_that_is_too_long_is_refused)
     write_file("run.jsonl", "{\"type\":\"run\"}\n");
     SH_FAILS("--", "firecaffe watch run.jsonl --serve 0.0.0.0:0 --token $(yes a | head "
                    "-70 | paste -sd '')");
-    CHECK(strstr(ran.err, "--token: no more than 63") != NULL ||
+    CHECK(strstr(ran.err, "--token: at most 63") != NULL ||
           strstr(ran.err, "libmicrohttpd") != NULL);
 }
 
