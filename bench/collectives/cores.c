@@ -1,6 +1,6 @@
-/* cores.c - how far two cores are apart: the time that a line of memory takes from one to
- * the other and back, ten times a second. On a virtual machine that changes, as the host
- * moves its cores about; what two workers send each other takes longer meanwhile.
+/* cores.c - how far two cores are apart: the time that a line of memory takes from one
+ * to the other and back, ten times a second. On a virtual machine that changes, as the
+ * host moves its cores about; what two workers send each other takes longer meanwhile.
  *
  *   bench_cores [SECONDS [CORE CORE]]    10, 0 and 1 unless told */
 #include <pthread.h>
@@ -28,7 +28,7 @@ static void sit_on(int which)
     exit(1);
 }
 
-/* Who is 0 begins. */
+/* Player 0 begins. */
 static void play(int who)
 {
     for (int k = 0; k < TURNS; k++) {
@@ -52,7 +52,7 @@ static double round_trip(void)
 
     atomic_store(&ball, -1);
     if (pthread_create(&other, NULL, other_core, NULL) != 0) exit(1);
-    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); /* let it sit down */
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); /* wait until it runs */
     start = fire_clock_now();
     atomic_store(&ball, 0);
     play(0);

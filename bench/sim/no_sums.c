@@ -1,4 +1,5 @@
-/* no_sums.c - takes the place of src/comm/exec/reduce.c in a simulation. */
+/* no_sums.c - replaces src/comm/exec/reduce.c in simulations: it adds nothing, because
+ * all ranks share one memory there and only time counts. */
 #include "comm/exec/reduce.h"
 
 void fire_sum_pair(float *dst, const float *a, const float *b, size_t n)

@@ -20,10 +20,10 @@ typedef void (*fire_log_sink_t)(void *arg, fire_log_level_t level, const char *f
 /* Messages below `least` are dropped; sink NULL: all of them. */
 void fire_log_set_sink(fire_log_sink_t sink, void *arg, fire_log_level_t least);
 
-/* Settings of one thread's messages: a prefix, and the least level that is passed on. In
- * a job of many workers rank 0 logs everything; the others log only warnings and errors,
- * with their rank as prefix. A new thread starts with an empty context, so a worker
- * copies its own to the threads it starts. */
+/* Settings of one thread's messages: a prefix, and the least level that is passed on.
+ * In a job of many workers rank 0 logs everything; the others log only warnings and
+ * errors, with their rank as prefix. A new thread starts with an empty context, so a
+ * worker copies its own to the threads it starts. */
 typedef struct fire_log_context {
     char             name[80]; /* prefix, printed as "name: "; "" for none */
     fire_log_level_t least;

@@ -1,3 +1,4 @@
+/* test_blocking.c - blocking calls for few bytes, among ranks that are threads. */
 #include "ranks.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* test_collective.c - collectives that are made once and run many times. */
 #include <stdatomic.h>
 
 #include "ranks.h"

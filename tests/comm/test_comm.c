@@ -1,3 +1,4 @@
+/* test_comm.c - opening and closing communicators. */
 #include "ranks.h"
 #include "test.h"
 

@@ -53,8 +53,8 @@ static fire_status_t read_hex4(reader_t *r, uint32_t *code_p)
     return FIRE_OK;
 }
 
-/* \u and 4 hexadecimal digits; a character beyond 16 bits is a surrogate pair, high half
- * first. */
+/* \u and four hexadecimal digits; a character beyond 16 bits is a surrogate pair, high
+ * half first. */
 static fire_status_t read_unicode(reader_t *r, fire_str_t *out)
 {
     uint32_t code, low;

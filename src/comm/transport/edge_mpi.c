@@ -286,8 +286,8 @@ static fire_status_t open_window(MPI_Comm comm, fire_edges_t *e)
     return FIRE_MPI(MPI_Win_lock_all(0, e->win));
 }
 
-/* The Allreduce makes all ranks agree whether every window could be made; it is also the
- * barrier that keeps a peer from writing before memory is zeroed. */
+/* The Allreduce makes all ranks agree whether every window could be made; it is also
+ * the barrier that keeps a peer from writing before memory is zeroed. */
 fire_status_t fire_edges_open(MPI_Comm comm, fire_edges_t *e)
 {
     fire_status_t st;
