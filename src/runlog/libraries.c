@@ -145,10 +145,7 @@ static void tell_cudnn(char *text, size_t size)
 #endif
 
 static const tell_t library[] = {
-    tell_compiler,
-    tell_protobuf,
-    tell_lmdb,
-    tell_blas,
+    tell_compiler, tell_protobuf, tell_lmdb, tell_blas,
 #ifdef FIRE_HAVE_LEVELDB
     tell_leveldb,
 #endif

@@ -23,7 +23,8 @@ void fire_times_add(fire_times_t *sum, const fire_times_t *t)
 static const fire_layer_label_t *label_of(const fire_layer_times_t *layers,
                                           const fire_activity_t    *a)
 {
-    bool has_one = a->kind == FIRE_ACTIVITY_FORWARD || a->kind == FIRE_ACTIVITY_BACKWARD;
+    bool has_one =
+        a->kind == FIRE_ACTIVITY_FORWARD || a->kind == FIRE_ACTIVITY_BACKWARD;
 
     return has_one && a->index < layers->nlayer ? &layers->label[a->index] : NULL;
 }

@@ -26,10 +26,10 @@ extern const char *const fire_phase_names[FIRE_NPHASE]; /* keys of run.jsonl */
 
 /* One worker, over some iterations. */
 typedef struct fire_times {
-    double  seconds; /* in iterations; tests and snapshots do not count */
+    double  seconds;            /* in iterations; tests and snapshots do not count */
     double  phase[FIRE_NPHASE]; /* seconds of them */
-    double  hidden; /* seconds of communication while the worker computed */
-    int64_t bytes;  /* sent */
+    double  hidden;             /* seconds of communication while the worker computed */
+    int64_t bytes;              /* sent */
 } fire_times_t;
 
 void fire_times_add(fire_times_t *sum, const fire_times_t *t);
@@ -53,7 +53,7 @@ typedef struct fire_activity {
 } fire_activity_t;
 
 typedef struct fire_layer_label {
-    const char *name; /* its type, if the layer has no name */
+    const char *name;      /* its type, if the layer has no name */
     bool        is_source; /* brings data */
 } fire_layer_label_t;
 

@@ -58,10 +58,10 @@ void fire_runlog_add_iteration(fire_runlog_t *log, int64_t iter, double loss, do
                                double seconds);
 
 typedef struct fire_runlog_display {
-    int64_t                     iter;
-    double                      loss, lr;   /* smoothed over average_loss iterations */
-    double                      loss_scale; /* of fp16; 0 without one */
-    int                         noutput;
+    int64_t                   iter;
+    double                    loss, lr;   /* smoothed over average_loss iterations */
+    double                    loss_scale; /* of fp16; 0 without one */
+    int                       noutput;
     const fire_named_value_t *output; /* of the training net */
 } fire_runlog_display_t;
 

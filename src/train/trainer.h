@@ -41,18 +41,18 @@ typedef enum fire_train_event_kind {
 
 /* Pointers are valid during the callback only. */
 typedef struct fire_train_event {
-    fire_train_event_kind_t    kind;
-    int64_t                    iter, max_iter; /* iterations done; to do in all */
-    int64_t                    batch;    /* images per pass, of all workers together */
-    double                     loss, lr; /* ITERATION, DISPLAY */
-    double                     seconds;  /* ITERATION: wall-clock time it took */
-    int                        noutput;  /* DISPLAY: outputs of the training net */
+    fire_train_event_kind_t   kind;
+    int64_t                   iter, max_iter; /* iterations done; to do in all */
+    int64_t                   batch;    /* images per pass, of all workers together */
+    double                    loss, lr; /* ITERATION, DISPLAY */
+    double                    seconds;  /* ITERATION: wall-clock time it took */
+    int                       noutput;  /* DISPLAY: outputs of the training net */
     const fire_named_value_t *output;
-    double                     loss_scale; /* DISPLAY: of fp16; 0 without one */
-    int                        test_net;   /* TEST: its number */
-    const char                *name;       /* TEST: output; SNAPSHOT: file */
-    double                     value;      /* TEST: mean over test_iter batches */
-    const fire_measured_t     *measured;   /* MEASURED */
+    double                    loss_scale; /* DISPLAY: of fp16; 0 without one */
+    int                       test_net;   /* TEST: its number */
+    const char               *name;       /* TEST: output; SNAPSHOT: file */
+    double                    value;      /* TEST: mean over test_iter batches */
+    const fire_measured_t    *measured;   /* MEASURED */
 } fire_train_event_t;
 
 typedef struct fire_trainer_options {
