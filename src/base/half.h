@@ -26,10 +26,9 @@ static inline float fire_bits_float(uint32_t u)
     return x;
 }
 
-/* A finite number beyond the range becomes the largest of the format: one
- * outlier must not turn a sum into infinity. All cases are computed and one is chosen,
- * without branches. */
-static inline uint16_t fire_to_fp16(float x)
+/* A finite number that rounds beyond the range becomes `beyond`, without its sign. All
+ * cases are computed and one is chosen, without branches. */
+static inline uint16_t fire_round_to_fp16(float x, uint32_t beyond)
 {
     uint32_t u = fire_float_bits(x), a = u & 0x7fffffff, sign = u >> 16 & 0x8000;
     /* A result below 2^-14 is subnormal: adding 0.5 shifts and rounds its digits into
@@ -38,10 +37,23 @@ static inline uint16_t fire_to_fp16(float x)
     uint32_t normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
     uint32_t h      = a < 0x38800000 ? small : normal;
 
-    h = a >= 0x477ff000 ? 0x7bff : h; /* too large: 65504 */
+    h = a >= 0x477ff000 ? beyond : h;
     h = a >= 0x7f800000 ? 0x7c00 : h; /* infinity */
     h = a > 0x7f800000 ? 0x7e00 : h;  /* NaN */
     return (uint16_t)(sign | h);
+}
+
+/* As processors convert: too large becomes infinity. */
+static inline uint16_t fire_to_fp16(float x)
+{
+    return fire_round_to_fp16(x, 0x7c00);
+}
+
+/* Too large becomes 65504, the largest: one outlier must not turn a sum of gradients into
+ * infinity. */
+static inline uint16_t fire_to_fp16_saturated(float x)
+{
+    return fire_round_to_fp16(x, 0x7bff);
 }
 
 static inline float fire_from_fp16(uint16_t h)

@@ -1,46 +1,9 @@
 /* convert.c - see convert.h; simple loops, as conversions are rare on the CPU. */
 #include "device/cpu/convert.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
-
-uint16_t fire_to_f16(float x)
-{
-    union {
-        float    f;
-        uint32_t u;
-    } v           = {x};
-    uint32_t sign = (v.u >> 16) & 0x8000u, mag = v.u & 0x7fffffffu;
-
-    if (mag > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);  /* NaN */
-    if (mag >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); /* rounds to infinity */
-    if (mag < 0x38800000u) { /* subnormal: lrintf rounds to a multiple of 2^-24 */
-        v.u = mag;
-        return (uint16_t)(sign | (uint32_t)lrintf(v.f * 0x1p24f));
-    }
-    mag += 0xfffu + ((mag >> 13) & 1u); /* nearest even */
-    return (uint16_t)(sign | ((mag - 0x38000000u) >> 13));
-}
-
-float fire_from_f16(uint16_t h)
-{
-    union {
-        uint32_t u;
-        float    f;
-    } v;
-    uint32_t sign = (uint32_t)(h & 0x8000u) << 16, mag = h & 0x7fffu;
-
-    if (mag < 0x400u) { /* zero and subnormal */
-        v.f = (float)mag * 0x1p-24f;
-        v.u |= sign;
-    } else {
-        v.u = sign | (mag >= 0x7c00u ? 0x7f800000u | (mag & 0x3ffu) << 13
-                                     : (mag << 13) + 0x38000000u);
-    }
-    return v.f;
-}
 
 static float load(const void *src, fire_dtype_t t, int64_t i)
 {
@@ -48,7 +11,7 @@ static float load(const void *src, fire_dtype_t t, int64_t i)
     case FIRE_BF16:
         return fire_from_bf16(((const uint16_t *)src)[i]);
     case FIRE_F16:
-        return fire_from_f16(((const uint16_t *)src)[i]);
+        return fire_from_fp16(((const uint16_t *)src)[i]);
     default:
         return ((const float *)src)[i];
     }
@@ -61,7 +24,7 @@ static void store(void *dst, fire_dtype_t t, int64_t i, float x)
         ((uint16_t *)dst)[i] = fire_to_bf16(x);
         break;
     case FIRE_F16:
-        ((uint16_t *)dst)[i] = fire_to_f16(x);
+        ((uint16_t *)dst)[i] = fire_to_fp16(x);
         break;
     default:
         ((float *)dst)[i] = x;

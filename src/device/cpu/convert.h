@@ -8,8 +8,4 @@
 fire_status_t fire_cpu_convert(const fire_format_t *from, const void *src,
                                const fire_format_t *to, void *dst, int ndim,
                                const int64_t *dim);
-
-/* IEEE half precision, rounded to nearest even; too large becomes infinity. */
-uint16_t fire_to_f16(float x);
-float    fire_from_f16(uint16_t h);
 #endif
