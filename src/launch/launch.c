@@ -243,7 +243,7 @@ static fire_status_t prepare_next(double since, attempt_t *a, char **newest,
 }
 
 static fire_status_t run_until_done(double since, attempt_t *a, char **newest,
-                                    bool *told_p)
+                                    bool *reported_p)
 {
     int64_t restarts = a->launch->restarts;
     int     code = 0, failures_here = 0;
@@ -261,18 +261,18 @@ static fire_status_t run_until_done(double since, attempt_t *a, char **newest,
     if (is_worth_another(code))
         return FIRE_FAIL(FIRE_ERR_PEER, "training broke off (exit status %d)%s", code,
                          restarts > 0 ? " once more than --restarts" : "");
-    *told_p = true;
+    *reported_p = true;
     return FIRE_FAIL(FIRE_ERR_INVALID, "exit status %d", code);
 }
 
-fire_status_t fire_launch_run(const fire_launch_t *launch, bool *told_p)
+fire_status_t fire_launch_run(const fire_launch_t *launch, bool *reported_p)
 {
     attempt_t     a      = {.launch = launch, .workers = launch->workers};
     char         *newest = NULL;
     double        since;
     fire_status_t st;
 
-    *told_p = false;
+    *reported_p = false;
     if (launch->restarts < 0 || launch->least_workers < 0)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "--restarts and --least_workers must not be negative");
@@ -281,7 +281,7 @@ fire_status_t fire_launch_run(const fire_launch_t *launch, bool *told_p)
     FIRE_TRY(fire_snapshot_now(launch->prefix, &since));
     has_launcher = launch->launcher[0] != '\0';
     advise_launcher();
-    st = run_until_done(since, &a, &newest, told_p);
+    st = run_until_done(since, &a, &newest, reported_p);
     fire_free(newest);
     return st;
 }

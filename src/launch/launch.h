@@ -17,9 +17,9 @@ typedef struct fire_launch {
 } fire_launch_t;
 
 /* Run this program with that command line until it succeeds, ends with a mistake that
- * its user must correct, is asked to stop, or `restarts` is used up. *told_p: the process
- * that failed has reported why. */
-fire_status_t fire_launch_run(const fire_launch_t *launch, bool *told_p);
+ * its user must correct, is asked to stop, or `restarts` is used up. *reported_p: the
+ * process that failed has reported why. */
+fire_status_t fire_launch_run(const fire_launch_t *launch, bool *reported_p);
 
 /* Pass a signal on to the processes, as one that the launcher forwards. SIGINT and
  * SIGTERM also end the restarts. For signal handlers: async-signal-safe. */

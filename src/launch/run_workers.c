@@ -25,7 +25,7 @@ typedef struct member {
     fire_status_t         ready;  /* how this process is prepared */
     fire_status_t         status; /* how the worker ended */
     char                  error[2048];
-    bool                  told; /* the process that failed reports the error */
+    bool                  reported; /* the process that failed reports the error */
 } member_t;
 
 /* ---- cores ---- */
@@ -134,7 +134,7 @@ static fire_status_t be_worker(member_t *m, fire_comm_t *comm)
         fire_comm_fail(comm);
         return fire_error_prefix(st, "rank %d (%s)", rank, fire_comm_host(comm, rank));
     }
-    m->told = m->team == NULL && rank > 0;
+    m->reported = m->team == NULL && rank > 0;
     return st;
 }
 
@@ -217,18 +217,18 @@ static fire_status_t run_threads(const member_t *like, int n)
 }
 
 fire_status_t fire_workers_run(const fire_workers_t *workers, fire_status_t ready,
-                               fire_worker_fn_t work, void *arg, bool *told_p)
+                               fire_worker_fn_t work, void *arg, bool *reported_p)
 {
     member_t      m = {.workers = workers, .work = work, .arg = arg, .ready = ready};
     fire_status_t st;
 
-    *told_p = false;
+    *reported_p = false;
     if (m.ready >= 0 && (workers->n < 1 || workers->n > MOST_WORKERS))
         m.ready =
             FIRE_FAIL(FIRE_ERR_INVALID, "--workers must be 1 ... %d", MOST_WORKERS);
     if (fire_cluster_launched()) {
-        st      = run_process(&m);
-        *told_p = m.told;
+        st          = run_process(&m);
+        *reported_p = m.reported;
         return st;
     }
     if (m.ready < 0) return m.ready;

@@ -22,8 +22,8 @@ typedef struct fire_workers {
 
 /* Run `work` on every worker and wait for all of them. `ready` says whether this process
  * could prepare itself: if it is a failure anywhere, no worker begins. The error
- * returned is that of the worker where it arose, with its rank and host. *told_p:
- * another process failed and reports it; this one need not. */
+ * returned is that of the worker where it arose, with its rank and host.
+ * *reported_p: another process failed and reports it; this one need not. */
 fire_status_t fire_workers_run(const fire_workers_t *workers, fire_status_t ready,
-                               fire_worker_fn_t work, void *arg, bool *told_p);
+                               fire_worker_fn_t work, void *arg, bool *reported_p);
 #endif

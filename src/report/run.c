@@ -256,7 +256,7 @@ void fire_run_write_notes(fire_json_writer_t *w, const fire_run_t *run)
     if (run->line == 0)
         add_note(w, run, "the file is empty");
     else if (run->head == NULL)
-        add_note(w, run, "this is no run log: no line tells of a run");
+        add_note(w, run, "this is no run log: no line describes a run");
     if (version > 1)
         add_note(w, run,
                  "written by a newer program (version %g of the format): parts may be "

@@ -1,5 +1,5 @@
-/* A launcher that is a script: it sees the command line and ends as it is told to. What
- * it does to a training is tested by tests/mpi/test_kill.c. */
+/* A launcher that is a script: it sees the command line and exits as the test wants. What
+ * a launcher does to a training is tested by tests/mpi/test_kill.c. */
 #include <sys/stat.h>
 #include "base/alloc.h"
 #include "base/file.h"
@@ -47,10 +47,10 @@ TEST(the_launcher_gets_the_number_of_workers_and_the_command_line)
 {
     fire_launch_t l = make_launch(launcher("exit 0"));
     char          last[2048];
-    bool          told;
+    bool          reported;
 
-    CHECK_OK(fire_launch_run(&l, &told));
-    CHECK(!told);
+    CHECK_OK(fire_launch_run(&l, &reported));
+    CHECK(!reported);
     CHECK_EQ(count_starts(last), 1);
     CHECK(strncmp(last, "-n 4 /", 6) == 0);
     CHECK(strstr(last, " train --solver s.prototxt --launcher= --restarts=0 "
@@ -61,10 +61,10 @@ TEST(a_run_that_breaks_off_is_restarted_as_often_as_wanted)
 {
     fire_launch_t l = make_launch(launcher("exit 75"));
     char          last[2048];
-    bool          told;
+    bool          reported;
 
     l.restarts = 2;
-    CHECK_FAILS(fire_launch_run(&l, &told), FIRE_ERR_PEER,
+    CHECK_FAILS(fire_launch_run(&l, &reported), FIRE_ERR_PEER,
                 "exit status 75) once more than --restarts");
     CHECK_EQ(count_starts(last), 3);
 }
@@ -73,11 +73,11 @@ TEST(a_mistake_of_the_user_is_not_repeated)
 {
     fire_launch_t l = make_launch(launcher("exit 1"));
     char          last[2048];
-    bool          told;
+    bool          reported;
 
     l.restarts = 5;
-    CHECK_FAILS(fire_launch_run(&l, &told), FIRE_ERR_INVALID, "exit status 1");
-    CHECK(told); /* the program that ended so has said why */
+    CHECK_FAILS(fire_launch_run(&l, &reported), FIRE_ERR_INVALID, "exit status 1");
+    CHECK(reported); /* the program that ended so has said why */
     CHECK_EQ(count_starts(last), 1);
 }
 
@@ -85,11 +85,11 @@ TEST(workers_are_halved_after_two_failures_but_not_below_the_least)
 {
     fire_launch_t l = make_launch(launcher("exit 75"));
     char          last[2048];
-    bool          told;
+    bool          reported;
 
     l.restarts      = 6;
     l.least_workers = 2;
-    CHECK_FAILS(fire_launch_run(&l, &told), FIRE_ERR_PEER, "exit status 75");
+    CHECK_FAILS(fire_launch_run(&l, &reported), FIRE_ERR_PEER, "exit status 75");
     CHECK_EQ(count_starts(last), 7);
     CHECK(strncmp(last, "-n 2 /", 6) == 0);
     CHECK(strstr(last, "--lanes=4") != NULL); /* so that the bits stay the same */
@@ -98,18 +98,19 @@ TEST(workers_are_halved_after_two_failures_but_not_below_the_least)
 TEST(a_launcher_that_is_not_there_is_named)
 {
     fire_launch_t l = make_launch("no-such-launcher --fast");
-    bool          told;
+    bool          reported;
 
-    CHECK_FAILS(fire_launch_run(&l, &told), FIRE_ERR_INVALID,
+    CHECK_FAILS(fire_launch_run(&l, &reported), FIRE_ERR_INVALID,
                 "cannot start no-such-launcher: No such file or directory");
-    CHECK(!told);
+    CHECK(!reported);
 }
 
 TEST(negative_numbers_are_refused)
 {
     fire_launch_t l = make_launch("");
-    bool          told;
+    bool          reported;
 
     l.restarts = -1;
-    CHECK_FAILS(fire_launch_run(&l, &told), FIRE_ERR_INVALID, "must not be negative");
+    CHECK_FAILS(fire_launch_run(&l, &reported), FIRE_ERR_INVALID,
+                "must not be negative");
 }

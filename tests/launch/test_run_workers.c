@@ -24,10 +24,10 @@ static fire_status_t run(int n, fire_status_t ready, seen_t *s)
 {
     const fire_workers_t workers = {
         .n = n, .threads = 1, .comm = FIRE_COMM_OPTIONS_INIT};
-    bool          told;
-    fire_status_t st = fire_workers_run(&workers, ready, note, s, &told);
+    bool          reported;
+    fire_status_t st = fire_workers_run(&workers, ready, note, s, &reported);
 
-    CHECK(!told); /* threads have no process that could report for them */
+    CHECK(!reported); /* threads have no process that could report for them */
     return st;
 }
 

@@ -232,11 +232,11 @@ fire_status_t case_create(const layer_case_t *c, const Caffe__NetParameter *para
                           const char *kernel, fire_net_t **net_p)
 {
     fire_net_options_t o = FIRE_NET_OPTIONS_INIT;
-    static char        wish[128]; /* the net keeps the pointer */
+    static char        request[128]; /* the net keeps the pointer */
 
-    snprintf(wish, sizeof(wish), "%s=%s", case_layer(c)->type, kernel);
+    snprintf(request, sizeof(request), "%s=%s", case_layer(c)->type, kernel);
     if (strcmp(kernel, "ref") != 0) o.ctx = test_ctx();
-    o.ctx.kernels = wish;
+    o.ctx.kernels = request;
     o.phase       = c->phase;
     return fire_net_create(param, &o, net_p);
 }

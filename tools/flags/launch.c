@@ -49,11 +49,11 @@ fire_status_t launch_run(const char *prefix, int lanes)
                        .least_workers = launch_flags.least_workers,
                        .prefix        = prefix};
     fire_status_t st;
-    bool          told;
+    bool          reported;
 
     program_arguments(&l.argc, &l.argv);
     catch_signals();
-    st = fire_launch_run(&l, &told);
-    if (told) console_mute_error();
+    st = fire_launch_run(&l, &reported);
+    if (reported) console_mute_error();
     return st;
 }

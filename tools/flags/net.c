@@ -64,7 +64,7 @@ static bool any_has_kernel(const char *name)
 
 /* Check one request TYPE=KERNEL. A type may also be a solver's, whose kernels are ref
  * and fast. */
-static fire_status_t check_wish(const char *type, const char *kernel)
+static fire_status_t check_kernel_choice(const char *type, const char *kernel)
 {
     const fire_layer_ops_t *ops;
     const fire_rule_t      *rule;
@@ -85,22 +85,23 @@ static fire_status_t check_wish(const char *type, const char *kernel)
                      type, kernel);
 }
 
-static fire_status_t check_wishes(const char *wishes)
+static fire_status_t check_kernel_list(const char *list)
 {
     char         *copy, *rest;
     fire_status_t st = FIRE_OK;
 
-    FIRE_TRY(fire_strdup(wishes, &copy));
-    for (char *wish = strtok_r(copy, ",", &rest); wish != NULL && st >= 0;
-         wish       = strtok_r(NULL, ",", &rest)) {
-        char *equals = strchr(wish, '=');
+    FIRE_TRY(fire_strdup(list, &copy));
+    for (char *request = strtok_r(copy, ",", &rest); request != NULL && st >= 0;
+         request       = strtok_r(NULL, ",", &rest)) {
+        char *equals = strchr(request, '=');
 
         if (equals == NULL) {
-            st = FIRE_FAIL(FIRE_ERR_INVALID,
-                           "--kernel \"%s\": write TYPE=KERNEL, or all=KERNEL", wish);
+            st =
+                FIRE_FAIL(FIRE_ERR_INVALID,
+                          "--kernel \"%s\": write TYPE=KERNEL, or all=KERNEL", request);
         } else {
             *equals = '\0';
-            st      = check_wish(wish, equals + 1);
+            st      = check_kernel_choice(request, equals + 1);
         }
     }
     fire_free(copy);
@@ -112,14 +113,14 @@ enum { MAX_THREADS = 1024 };
 fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
 {
     fire_ctx_t  ctx = FIRE_CTX_INIT;
-    const char *wishes =
+    const char *list =
         net_flags.kernel[0] != '\0' ? net_flags.kernel : getenv("FIRE_KERNEL");
 
     if (net_flags.threads < 0 || net_flags.threads > MAX_THREADS)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--threads must be 0 to %d", MAX_THREADS);
-    if (wishes != NULL) FIRE_TRY(check_wishes(wishes));
+    if (list != NULL) FIRE_TRY(check_kernel_list(list));
     ctx.threads   = (int)net_flags.threads;
-    ctx.kernels   = wishes;
+    ctx.kernels   = list;
     ctx.exact     = net_flags.exact;
     ctx.lean      = net_flags.lean;
     ctx.recompute = net_flags.recompute;

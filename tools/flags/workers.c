@@ -18,10 +18,10 @@ fire_status_t workers_run(fire_workers_t *workers, fire_status_t ready,
                           fire_worker_fn_t work, void *arg)
 {
     fire_status_t st;
-    bool          told;
+    bool          reported;
 
     workers->n = workers_flags.workers;
-    st         = fire_workers_run(workers, ready, work, arg, &told);
-    if (told) console_mute_error();
+    st         = fire_workers_run(workers, ready, work, arg, &reported);
+    if (reported) console_mute_error();
     return st;
 }
