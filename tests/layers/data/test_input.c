@@ -46,4 +46,5 @@ TEST(shapes_for_some_of_the_tops_are_refused)
                          "shape { dim: 2 } shape { dim: 2 } }",
                          CAFFE__PHASE__TEST),
                 FIRE_ERR_INVALID, "2 shapes for 3 tops");
+    rig_close(&r);
 }
