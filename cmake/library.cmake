@@ -106,8 +106,12 @@ add_dependencies(fire_objects fire_proto)
 
 add_library(fire STATIC $<TARGET_OBJECTS:fire_objects> ${FIRE_CUDA_OBJECTS})       # program and tests
 target_link_libraries(fire PUBLIC fire_flags ${FIRE_LIBS})
+# The number in libfire.so.N and in the version FIRE_N of its symbols: raised when programs
+# have to be compiled again.
+set(FIRE_ABI 0)
 add_library(fire_shared SHARED $<TARGET_OBJECTS:fire_objects> ${FIRE_CUDA_OBJECTS}) # other programs
-set_target_properties(fire_shared PROPERTIES OUTPUT_NAME fire SOVERSION 0)
+set_target_properties(fire_shared PROPERTIES OUTPUT_NAME fire VERSION ${PROJECT_VERSION}
+  SOVERSION ${FIRE_ABI})
 target_link_libraries(fire_shared PRIVATE fire_flags ${FIRE_LIBS})
 
 # Export what include/fire marks and nothing else. -fvisibility=hidden is not enough: it
@@ -123,6 +127,6 @@ foreach(header IN LISTS FIRE_HEADERS)
     string(APPEND exports "    ${name}\n")
   endforeach()
 endforeach()
-file(WRITE ${CMAKE_BINARY_DIR}/exports.map "{\n  global:\n${exports}  local: *;\n};\n")
+file(WRITE ${CMAKE_BINARY_DIR}/exports.map "FIRE_${FIRE_ABI} {\n  global:\n${exports}  local: *;\n};\n")
 target_link_options(fire_shared PRIVATE LINKER:--version-script=${CMAKE_BINARY_DIR}/exports.map)
 set_target_properties(fire_shared PROPERTIES LINK_DEPENDS ${CMAKE_BINARY_DIR}/exports.map)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/alloc.h"
+#include "base/installed.h"
 
 /* Bytes: of a writer's buffer; of one read() or write() at most. */
 enum { BUFFER = 1 << 16, CHUNK = 1 << 30 };
@@ -85,10 +86,24 @@ err_bytes:
     return st;
 }
 
-/* size_p: how many bytes to expect; more or fewer may come. */
-static fire_status_t open_to_read(const char *path, int *fd_p, size_t *size_p)
+/* Opens the file of that path or, if there is none, the installed one. */
+static int open_or_installed(const char *path)
 {
-    int           fd = open(path, O_RDONLY | O_CLOEXEC);
+    char installed[PATH_MAX];
+    int  fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0 || errno != ENOENT) return fd;
+    if (fire_installed_find(path, installed, sizeof(installed)))
+        return open(installed, O_RDONLY | O_CLOEXEC);
+    errno = ENOENT;
+    return -1;
+}
+
+/* size_p: how many bytes to expect; more or fewer may come. */
+static fire_status_t open_to_read(const char *path, bool or_installed, int *fd_p,
+                                  size_t *size_p)
+{
+    int fd = or_installed ? open_or_installed(path) : open(path, O_RDONLY | O_CLOEXEC);
     struct stat   info;
     fire_status_t st;
 
@@ -103,14 +118,24 @@ static fire_status_t open_to_read(const char *path, int *fd_p, size_t *size_p)
     return st;
 }
 
-fire_status_t fire_file_check(const char *path)
+static fire_status_t check(const char *path, bool or_installed)
 {
     size_t size = 0;
     int    fd   = -1;
 
-    FIRE_TRY(open_to_read(path, &fd, &size));
+    FIRE_TRY(open_to_read(path, or_installed, &fd, &size));
     close(fd);
     return FIRE_OK;
+}
+
+fire_status_t fire_file_check(const char *path)
+{
+    return check(path, false);
+}
+
+fire_status_t fire_file_check_or_installed(const char *path)
+{
+    return check(path, true);
 }
 
 fire_status_t fire_file_read(const char *path, char **bytes_p, size_t *n_p)
@@ -119,7 +144,7 @@ fire_status_t fire_file_read(const char *path, char **bytes_p, size_t *n_p)
     size_t        size = 0;
     int           fd   = -1;
 
-    FIRE_TRY(open_to_read(path, &fd, &size));
+    FIRE_TRY(open_to_read(path, true, &fd, &size));
     st = read_fd(fd, path, size, bytes_p, n_p);
     close(fd);
     return st;

@@ -6,7 +6,9 @@
 #include "base/error.h"
 
 /* Read a file. *bytes_p gets its *n_p bytes and a zero byte after them; free it with
- * fire_free(). Pipes work too; a directory is an error. */
+ * fire_free(). Pipes work too; a directory is an error. Where a relative path names
+ * nothing, a file of that path in share/firecaffe of the installation is read instead
+ * (base/installed.h): "models/lenet/train_val.prototxt" works from any directory. */
 fire_status_t fire_file_read(const char *path, char **bytes_p, size_t *n_p);
 
 /* Read a text. A zero byte in it is an error. */
@@ -15,6 +17,8 @@ fire_status_t fire_file_read_text(const char *path, char **text_p);
 /* Fail, with a good message, if it cannot be read or is a directory: for files that
  * other libraries open, whose messages say less. */
 fire_status_t fire_file_check(const char *path);
+/* The same for a file that fire_file_read() will read, which may be an installed one. */
+fire_status_t fire_file_check_or_installed(const char *path);
 
 /* Writes to PATH.tmp.PID; commit() syncs that file and renames it to PATH. If PATH
  * exists and is no regular file (a pipe, /dev/stdout), writes go there directly.

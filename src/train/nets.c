@@ -140,7 +140,7 @@ static fire_status_t count_test_nets(const Caffe__SolverParameter *p, int *n_p)
 /* A net in the solver file itself is there; a file must be readable. */
 static fire_status_t check_source(net_source_t source)
 {
-    return source.path != NULL ? fire_file_check(source.path) : FIRE_OK;
+    return source.path != NULL ? fire_file_check_or_installed(source.path) : FIRE_OK;
 }
 
 fire_status_t fire_trainer_check_nets(const Caffe__SolverParameter *p)

@@ -47,6 +47,7 @@ static void find_marked(const char *path, int number, const char *line)
     open = false;
 }
 
+/* A symbol is listed as NAME@@FIRE_0, and the version FIRE_0 itself as a symbol too. */
 static void find_exported(void)
 {
     FILE *f = popen("nm -D --defined-only '" FIRE_BUILD_DIR "/libfire.so'", "r");
@@ -54,7 +55,8 @@ static void find_exported(void)
 
     CHECK(f != NULL);
     while (fgets(line, sizeof(line), f) != NULL)
-        if (sscanf(line, "%*s %*s %255s", name) == 1 && strncmp(name, "__", 2) != 0)
+        if (sscanf(line, "%*s %*s %255[^@\n]", name) == 1 &&
+            strncmp(name, "__", 2) != 0 && strncmp(name, "FIRE_", 5) != 0)
             add(&exported, name, strlen(name));
     CHECK(pclose(f) == 0);
 }

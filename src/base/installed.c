@@ -1,0 +1,65 @@
+/* installed.c - looks for share/firecaffe above the program or the shared library. */
+#include "base/installed.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* PREFIX/bin/firecaffe is one folder below the prefix, PREFIX/lib/libfire.so too;
+ * PREFIX/lib/x86_64-linux-gnu/libfire.so is two below it. */
+enum { MOST_LEVELS = 2 };
+
+/* The absolute path of the file that this function was loaded from. dladdr() gives the
+ * full path of a shared library, but only argv[0] of a program. */
+static bool own_path(char out[PATH_MAX])
+{
+    Dl_info info;
+
+    if (dladdr((const void *)(uintptr_t)own_path, &info) != 0 &&
+        info.dli_fname != NULL && strstr(info.dli_fname, ".so") != NULL &&
+        realpath(info.dli_fname, out) != NULL)
+        return true;
+    return realpath("/proc/self/exe", out) != NULL;
+}
+
+static bool may_be_shared(const char *relative)
+{
+    const char *at = relative;
+
+    if (relative[0] == '/' || relative[0] == '\0') return false;
+    while ((at = strstr(at, "..")) != NULL) {
+        bool begins = at == relative || at[-1] == '/';
+
+        if (begins && (at[2] == '/' || at[2] == '\0')) return false;
+        at += 2;
+    }
+    return true;
+}
+
+/* Removes the last component of a path; false if none is left. */
+static bool go_up(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (slash == NULL) return false;
+    *slash = '\0';
+    return true;
+}
+
+bool fire_installed_find(const char *relative, char *path_p, size_t size)
+{
+    char folder[PATH_MAX];
+
+    path_p[0] = '\0';
+    if (!may_be_shared(relative) || !own_path(folder) || !go_up(folder)) return false;
+    for (int i = 0; i < MOST_LEVELS && go_up(folder); i++) {
+        int n = snprintf(path_p, size, "%s/share/firecaffe/%s", folder, relative);
+
+        if (n > 0 && (size_t)n < size && access(path_p, R_OK) == 0) return true;
+    }
+    path_p[0] = '\0';
+    return false;
+}
