@@ -18,7 +18,8 @@ set_target_properties(fire_shared PROPERTIES INSTALL_RPATH "$ORIGIN"
 install(TARGETS firecaffe RUNTIME DESTINATION ${bin} COMPONENT program)
 install(TARGETS fire_shared LIBRARY DESTINATION ${lib} COMPONENT program
   NAMELINK_COMPONENT dev)
-foreach(line IN LISTS names) # tools/names.def, read in tools.cmake
+file(STRINGS ${CMAKE_SOURCE_DIR}/tools/names.def names REGEX "^NAME")
+foreach(line IN LISTS names)
   string(REGEX REPLACE "^NAME\\(([a-z_.]+),.*" "\\1" name "${line}")
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/install/names)
   file(CREATE_LINK firecaffe ${CMAKE_BINARY_DIR}/install/names/${name} SYMBOLIC)
