@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text/options.h"
 
-enum { MAX_GROUPS = 8 };
+enum { MAX_GROUPS = 8, ALL_GROUPS = MAX_GROUPS + 5 };
 
 typedef struct command {
     const char                *name;      /* as typed: "train", "convert mnist" */
@@ -24,6 +24,10 @@ typedef struct command {
 
 /* The i-th command of commands.def; NULL after the last. */
 const command_t *command_at(int i);
+
+/* All groups of flags that a command takes: its own, those of every command, and an
+ * empty one, which ends the list. */
+void command_groups(const command_t *c, fire_option_group_t groups[ALL_GROUPS]);
 
 /* The command line as the user typed it. */
 void program_arguments(int *argc_p, const char *const **argv_p);

@@ -47,6 +47,18 @@ const command_t *command_at(int i)
     return all[i];
 }
 
+void command_groups(const command_t *c, fire_option_group_t groups[ALL_GROUPS])
+{
+    int n = 0;
+
+    memset(groups, 0, ALL_GROUPS * sizeof(*groups));
+    for (; c->groups != NULL && c->groups[n].options != NULL; n++)
+        groups[n] = c->groups[n];
+    groups[n++] = (fire_option_group_t){"Output", console_options, &console};
+    groups[n++] = (fire_option_group_t){"Common", common_options, &common};
+    groups[n]   = glog_flags();
+}
+
 enum { MAX_WORDS = 2 };
 
 typedef struct tool_name {
@@ -228,18 +240,15 @@ static fire_status_t check_arguments(const command_t *c, const fire_options_t *o
 
 static fire_status_t run_command(const command_t *c, int argc, const char *const *argv)
 {
-    fire_option_group_t groups[MAX_GROUPS + 5] = {{0}};
-    fire_options_t      options                = {0};
+    fire_option_group_t groups[ALL_GROUPS];
+    fire_options_t      options = {0};
     fire_status_t       st;
     int                 n = 0;
 
-    for (; c->groups != NULL && c->groups[n].options != NULL; n++)
-        groups[n] = c->groups[n];
-    groups[n++] = (fire_option_group_t){"Output", console_options, &console};
-    groups[n++] = (fire_option_group_t){"Common", common_options, &common};
-    groups[n++] = glog_flags();
-    if (strcmp(argv[0], "caffe") == 0) groups[n++] = caffe_flags();
-
+    command_groups(c, groups);
+    while (groups[n].options != NULL)
+        n++;
+    if (strcmp(argv[0], "caffe") == 0) groups[n] = caffe_flags();
     FIRE_TRY_GOTO(st, fire_options_parse(groups, argc, argv, &options), done);
     if (common.help || glog_flags_want_help()) {
         st = print_help(c, groups);

@@ -14,7 +14,7 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, rankdir, STRING, "LR", "DIR",
+    FIRE_OPTION(flags_t, rankdir, STRING, "LR", "WAY",
                 "direction of the flow: TB (top to bottom), BT, LR or RL"),
     FIRE_OPTION(flags_t, phase, STRING, "ALL", "NAME",
                 "draw the layers of one phase only: TRAIN or TEST"),
