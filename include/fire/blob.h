@@ -28,6 +28,21 @@ FIRE_API int            fire_blob_ndim(const fire_blob_t *blob);
 FIRE_API const int64_t *fire_blob_dims(const fire_blob_t *blob);
 FIRE_API int64_t        fire_blob_count(const fire_blob_t *blob);
 
+/* Set *axis_p to an axis as users write it: negative ones count from the end. Fails
+ * with FIRE_ERR_INVALID if there is none; `who` begins the message. */
+FIRE_CALL fire_blob_axis(const fire_blob_t *blob, int axis, const char *who,
+                         int *axis_p);
+/* Product of the dimensions from axis `first` up to, but not including, `end`; 1 for
+ * none. 0 <= first <= end <= ndim is not checked. */
+FIRE_API int64_t fire_blob_count_range(const fire_blob_t *blob, int first, int end);
+FIRE_API bool    fire_blob_same_shape(const fire_blob_t *a, const fire_blob_t *b);
+
+/* Print the shape into buf as Caffe does, "64 3 28 28 (150528)"; returns buf. A text
+ * that does not fit is cut; FIRE_SHAPE_TEXT bytes suffice for usual shapes. */
+enum { FIRE_SHAPE_TEXT = 128 };
+FIRE_API const char *fire_blob_shape_string(const fire_blob_t *blob, char *buf,
+                                            size_t size);
+
 /* Get a pointer to the elements, float32 in NCHW order, on the CPU or a GPU. It is
  * valid until the blob is reshaped, destroyed or accessed in the other place. New
  * memory is zero.

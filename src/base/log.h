@@ -1,25 +1,10 @@
-/* log.h - messages of the library: warnings, progress, debugging. The library never
- * prints; a message goes to the sink that the program has set, and is dropped if there
- * is none. Any thread may log. */
+/* log.h (internal) - how the library logs; the program receives messages by the sink of
+ * <fire/log.h>. Any thread may log. */
 #ifndef FIRE_BASE_LOG_H
 #define FIRE_BASE_LOG_H
-#include <fire/api.h>
+#include <fire/log.h>
 
 FIRE_BEGIN_C
-typedef enum fire_log_level {
-    FIRE_DEBUG,
-    FIRE_INFO,
-    FIRE_WARNING,
-    FIRE_ERROR,
-} fire_log_level_t;
-
-/* Receives each message. Calls are serialised by a lock; it must not log itself. */
-typedef void (*fire_log_sink_t)(void *arg, fire_log_level_t level, const char *file,
-                                int line, const char *message);
-
-/* Messages below `least` are dropped; sink NULL: all of them. */
-void fire_log_set_sink(fire_log_sink_t sink, void *arg, fire_log_level_t least);
-
 /* Settings of one thread's messages: a prefix, and the least level that is passed on.
  * In a job of many workers rank 0 logs everything; the others log only warnings and
  * errors, with their rank as prefix. A new thread starts with an empty context, so a

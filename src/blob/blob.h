@@ -19,18 +19,8 @@ struct fire_blob {
     fire_storage_t *part[2];
 };
 
-/* Set *axis_p to an axis as users write it: negative ones count from the end. `who`
- * begins the message if it is out of range. */
-fire_status_t fire_blob_axis(const fire_blob_t *blob, int axis, const char *who,
-                             int *axis_p);
-/* Product of the dimensions from `first` up to but not including `end`. */
-int64_t fire_blob_count_range(const fire_blob_t *blob, int first, int end);
 /* Dimension i of Caffe's legacy four-number view: 1 where there are fewer axes. */
 int64_t fire_blob_dim_or_1(const fire_blob_t *blob, int i);
-bool    fire_blob_same_shape(const fire_blob_t *a, const fire_blob_t *b);
-/* Print the shape into buf as Caffe does, "64 3 28 28 (150528)"; returns buf. */
-const char *fire_blob_shape_string(const fire_blob_t *blob, char *buf, size_t size);
-enum { FIRE_SHAPE_TEXT = 128 };
 
 /* From now on take memory from this pool. lasting: it is kept for the whole run. */
 void fire_blob_use_pool(fire_blob_t *blob, fire_pool_t *pool, bool lasting);

@@ -60,6 +60,13 @@ const char *fire_net_layer_type(const fire_net_t *net, int layer)
     return layer_at(net, layer)->ops->type;
 }
 
+int fire_net_layer_number(const fire_net_t *net, const char *name)
+{
+    for (int i = 0; i < net->nlayer; i++)
+        if (strcmp(fire_net_layer_name(net, i), name) == 0) return i;
+    return -1;
+}
+
 const char *fire_net_layer_kernel(const fire_net_t *net, int layer)
 {
     const fire_kernel_t *k = layer_at(net, layer)->kernel;
@@ -164,6 +171,33 @@ int fire_net_nparam(const fire_net_t *net)
 const fire_param_t *fire_net_param(const fire_net_t *net, int i)
 {
     return &net->learn[i];
+}
+
+fire_blob_t *fire_net_param_blob(const fire_net_t *net, int i)
+{
+    return net->learn[i].blob;
+}
+
+int fire_net_param_layer(const fire_net_t *net, int i)
+{
+    return net->learn[i].layer;
+}
+
+int fire_net_param_index(const fire_net_t *net, int i)
+{
+    return net->learn[i].index;
+}
+
+const char *fire_net_param_name(const fire_net_t *net, int i)
+{
+    return net->learn[i].name;
+}
+
+fire_blob_t *fire_net_find_param(const fire_net_t *net, const char *name)
+{
+    for (int i = 0; i < net->nparam && name[0] != '\0'; i++)
+        if (strcmp(net->learn[i].name, name) == 0) return net->learn[i].blob;
+    return NULL;
 }
 
 /* ---- kernels ---- */

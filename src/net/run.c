@@ -108,11 +108,20 @@ static bool cuts_group(const fire_net_t *net, int first, int last)
            (last + 1 < net->nlayer && net->layer[last + 1].base.fusion.absorbed);
 }
 
+/* Fail unless low ... high are layers of the net; an empty range is none of them. */
+static fire_status_t check_range(const fire_net_t *net, int low, int high)
+{
+    if (low > high || (low >= 0 && high < net->nlayer)) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID, "layers %d to %d: the net has layers 0 to %d",
+                     low, high, net->nlayer - 1);
+}
+
 fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss_p)
 {
     float loss = 0;
 
     if (last < 0) last = net->nlayer - 1;
+    FIRE_TRY(check_range(net, first, last));
     if (first <= last && (net->debug_info || cuts_group(net, first, last)))
         FIRE_TRY(fire_net_unfuse(net));
     if (net->ctx.threads > 0) fire_threads_set(net->ctx.threads);
@@ -168,8 +177,10 @@ fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                          "the net is for inference: nothing is kept for backward; say "
                          "force_backward: true in its prototxt");
+    if (first < 0) first = net->nlayer - 1;
+    FIRE_TRY(check_range(net, last, first));
     if (net->ctx.threads > 0) fire_threads_set(net->ctx.threads);
-    for (int i = first < 0 ? net->nlayer - 1 : first; i >= last; i--) {
+    for (int i = first; i >= last; i--) {
         fire_layer_t *l = &net->layer[i].base;
 
         if (net->layer[i].need_backward) {

@@ -77,6 +77,55 @@ TEST(the_library_exports_exactly_what_its_headers_mark)
     TREE_DONE();
 }
 
+/* Who adds or removes a public function does so knowingly: abi.txt is kept by hand. */
+static names_t listed;
+
+static void read_listed(const char *path, int number, const char *line)
+{
+    size_t n = strcspn(line, "\n");
+
+    if (n == 0) return;
+    add(&listed, line, n);
+    if (listed.n > 1 &&
+        strcmp(listed.name[listed.n - 2], listed.name[listed.n - 1]) >= 0)
+        tree_complain(path, number, "%s is not in alphabetical order",
+                      listed.name[listed.n - 1]);
+}
+
+TEST(the_list_of_exported_functions_is_abi_txt)
+{
+    exported.n = listed.n = 0;
+    tree_file_lines("abi.txt", read_listed);
+    find_exported();
+    for (int i = 0; i < exported.n; i++)
+        if (!has(&listed, exported.name[i]))
+            tree_complain("abi.txt", 0, "does not list %s", exported.name[i]);
+    for (int i = 0; i < listed.n; i++)
+        if (!has(&exported, listed.name[i]))
+            tree_complain("abi.txt", 0, "%s is not exported", listed.name[i]);
+    TREE_DONE();
+}
+
+/* A public function that no test in tests/api/ calls. */
+static char *api_test;
+
+static void check_tested(const char *path, int number, const char *line)
+{
+    char call[128];
+
+    snprintf(call, sizeof(call), "%.*s(", (int)strcspn(line, "\n"), line);
+    if (strlen(call) > 1 && strstr(api_test, call) == NULL)
+        tree_complain(path, number, "tests/api/test_net.c does not call %s)", call);
+}
+
+TEST(every_exported_function_is_called_by_a_test_of_the_public_headers)
+{
+    api_test = tree_read("tests/api/test_net.c");
+    tree_file_lines("abi.txt", check_tested);
+    free(api_test);
+    TREE_DONE();
+}
+
 static const char *compiler_line;
 
 static void compile_first_line(const char *path, int number, const char *line)

@@ -1,0 +1,14 @@
+# The examples are programs of other people: public headers and libfire.so only.
+add_executable(example_classify ${CMAKE_SOURCE_DIR}/examples/c/classify.c)
+target_include_directories(example_classify PRIVATE ${CMAKE_SOURCE_DIR}/include)
+target_link_libraries(example_classify PRIVATE fire_shared)
+if(FIRE_SAN)
+  target_link_options(example_classify PRIVATE -fsanitize=${FIRE_SAN})
+endif()
+set_target_properties(example_classify PROPERTIES OUTPUT_NAME classify
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples)
+add_test(NAME examples/classify COMMAND example_classify
+  ${CMAKE_SOURCE_DIR}/models/lenet/deploy.prototxt)
+set_tests_properties(examples/classify PROPERTIES TIMEOUT 300
+  PASS_REGULAR_EXPRESSION "class [0-9]\n.*class [0-9]\n.*class [0-9]\n.*class [0-9]\n.*class [0-9]"
+  ENVIRONMENT "OPENBLAS_NUM_THREADS=1;OMP_NUM_THREADS=1")
