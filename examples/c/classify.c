@@ -4,10 +4,12 @@
  *
  * INPUT.raw holds the values of the net's first input, float32 in the order channels,
  * height, width, as the net expects them (mean subtracted, ...). Without it the input
- * is random; without weights, so is the answer. */
+ * is random; without weights (none, or "-"), layers keep what their fillers gave
+ * them. */
 #include <fire/fire.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TOP = 5 };
 
@@ -103,7 +105,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "error: %s\n", fire_last_error());
         return 1;
     }
-    if (argc > 2 && fire_net_load_file(net, argv[2]) < 0)
+    if (argc > 2 && strcmp(argv[2], "-") != 0 && fire_net_load_file(net, argv[2]) < 0)
         fprintf(stderr, "error: %s\n", fire_last_error());
     else
         rc = classify(net, argc > 3 ? argv[3] : NULL);
