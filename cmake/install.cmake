@@ -10,10 +10,16 @@ set(doc ${CMAKE_INSTALL_DATADIR}/doc/firecaffe)
 
 # Libraries in unusual places are found where they were at build time.
 file(RELATIVE_PATH up /x/${bin} /x/${lib})
+# The emulator's libraries are in the build folder, which only its own rpath names.
+if(FIRE_CUDA_EMULATOR)
+  set(same_rpath OFF)
+else()
+  set(same_rpath ON)
+endif()
 set_target_properties(firecaffe PROPERTIES INSTALL_RPATH "$ORIGIN/${up}"
-  INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
+  INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ${same_rpath})
 set_target_properties(fire_shared PROPERTIES INSTALL_RPATH "$ORIGIN"
-  INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
+  INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ${same_rpath})
 
 install(TARGETS firecaffe RUNTIME DESTINATION ${bin} COMPONENT program)
 install(TARGETS fire_shared LIBRARY DESTINATION ${lib} COMPONENT program
