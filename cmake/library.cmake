@@ -90,6 +90,8 @@ if(FIRE_HAVE_CUDA)
     list(APPEND FIRE_CUDA_OBJECTS ${object})
   endforeach()
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cuda)
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/device/cuda/device.c
+    PROPERTIES COMPILE_DEFINITIONS "FIRE_CUDA_CODE=\"${FIRE_CUDA_CODE}\"")
 endif()
 
 add_library(fire_objects OBJECT ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c ${FIRE_PAGE}

@@ -69,8 +69,47 @@ foreach(precision fp32 tf32 bf16 fp16)
 endforeach()
 
 fire_gpu_test(train test_train --gpu=fp32 --file test_gpu.c)
+# fire_capability_test(NAME X.Y COMMAND...): on an emulated GPU of compute capability X.Y.
+# With PRINTS it passes if it prints this, whatever its status.
+function(fire_capability_test name capability)
+  cmake_parse_arguments(PARSE_ARGV 2 t "" "PRINTS" "COMMAND")
+  fire_gpu_test(${name}_on_${capability} ${t_COMMAND})
+  set_property(TEST gpu/${name}_on_${capability} APPEND PROPERTY ENVIRONMENT
+    EMULATOR_CAPABILITY=${capability})
+  if(t_PRINTS)
+    set_tests_properties(gpu/${name}_on_${capability} PROPERTIES PASS_REGULAR_EXPRESSION "${t_PRINTS}")
+  endif()
+endfunction()
+if(FIRE_CUDA_EMULATOR)
+  foreach(pair 7.5/fp16 8.0/bf16 9.0/tf32)
+    string(REPLACE "/" ";" pair ${pair})
+    list(GET pair 0 capability)
+    list(GET pair 1 precision)
+    foreach(file cases groups)
+      fire_capability_test(${file}_${precision} ${capability}
+        COMMAND test_layers --gpu=${precision} --file test_${file}.c)
+    endforeach()
+  endforeach()
+  set(net ${CMAKE_SOURCE_DIR}/models/lenet/deploy.prototxt --gpu 0 --precision)
+  fire_capability_test(net_bf16 7.5 COMMAND firecaffe net ${net} bf16
+    PRINTS "bf16 needs a GPU of compute capability 8.0 or newer, and this one has 7.5: use")
+  fire_capability_test(net_tf32 7.5 COMMAND firecaffe net ${net} tf32
+    PRINTS "tf32 needs a GPU of compute capability 8.0 or newer, and this one has 7.5: use")
+  fire_capability_test(net_fp32 7.0 COMMAND firecaffe net ${net} fp32
+    PRINTS "no code for GPU 0 .*7.0.*-DFIRE_CUDA_ARCHS=70")
+  fire_capability_test(device_query 7.5 COMMAND firecaffe device_query PRINTS "Code for GPU 0: +there is")
+  fire_capability_test(device_query 7.0 COMMAND firecaffe device_query PRINTS "-DFIRE_CUDA_ARCHS=70")
+  fire_capability_test(device_query 12.0 COMMAND firecaffe device_query PRINTS "Code for GPU 0: +PTX")
+elseif(FIRE_HAVE_CUDA)
+  find_program(CUOBJDUMP cuobjdump HINTS ${CUDA_ROOT}/bin)
+  if(CUOBJDUMP) # NVIDIA's own look at the library
+    add_test(NAME gpu/library_has_code_for_all_archs COMMAND ${CMAKE_COMMAND}
+      -DCUOBJDUMP=${CUOBJDUMP} -DLIBRARY=$<TARGET_FILE:fire_shared> -DARCHS=${FIRE_CUDA_CODE}
+      -P ${CMAKE_SOURCE_DIR}/tests/device/check_archs.cmake)
+  endif()
+endif()
 if(FIRE_CUDA_EMULATOR) # who builds some of these tests wants to run them all
-  add_dependencies(test_layers test_layers_data test_train cublas_emulator nccl_emulator)
+  add_dependencies(test_layers test_layers_data test_train cublas_emulator nccl_emulator firecaffe)
 endif()
 foreach(layer feed data image_data annotated_data window_data)
   fire_gpu_test(${layer} test_layers_data --gpu=fp32 --file test_${layer}.c)

@@ -22,6 +22,24 @@ fire_status_t fire_gpu_describe(int index, char *text, size_t size)
     return missing();
 }
 
+fire_status_t fire_gpu_capability(int index, int *capability_p)
+{
+    (void)index, (void)capability_p;
+    return missing();
+}
+
+const char *fire_gpu_archs(void)
+{
+    return "";
+}
+
+fire_status_t fire_gpu_check_precision(const fire_stream_t *stream,
+                                       fire_dtype_t precision, bool tf32)
+{
+    (void)stream, (void)precision, (void)tf32;
+    return missing();
+}
+
 fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
 {
     (void)index, (void)stream_p;

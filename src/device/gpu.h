@@ -13,6 +13,16 @@ int fire_gpu_count(const char **why_p);
 /* "NVIDIA H200, 139.8 GiB, compute capability 9.0" */
 fire_status_t fire_gpu_describe(int index, char *text, size_t size);
 
+/* Its compute capability: 75 for 7.5. */
+fire_status_t fire_gpu_capability(int index, int *capability_p);
+/* The GPUs that this build has code for, as arch.h lists them; "" without CUDA. */
+const char *fire_gpu_archs(void);
+
+/* Fails, with what to use instead, if the stream's GPU lacks instructions for this
+ * precision. */
+fire_status_t fire_gpu_check_precision(const fire_stream_t *stream,
+                                       fire_dtype_t precision, bool tf32);
+
 /* Open a queue of work on GPU `index` and make it the calling thread's. */
 fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p);
 void          fire_gpu_close(fire_stream_t *stream); /* NULL is allowed */

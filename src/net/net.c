@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "device/cpu/precision.h"
+#include "device/gpu.h"
 
 /* The NetState (phase, level, stages) by which layers are filtered. */
 static fire_status_t make_state(const fire_net_options_t *o, Caffe__NetState **state_p)
@@ -69,6 +70,9 @@ fire_status_t fire_net_create(const Caffe__NetParameter *param,
 
     if (options->ctx.place == FIRE_CPU)
         FIRE_TRY(fire_cpu_check_precision(options->ctx.precision));
+    else if (options->ctx.stream != NULL)
+        FIRE_TRY(fire_gpu_check_precision(options->ctx.stream, options->ctx.precision,
+                                          options->ctx.tf32));
     FIRE_TRY(FIRE_NEW(&net, 1));
     net->ctx        = options->ctx;
     net->moment     = options->moment;

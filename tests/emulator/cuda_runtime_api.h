@@ -26,7 +26,11 @@ typedef enum cudaMemcpyKind {
     cudaMemcpyDefault,
 } cudaMemcpyKind;
 
-typedef enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 } cudaDeviceAttr;
+typedef enum cudaDeviceAttr {
+    cudaDevAttrMultiProcessorCount    = 16,
+    cudaDevAttrComputeCapabilityMajor = 75,
+    cudaDevAttrComputeCapabilityMinor = 76
+} cudaDeviceAttr;
 typedef enum cudaStreamCaptureMode {
     cudaStreamCaptureModeRelaxed = 2
 } cudaStreamCaptureMode;

@@ -21,6 +21,7 @@ set(FIRE_HAVE_CUDA ON)
 set(FIRE_HAVE_CUDNN ON)
 set(FIRE_HAVE_NCCL ON)
 set(FIRE_EMULATED_SOURCES ${emulator}/conv_cudnn.c ${emulator}/virtual_memory.c) # for device/cuda/cudnn/, virtual_memory.c
+set(FIRE_CUDA_CODE "75,80,90") # what the emulated GPU may be; EMULATOR_CAPABILITY chooses
 set(FIRE_EMULATOR_LIBS ${CMAKE_BINARY_DIR}/emulator)
 set(FIRE_CU_COMPILER ${CMAKE_CXX_COMPILER} -x c++ -std=c++17 -O2 -g -fPIC -ffp-contract=off
   -Wall -Wextra -Wno-unused-function -Wno-unknown-pragmas -Wno-missing-field-initializers -Wno-maybe-uninitialized

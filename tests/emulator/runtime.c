@@ -263,18 +263,34 @@ cudaError_t cudaGetDeviceCount(int *count)
     return cudaSuccess;
 }
 
+/* The compute capability to report: 9.0, or what EMULATOR_CAPABILITY says, as "7.5". */
+static void capability(int *major_p, int *minor_p)
+{
+    const char *text = getenv("EMULATOR_CAPABILITY");
+
+    if (text != NULL && sscanf(text, "%d.%d", major_p, minor_p) == 2) return;
+    *major_p = 9;
+    *minor_p = 0;
+}
+
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
     (void)device;
-    *prop = (struct cudaDeviceProp){"emulated on the CPU", memory_size(), .major = 9,
+    *prop = (struct cudaDeviceProp){"emulated on the CPU", memory_size(),
                                     .multiProcessorCount = 1};
+    capability(&prop->major, &prop->minor);
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device)
 {
-    (void)attr, (void)device;
-    *value = 1;
+    int major, minor;
+
+    (void)device;
+    capability(&major, &minor);
+    *value = attr == cudaDevAttrComputeCapabilityMajor   ? major
+             : attr == cudaDevAttrComputeCapabilityMinor ? minor
+                                                         : 1;
     return cudaSuccess;
 }
 

@@ -60,6 +60,7 @@ typedef struct fire_cuda_work_queue {
 struct fire_stream {
     int                    device; /* CUDA's index of the GPU */
     int                    multiprocessors;
+    int                    capability;     /* compute capability: 75 for 7.5 */
     fire_cuda_work_queue_t main;           /* all work goes here */
     fire_cuda_work_queue_t side;           /* swapped with main by side_queue.c */
     cudaEvent_t            forked, joined; /* main -> side, side -> main */

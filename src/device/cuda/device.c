@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "device/arch.h"
 #include "device/cuda/cublas.h"
 #include "device/cuda/cuda.h"
 #include "device/tune.h"
@@ -29,8 +30,7 @@ fire_status_t fire_cuda_status(cudaError_t rc, const char *what, const char *fil
     fire_error_set(FIRE_ERR_DEVICE, file, line, "GPU: %s: %s%s", what,
                    cudaGetErrorString(rc),
                    rc == cudaErrorNoKernelImageForDevice
-                       ? "; build for it, with -DFIRE_CUDA_ARCH=80 for compute "
-                         "capability 8.0"
+                       ? "; build for it: `firecaffe device_query` says how"
                        : "");
     return FIRE_ERR_DEVICE;
 }
@@ -55,6 +55,45 @@ fire_status_t fire_gpu_describe(int index, char *text, size_t size)
     snprintf(text, size, "%s, %.1f GiB, compute capability %d.%d", p.name,
              (double)p.totalGlobalMem / (1 << 30), p.major, p.minor);
     return FIRE_OK;
+}
+
+fire_status_t fire_gpu_capability(int index, int *capability_p)
+{
+    int major, minor;
+
+    FIRE_TRY(FIRE_CUDA(
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index)));
+    FIRE_TRY(FIRE_CUDA(
+        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index)));
+    *capability_p = 10 * major + minor;
+    return FIRE_OK;
+}
+
+const char *fire_gpu_archs(void)
+{
+    return FIRE_CUDA_CODE;
+}
+
+fire_status_t fire_gpu_check_precision(const fire_stream_t *s, fire_dtype_t precision,
+                                       bool tf32)
+{
+    return fire_arch_check_precision(s->capability, precision, tf32);
+}
+
+/* Refuse a GPU that the build has no code for: else its first kernel would fail. */
+static fire_status_t check_arch(int index, int *capability_p)
+{
+    char name[256], archs[128];
+
+    FIRE_TRY(fire_gpu_capability(index, capability_p));
+    if (fire_arch_match(FIRE_CUDA_CODE, *capability_p) != FIRE_ARCH_NONE)
+        return FIRE_OK;
+    FIRE_TRY(fire_gpu_describe(index, name, sizeof(name)));
+    fire_arch_describe(FIRE_CUDA_CODE, archs, sizeof(archs));
+    return FIRE_FAIL(FIRE_ERR_DEVICE,
+                     "this program has no code for GPU %d (%s), only for %s: build it "
+                     "with -DFIRE_CUDA_ARCHS=%d",
+                     index, name, archs, *capability_p);
 }
 
 /* ---- memory ---- */
@@ -148,7 +187,7 @@ static fire_status_t make_step_state(fire_stream_t *s)
 fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
 {
     const char    *why;
-    int            n = fire_gpu_count(&why);
+    int            n = fire_gpu_count(&why), capability;
     fire_stream_t *s;
     fire_status_t  st;
 
@@ -160,8 +199,10 @@ fire_status_t fire_gpu_open(int index, fire_stream_t **stream_p)
     if (index < 0 || index >= n)
         return FIRE_FAIL(FIRE_ERR_DEVICE,
                          "there is no GPU %d: this machine has %d, from 0", index, n);
+    FIRE_TRY(check_arch(index, &capability));
     FIRE_TRY(FIRE_NEW(&s, 1));
-    s->device = index;
+    s->device     = index;
+    s->capability = capability;
     FIRE_TRY_GOTO(st, FIRE_CUDA(cudaSetDevice(index)), err_stream);
     FIRE_TRY_GOTO(st,
                   FIRE_CUDA(cudaDeviceGetAttribute(

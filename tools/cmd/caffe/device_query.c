@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "command.h"
+#include "device/arch.h"
 #include "flags/gpu.h"
 #include "flags/net.h"
 
@@ -53,6 +54,32 @@ static void simd_names(const char *cpu_flags, char *out, size_t n)
     }
 }
 
+/* What GPU i needs, and whether this build has it. */
+static fire_status_t show_code(int i)
+{
+    const char *archs = fire_gpu_archs();
+    int         capability;
+
+    FIRE_TRY(fire_gpu_capability(i, &capability));
+    switch (fire_arch_match(archs, capability)) {
+    case FIRE_ARCH_CODE:
+        FIRE_LOG(INFO, "Code for GPU %d:                there is", i);
+        break;
+    case FIRE_ARCH_PTX:
+        FIRE_LOG(INFO,
+                 "Code for GPU %d:                PTX, which the driver compiles "
+                 "at the first start (-DFIRE_CUDA_ARCHS=%d saves that)",
+                 i, capability);
+        break;
+    default:
+        FIRE_LOG(INFO,
+                 "Code for GPU %d:                none: build with "
+                 "-DFIRE_CUDA_ARCHS=%d",
+                 i, capability);
+    }
+    return FIRE_OK;
+}
+
 /* A line per GPU, or the reason why there is none; the GPU of --gpu must be there. */
 static fire_status_t show_gpus(void)
 {
@@ -62,9 +89,12 @@ static fire_status_t show_gpus(void)
     char        text[256];
 
     if (n == 0) FIRE_LOG(INFO, "GPU:                           none (%s)", why);
+    fire_arch_describe(fire_gpu_archs(), text, sizeof(text));
+    FIRE_LOG(INFO, "GPU code of this build:        %s", text);
     for (int i = 0; i < n; i++) {
         FIRE_TRY(fire_gpu_describe(i, text, sizeof(text)));
         FIRE_LOG(INFO, "GPU %d:                         %s", i, text);
+        FIRE_TRY(show_code(i));
     }
     FIRE_TRY(gpu_flags_open(0, &ctx));
     gpu_flags_close(&ctx);
