@@ -25,6 +25,16 @@ typedef struct command {
 /* The i-th command of commands.def; NULL after the last. */
 const command_t *command_at(int i);
 
+/* One of the names under which the program acts as one of Caffe's tools: "parse_log.sh",
+ * and the words that it stands for, such as "log" and "--plain"; unused ones are NULL. */
+enum { MAX_WORDS = 2 };
+typedef struct tool_name {
+    const char *name, *word[MAX_WORDS];
+} tool_name_t;
+
+/* The i-th name of names.def; NULL after the last. */
+const tool_name_t *tool_name_at(int i);
+
 /* All groups of flags that a command takes: its own, those of every command, and an
  * empty one, which ends the list. */
 void command_groups(const command_t *c, fire_option_group_t groups[ALL_GROUPS]);

@@ -59,17 +59,16 @@ void command_groups(const command_t *c, fire_option_group_t groups[ALL_GROUPS])
     groups[n]   = glog_flags();
 }
 
-enum { MAX_WORDS = 2 };
-
-typedef struct tool_name {
-    const char *name, *word[MAX_WORDS];
-} tool_name_t;
-
-static const tool_name_t tool_names[] = {
+const tool_name_t *tool_name_at(int i)
+{
+    static const tool_name_t all[] = {
 #define NAME(name, ...) {#name, {__VA_ARGS__}},
 #include "names.def"
 #undef NAME
-};
+        {0},
+    };
+    return all[i].name != NULL ? &all[i] : NULL;
+}
 
 static const char *base_name(const char *path)
 {
@@ -88,10 +87,12 @@ static fire_status_t expand_name(int argc, char **argv, int *argc_p,
 
     FIRE_TRY(fire_alloc((size_t)argc + MAX_WORDS, sizeof(*out), "argv", (void **)&out));
     out[n++] = program;
-    for (size_t i = 0; i < sizeof(tool_names) / sizeof(tool_names[0]); i++)
-        if (strcmp(program, tool_names[i].name) == 0)
-            for (int k = 0; k < MAX_WORDS && tool_names[i].word[k] != NULL; k++)
-                if (tool_names[i].word[k][0] != '\0') out[n++] = tool_names[i].word[k];
+    for (int i = 0; tool_name_at(i) != NULL; i++) {
+        const tool_name_t *t = tool_name_at(i);
+
+        for (int k = 0; strcmp(program, t->name) == 0 && k < MAX_WORDS; k++)
+            if (t->word[k] != NULL && t->word[k][0] != '\0') out[n++] = t->word[k];
+    }
     for (int i = 1; i < argc; i++)
         out[n++] = argv[i];
     *argc_p = n;

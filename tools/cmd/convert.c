@@ -15,13 +15,13 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, backend, STRING, "lmdb", "NAME",
-                "kind of database: lmdb or leveldb"),
+    FIRE_OPTION_OF(flags_t, backend, STRING, "lmdb", "NAME", "lmdb leveldb",
+                   "kind of database: lmdb or leveldb"),
     {0},
 };
 static const fire_option_t imageset_options[] = {
-    FIRE_OPTION(flags_t, backend, STRING, "lmdb", "NAME",
-                "kind of database: lmdb or leveldb"),
+    FIRE_OPTION_OF(flags_t, backend, STRING, "lmdb", "NAME", "lmdb leveldb",
+                   "kind of database: lmdb or leveldb"),
     FIRE_OPTION(flags_t, gray, BOOL, "false", NULL, "read images as grayscale"),
     FIRE_OPTION(flags_t, shuffle, BOOL, "false", NULL, "store images in random order"),
     FIRE_OPTION(flags_t, seed, INT, "1", "N", "seed of the random order"),
@@ -32,8 +32,8 @@ static const fire_option_t imageset_options[] = {
     FIRE_OPTION(flags_t, check_size, BOOL, "false", NULL,
                 "fail if an image differs in size from the first"),
     FIRE_OPTION(flags_t, encoded, BOOL, "false", NULL, "store the compressed files"),
-    FIRE_OPTION(flags_t, encode_type, STRING, "", "TYPE",
-                "store images compressed as png or jpg"),
+    FIRE_OPTION_OF(flags_t, encode_type, STRING, "", "TYPE", "png jpg",
+                   "store images compressed as png or jpg"),
     {0},
 };
 static const fire_option_group_t groups[]          = {{"Flags", options, &flags}, {0}};

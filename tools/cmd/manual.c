@@ -32,6 +32,18 @@ static fire_status_t write_page(const char *dir, const command_t *c)
     return st;
 }
 
+/* The page of a name such as convert_imageset. */
+static fire_status_t write_alias(const char *dir, const tool_name_t *t)
+{
+    fire_str_t    name = {0}, page = {0};
+    fire_status_t st = fire_str_printf(&name, "man/%s.1", t->name);
+
+    if (st >= 0) st = manpage_of_tool(t, &page);
+    st = save(st, dir, name.text, &page);
+    fire_str_fini(&name);
+    return st;
+}
+
 static fire_status_t run(int narg, const char *const *arg)
 {
     fire_str_t text = {0};
@@ -40,6 +52,8 @@ static fire_status_t run(int narg, const char *const *arg)
     FIRE_TRY(save(manpage_of_program(&text), arg[0], "man/firecaffe.1", &text));
     for (int i = 0; command_at(i) != NULL; i++)
         FIRE_TRY(write_page(arg[0], command_at(i)));
+    for (int i = 0; tool_name_at(i) != NULL; i++)
+        FIRE_TRY(write_alias(arg[0], tool_name_at(i)));
     FIRE_TRY(save(completion_bash(&text), arg[0], "completions/bash/firecaffe", &text));
     FIRE_TRY(save(completion_zsh(&text), arg[0], "completions/zsh/_firecaffe", &text));
     FIRE_TRY(
@@ -52,14 +66,15 @@ const command_t command_manual = {
     .name      = "manual",
     .arguments = "DIR",
     .summary   = "write man pages and completions for shells",
-    .help     = "Writes a man page for every command to DIR/man, and scripts by which\n"
-                "bash, zsh and fish complete commands, flags and files to\n"
-                "DIR/completions/SHELL. The build does this for its own folder.\n"
-                "\n"
-                "Examples:\n"
-                "  firecaffe manual out\n"
-                "  man -l out/man/firecaffe-train.1\n"
-                "  source out/completions/bash/firecaffe\n",
+    .help = "Writes a man page for every command and every name of Caffe's tools to\n"
+            "DIR/man, and scripts by which bash, zsh and fish complete commands,\n"
+            "flags, files and words to DIR/completions/SHELL. The build does this\n"
+            "for its own folder.\n"
+            "\n"
+            "Examples:\n"
+            "  firecaffe manual out\n"
+            "  man -l out/man/firecaffe-train.1\n"
+            "  source out/completions/bash/firecaffe\n",
     .min_args = 1,
     .max_args = 1,
     .run      = run,

@@ -11,8 +11,8 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, backend, STRING, "lmdb", "NAME",
-                "kind of database: lmdb or leveldb"),
+    FIRE_OPTION_OF(flags_t, backend, STRING, "lmdb", "NAME", "lmdb leveldb",
+                   "kind of database: lmdb or leveldb"),
     {0},
 };
 static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};

@@ -36,13 +36,13 @@ static const fire_option_t options[] = {
     FIRE_OPTION(
         flags_t, comm, STRING, "all", "LIST",
         "algorithms: NAME[:colors=K][:piece=BYTES], as of `bench allreduce`, or all"),
-    FIRE_OPTION(
-        flags_t, compress, STRING, "none", "HOW",
+    FIRE_OPTION_OF(
+        flags_t, compress, STRING, "none", "HOW", "none fp16 bf16 1bit threshold=",
         "compress gradients on the network: none, fp16, bf16, 1bit, threshold=T"),
     FIRE_OPTION(flags_t, bucket_mb, DOUBLE, "4", "X",
                 "sum gradients in buckets of X MB; 0: all in one"),
-    FIRE_OPTION(flags_t, overlap, STRING, "thread", "HOW",
-                "sum gradients during backward: thread, poll, off"),
+    FIRE_OPTION_OF(flags_t, overlap, STRING, "thread", "HOW", "thread poll off",
+                   "sum gradients during backward: thread, poll, off"),
     FIRE_OPTION(
         flags_t, baseline, STRING, NULL, "RATE",
         "samples/s that speed-ups count from (default: the prediction for one worker)"),

@@ -33,11 +33,13 @@ static const fire_option_t   grid_options[] = {
       FIRE_OPTION(fire_sweep_settings_t, rates, STRING, "", "LIST",
                   "learning rates for the net's own batch size, separated by commas "
                     "(default: the solver's base_lr)"),
-      FIRE_OPTION(fire_sweep_settings_t, scaling, STRING, "linear", "RULE",
-                  "change the rate with the batch size: linear, sqrt or none"),
-      FIRE_OPTION(fire_sweep_settings_t, hold, STRING, "epochs", "WHAT",
-                  "train every point for the same number of epochs (intervals, steps and "
-                    "warm-up shrink as batches grow) or iterations"),
+      FIRE_OPTION_OF(fire_sweep_settings_t, scaling, STRING, "linear", "RULE",
+                     "linear sqrt none",
+                     "change the rate with the batch size: linear, sqrt or none"),
+      FIRE_OPTION_OF(
+          fire_sweep_settings_t, hold, STRING, "epochs", "WHAT", "epochs iterations",
+          "train every point for the same number of epochs (intervals, steps and "
+            "warm-up shrink as batches grow) or iterations"),
       {0},
 };
 

@@ -17,29 +17,33 @@ struct fire_flags {
 fire_flags_t fire_flags;
 
 #define ROW(name, arg, help) FIRE_OPTION(fire_flags_t, name, STRING, NULL, arg, help)
+#define ROW_OF(name, arg, words, help) \
+    FIRE_OPTION_OF(fire_flags_t, name, STRING, NULL, arg, words, help)
 
 const fire_option_t fire_flag_options[] = {
     ROW(lanes, "N",
         "divide the batch into N slices; results depend on N, not on the number of "
         "workers (default: one per worker)"),
-    ROW(batch, "RULE",
+    ROW_OF(
+        batch, "RULE", "global per-worker",
         "batch_size counts the samples of all workers: global (default), or of each: "
         "per-worker, as in BVLC Caffe"),
-    ROW(comm, "NAME",
-        "algorithm that sums gradients over workers: auto (default), ps, tree, "
-        "multicolor, ring, rhd, direct, onesided, hier, mpi, nccl"),
+    ROW_OF(comm, "NAME",
+           "auto ps tree multicolor ring rhd direct onesided hier mpi nccl",
+           "algorithm that sums gradients over workers: auto (default), ps, tree, "
+           "multicolor, ring, rhd, direct, onesided, hier, mpi, nccl"),
     ROW(colors, "N", "trees of the multicolor algorithm (default: 4)"),
     ROW(bucket_mb, "X", "sum gradients in buckets of X MB (default: 4)"),
-    ROW(overlap, "HOW",
-        "sum gradients during backward: auto (default), thread, poll, off"),
-    ROW(compress, "HOW",
-        "compress gradients on the network: none (default), fp16, bf16, 1bit, "
-        "threshold=T"),
+    ROW_OF(overlap, "HOW", "auto thread poll off",
+           "sum gradients during backward: auto (default), thread, poll, off"),
+    ROW_OF(compress, "HOW", "none fp16 bf16 1bit threshold=",
+           "compress gradients on the network: none (default), fp16, bf16, 1bit, "
+           "threshold=T"),
     ROW(compress_from, "N",
         "first iteration with compression (default: 0; 500 for 1bit)"),
-    ROW(update, "HOW",
-        "where weights are updated: replicated (default), all on every worker; "
-        "sharded, a part on each"),
+    ROW_OF(update, "HOW", "replicated sharded",
+           "where weights are updated: replicated (default), all on every worker; "
+           "sharded, a part on each"),
     ROW(deadline, "S",
         "give up a worker after S seconds without a sign of life; 0: never (default: "
         "120)"),
@@ -48,17 +52,21 @@ const fire_option_t fire_flag_options[] = {
     ROW(warmup_iter, "N", "raise the learning rate slowly over the first N iterations"),
     ROW(warmup_ratio, "X",
         "fraction of base_lr at the start of warm-up (default: 0.1)"),
-    ROW(adapt, "HOW",
-        "scale the learning rate of each layer: none (default), lars, larc"),
+    ROW_OF(adapt, "HOW", "none lars larc",
+           "scale the learning rate of each layer: none (default), lars, larc"),
     ROW(adapt_eta, "X", "LARS/LARC trust coefficient (default: 0.001)"),
-    ROW(shuffle, "BOOL", "shuffle the records of Data layers in each epoch"),
-    ROW(data_store, "WHERE", "keep records in file (default) or memory"),
-    ROW(precision, "TYPE", "type of activations: fp32 (default), tf32, bf16, fp16"),
-    ROW(deterministic, "BOOL", "compute the same bits on every run (default: true)"),
-    ROW(tune, "BOOL",
-        "on a GPU, time the algorithms of each layer once and use the fastest"),
-    ROW(rng, "WHOSE",
-        "random numbers: fire (default); caffe: the ones that Caffe draws"),
+    ROW_OF(shuffle, "BOOL", "true false",
+           "shuffle the records of Data layers in each epoch"),
+    ROW_OF(data_store, "WHERE", "file memory",
+           "keep records in file (default) or memory"),
+    ROW_OF(precision, "TYPE", "fp32 tf32 bf16 fp16",
+           "type of activations: fp32 (default), tf32, bf16, fp16"),
+    ROW_OF(deterministic, "BOOL", "true false",
+           "compute the same bits on every run (default: true)"),
+    ROW_OF(tune, "BOOL", "true false",
+           "on a GPU, time the algorithms of each layer once and use the fastest"),
+    ROW_OF(rng, "WHOSE", "fire caffe",
+           "random numbers: fire (default); caffe: the ones that Caffe draws"),
     {0},
 };
 

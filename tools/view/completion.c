@@ -7,6 +7,7 @@
 completion_value_t completion_value(const fire_option_t *o)
 {
     if (o->arg == NULL) return COMPLETE_NOTHING;
+    if (o->words != NULL) return COMPLETE_WORDS;
     if (strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "FILES") == 0)
         return COMPLETE_FILE;
     return strcmp(o->arg, "DIR") == 0 ? COMPLETE_DIRECTORY : COMPLETE_TEXT;

@@ -16,6 +16,7 @@ typedef enum completion_value {
     COMPLETE_TEXT,      /* a number or a word: no suggestions */
     COMPLETE_FILE,      /* FILE or FILES */
     COMPLETE_DIRECTORY, /* DIR */
+    COMPLETE_WORDS,     /* one of the option's words */
 } completion_value_t;
 
 completion_value_t completion_value(const fire_option_t *o);

@@ -110,6 +110,8 @@ static fire_status_t add_value(fire_str_t *out, const fire_option_t *o)
     FIRE_TRY(fire_str_printf(out, "        %s) ", o->name));
     if (value == COMPLETE_DIRECTORY)
         FIRE_TRY(add(out, "_firecaffe_directories \"$cur\"; "));
+    if (value == COMPLETE_WORDS)
+        FIRE_TRY(fire_str_printf(out, "_firecaffe_words \"$cur\" \"%s\"; ", o->words));
     if (value == COMPLETE_FILE) {
         FIRE_TRY(add(out, "_firecaffe_files \"$cur\""));
         while (completion_extension(&help, extension))
@@ -149,5 +151,5 @@ fire_status_t completion_bash(fire_str_t *out)
     FIRE_TRY(add(out, "    case $command in\n"));
     for (int i = 0; command_at(i) != NULL; i++)
         FIRE_TRY(add_command(out, command_at(i)));
-    return add(out, "    esac\n}\ncomplete -F _firecaffe firecaffe\n");
+    return add(out, "    esac\n}\ncomplete -F _firecaffe firecaffe caffe\n");
 }

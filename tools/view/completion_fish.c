@@ -64,6 +64,8 @@ static fire_status_t add_flag(fire_str_t *out, const command_t *c,
     if (value == COMPLETE_TEXT) FIRE_TRY(add(out, " -x"));
     if (value == COMPLETE_DIRECTORY)
         FIRE_TRY(add(out, " -x -a '(__fish_complete_directories)'"));
+    if (value == COMPLETE_WORDS)
+        FIRE_TRY(fire_str_printf(out, " -x -a '%s'", o->words));
     if (value == COMPLETE_FILE) {
         for (; completion_extension(&help, extension); n++)
             FIRE_TRY(fire_str_printf(out, "%s(__fish_complete_suffix %s)",

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char beginning[] =
-    "#compdef firecaffe\n"
+    "#compdef firecaffe caffe\n"
     "# Completes firecaffe in zsh. Written by `firecaffe manual`.\n"
     "_firecaffe() {\n"
     "  local command=$words[2]\n"
@@ -96,6 +96,7 @@ static fire_status_t add_flag(fire_str_t *out, const fire_option_t *o)
     if (value != COMPLETE_NOTHING) FIRE_TRY(fire_str_printf(out, ":%s:", o->arg));
     if (value == COMPLETE_TEXT) FIRE_TRY(add(out, " "));
     if (value == COMPLETE_DIRECTORY) FIRE_TRY(add(out, "_files -/"));
+    if (value == COMPLETE_WORDS) FIRE_TRY(fire_str_printf(out, "(%s)", o->words));
     if (value == COMPLETE_FILE) {
         FIRE_TRY(add(out, "_files"));
         FIRE_TRY(add_pattern(out, o->help));

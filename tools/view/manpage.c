@@ -199,6 +199,28 @@ fire_status_t manpage_of_command(const command_t *c, fire_str_t *out)
     return fire_str_printf(out, ".SH SEE ALSO\n.BR firecaffe (1)\n");
 }
 
+/* The command that a tool's words begin with; NULL for the whole program. */
+static const command_t *command_of(const tool_name_t *t)
+{
+    for (int i = 0; command_at(i) != NULL; i++) {
+        const char *name = command_at(i)->name, *second = strchr(name, ' ');
+        size_t      n = strcspn(name, " ");
+
+        if (strlen(t->word[0]) != n || strncmp(t->word[0], name, n) != 0) continue;
+        if (second == NULL || strcmp(t->word[1], second + 1) == 0) return command_at(i);
+    }
+    return NULL;
+}
+
+fire_status_t manpage_of_tool(const tool_name_t *t, fire_str_t *out)
+{
+    const command_t *c = command_of(t);
+
+    FIRE_TRY(fire_str_printf(out, ".so man1/"));
+    FIRE_TRY(c != NULL ? manpage_name(c, out) : fire_str_printf(out, "firecaffe"));
+    return fire_str_printf(out, ".1\n");
+}
+
 /* What firecaffe(1) says after the list of commands. */
 static const char about_flags[] =
     ".SH OPTIONS\n"

@@ -33,11 +33,19 @@ typedef struct fire_option {
     const char        *preset; /* default, as a user would type it */
     const char        *arg;    /* name of the value in --help; NULL for a bool */
     const char        *help;   /* one sentence */
+    const char        *words;  /* values to choose from, for completion; or NULL */
 } fire_option_t;
 
 #define FIRE_OPTION(struct_, member, type, preset, arg, help)                     \
     {                                                                             \
 #        member, FIRE_OPTION_##type, offsetof(struct_, member), preset, arg, help \
+    }
+
+/* The same for a flag that takes one of a few words: "fp32 tf32". */
+#define FIRE_OPTION_OF(struct_, member, type, preset, arg, words, help)            \
+    {                                                                              \
+#        member, FIRE_OPTION_##type, offsetof(struct_, member), preset, arg, help, \
+            words                                                                  \
     }
 
 /* A table and its values. A list of groups ends with one without options. */

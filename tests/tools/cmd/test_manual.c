@@ -49,10 +49,23 @@ TEST(pages_have_defaults_and_examples)
     CHECK_HAS(ran.out, "(default: stop)\n");
 }
 
+TEST(every_name_of_caffes_tools_has_the_page_of_its_command)
+{
+    SH_OK("firecaffe manual out >/dev/null && cat out/man/caffe.1 out/man/parse_log.sh.1 "
+          "out/man/upgrade_net_proto_text.1 out/man/convert_imageset.1");
+    CHECK_STR(ran.out, ".so man1/firecaffe.1\n.so man1/firecaffe-log.1\n"
+                       ".so man1/firecaffe-upgrade.1\n"
+                       ".so man1/firecaffe-convert-imageset.1\n");
+    SH_OK("for p in $(sed -n 's/^NAME(\\([a-z_.]*\\),.*/\\1/p' %s/tools/names.def); do"
+          "  to=$(sed 's|.so man1/||' out/man/$p.1) || exit 1;"
+          "  grep -q '^.TH' out/man/$to || exit 1; done",
+          FIRE_SOURCE_DIR);
+}
+
 TEST(groff_has_no_complaint_about_a_page)
 {
     need("groff");
-    SH_OK("firecaffe manual out && for p in out/man/*.1; do"
+    SH_OK("firecaffe manual out && cd out/man && ln -s . man1 && for p in *.1; do"
           "  groff -man -ww -Tascii $p 2>&1 >/dev/null; done >complaints;"
           "cat complaints; test ! -s complaints");
 }
@@ -72,8 +85,10 @@ TEST(every_command_and_flag_is_in_the_script_of_each_shell)
 TEST(scripts_are_correct_for_their_shells)
 {
     SH_OK("firecaffe manual out && bash -n out/completions/bash/firecaffe");
-    SH_OK("bash -c 'source out/completions/bash/firecaffe; complete -p firecaffe'");
-    CHECK_STR(ran.out, "complete -F _firecaffe firecaffe\n");
+    SH_OK(
+        "bash -c 'source out/completions/bash/firecaffe; complete -p firecaffe caffe'");
+    CHECK_STR(ran.out, "complete -F _firecaffe firecaffe\n"
+                       "complete -F _firecaffe caffe\n");
     SH_OK("! command -v zsh || zsh -n out/completions/zsh/_firecaffe");
     SH_OK("! command -v fish || fish -n out/completions/fish/firecaffe.fish");
 }
@@ -98,6 +113,50 @@ TEST(bash_completes_files_by_extension_and_directories)
     CHECK_STR(suggested("train --workers n"), "\n");
     CHECK_STR(suggested("summarize nei"), "neither\n");
     CHECK_STR(suggested("device_query nei"), "\n");
+}
+
+/* Words to choose from are beside the sentence that explains them: none may miss. */
+TEST(each_word_that_is_suggested_stands_in_the_help_of_its_flag)
+{
+    SH_OK("firecaffe manual out; sed -n 's/^ *\\([a-z_]*\\)) _firecaffe_words "
+          "\"$cur\" \"\\(.*\\)\";.*/\\1 \\2/p' out/completions/bash/firecaffe | sort "
+          "-u >list;"
+          "test $(wc -l <list) -ge 12 || exit 1;"
+          "for c in train net plan sweep 'convert imageset' mean draw detect resize; do"
+          "  firecaffe $c --help; done | tr '\\n' ' ' | tr -s ' ' >all;"
+          "while read -r flag words; do for w in $words; do"
+          "  case $w in true|false) continue;; esac;"
+          "  grep -o -- \"--$flag [A-Z][A-Za-z0-9]* [^-].*\" all | sed 's/ --.*//' |"
+          "    grep -qF -- $w || { echo \"--$flag: $w\"; exit 1; }; done; done <list");
+}
+
+TEST(shells_complete_words_that_a_flag_takes)
+{
+    CHECK_STR(suggested("train --precision \"\""), "fp32 tf32 bf16 fp16\n");
+    CHECK_STR(suggested("train --comm r"), "ring rhd\n");
+    CHECK_STR(suggested("train --rng = c"), "caffe\n");
+    CHECK_STR(suggested("convert imageset --backend le"), "leveldb\n");
+    SH_OK("grep -- '--phase=' out/completions/zsh/_firecaffe");
+    CHECK_HAS(ran.out, ":NAME:(TRAIN TEST)'");
+    need("fish");
+    SH_OK("fish -c 'source out/completions/fish/firecaffe.fish;"
+          " complete -C \"firecaffe train --rng \"'");
+    CHECK_HAS(ran.out, "caffe\trandom");
+    CHECK_HAS(ran.out, "fire\trandom");
+}
+
+TEST(zsh_completes_commands_flags_and_words)
+{
+    need("zsh");
+    SH_OK("firecaffe manual out; export FPATH=$PWD/out/completions/zsh:$(zsh -fc 'echo "
+          "$FPATH');"
+          "zsh -f %s/tests/install/complete.zsh 'firecaffe train --precision '",
+          FIRE_SOURCE_DIR);
+    CHECK_HAS(ran.out, "bf16");
+    SH_OK("export FPATH=$PWD/out/completions/zsh:$(zsh -fc 'echo $FPATH');"
+          "zsh -f %s/tests/install/complete.zsh 'firecaffe convert ima'",
+          FIRE_SOURCE_DIR);
+    CHECK_HAS(ran.out, "imageset");
 }
 
 TEST(the_same_program_writes_the_same_pages)

@@ -19,9 +19,10 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, crop_mode, STRING, "selective_search", "MODE",
-                "where windows come from: list (INPUT is a .csv) or selective_search "
-                "(INPUT is a .txt)"),
+    FIRE_OPTION_OF(
+        flags_t, crop_mode, STRING, "selective_search", "MODE", "list selective_search",
+        "where windows come from: list (INPUT is a .csv) or selective_search "
+        "(INPUT is a .txt)"),
     FIRE_OPTION(flags_t, context_pad, INT, "16", "N",
                 "pixels of the net's input that show the surroundings of a window"),
     {0},

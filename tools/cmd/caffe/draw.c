@@ -14,10 +14,10 @@ typedef struct flags {
 
 static flags_t             flags;
 static const fire_option_t options[] = {
-    FIRE_OPTION(flags_t, rankdir, STRING, "LR", "WAY",
-                "direction of the flow: TB (top to bottom), BT, LR or RL"),
-    FIRE_OPTION(flags_t, phase, STRING, "ALL", "NAME",
-                "draw the layers of one phase only: TRAIN or TEST"),
+    FIRE_OPTION_OF(flags_t, rankdir, STRING, "LR", "WAY", "TB BT LR RL",
+                   "direction of the flow: TB (top to bottom), BT, LR or RL"),
+    FIRE_OPTION_OF(flags_t, phase, STRING, "ALL", "NAME", "TRAIN TEST",
+                   "draw the layers of one phase only: TRAIN or TEST"),
     FIRE_OPTION(flags_t, display_lrm, BOOL, "false", NULL,
                 "show the multipliers of the learning rate too"),
     {0},

@@ -27,8 +27,8 @@ static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, output_side_length, INT, "256", "N",
                 "side of the squares in pixels"),
     FIRE_OPTION(flags_t, num_clients, INT, "0", "N", "threads; 0: one for each core"),
-    FIRE_OPTION(flags_t, image_lib, STRING, "opencv", "NAME",
-                "accepted for scripts; always opencv"),
+    FIRE_OPTION_OF(flags_t, image_lib, STRING, "opencv", "NAME", "opencv",
+                   "accepted for scripts; always opencv"),
     {0},
 };
 static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
