@@ -124,7 +124,7 @@ static void softmax(const ctc_t *s, const float *x, int64_t row, int64_t steps)
         double      *out = s->prob + t * s->classes, max = -INFINITY, sum = 0;
 
         for (int64_t c = 0; c < s->classes; c++)
-            max = fmax(max, (double)in[c]);
+            max = in[c] > max ? in[c] : max; /* fmax() here breaks GCC 12 for arm64 */
         for (int64_t c = 0; c < s->classes; c++)
             sum += out[c] = exp((double)in[c] - max);
         for (int64_t c = 0; c < s->classes; c++)
