@@ -107,6 +107,13 @@ static void on_event(void *arg, const fire_train_event_t *e)
     begin_block(b);
 }
 
+static void on_measured(void *arg, const fire_measured_t *m)
+{
+    bench_t *b = arg;
+
+    if (b->on) fire_runlog_add_measured(b->log, m);
+}
+
 static fire_status_t measure(bench_t *b, int pairs)
 {
     begin_block(b);
@@ -190,10 +197,11 @@ static fire_status_t run(const char *solver, const char *dir, int pairs)
     snprintf(board, sizeof(board), "%s/board", dir);
     FIRE_TRY(fire_dir_make(dir));
     FIRE_TRY(fire_solver_param_load(solver, &param));
-    o.measure = true;
-    o.trace   = USUAL_TRACE;
-    o.arg     = &b;
-    o.event   = on_event;
+    o.measure  = true;
+    o.trace    = USUAL_TRACE;
+    o.arg      = &b;
+    o.event    = on_event;
+    o.measured = on_measured;
     FIRE_TRY(fire_trainer_create(param, &o, &b.trainer));
     FIRE_TRY(fire_train_log_open(&r, b.trainer, &b.log));
     FIRE_TRY(measure(&b, pairs));

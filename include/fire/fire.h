@@ -14,9 +14,11 @@
 #ifndef FIRE_FIRE_H
 #define FIRE_FIRE_H
 #include <fire/blob.h>
+#include <fire/comm.h>
 #include <fire/log.h>
 #include <fire/net.h>
 #include <fire/status.h>
+#include <fire/trainer.h>
 
 FIRE_BEGIN_C
 /* The version of these headers. */

@@ -1,32 +1,15 @@
 /* net.c - creates nets for users of the library, from a file, a text or a message, and
  * saves their weights. All else of <fire/net.h> is in src/net/. */
-#include <string.h>
+#include "base/config.h"
 #include "model/load.h"
 #include "model/text.h"
 #include "model/upgrade.h"
 #include "net/net_state.h"
 
-/* Copy the caller's config over the defaults. A shorter one, from a program compiled
- * with an older header, leaves the rest as it is; of a longer one, all that this
- * library does not know must be zero. */
 static fire_status_t read_config(const fire_net_config_t *from, fire_net_config_t *to)
 {
-    const unsigned char *bytes = (const unsigned char *)from;
-
     *to = (fire_net_config_t)FIRE_NET_CONFIG_INIT;
-    if (from == NULL) return FIRE_OK;
-    if (from->size < sizeof(from->size))
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "the config of a net has size %zu; begin with "
-                         "FIRE_NET_CONFIG_INIT",
-                         from->size);
-    for (size_t i = sizeof(*to); i < from->size; i++)
-        if (bytes[i] != 0)
-            return FIRE_FAIL(FIRE_ERR_INVALID,
-                             "the config of a net has %zu bytes, this library (version "
-                             "%s) knows %zu; use a newer library",
-                             from->size, FIRE_VERSION, sizeof(*to));
-    memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
+    FIRE_TRY(fire_config_read(from, to, sizeof(*to), "config of a net"));
     if (to->phase != FIRE_TRAIN && to->phase != FIRE_TEST)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "phase %d is neither FIRE_TRAIN nor FIRE_TEST",
@@ -60,6 +43,7 @@ static fire_status_t create(const Caffe__NetParameter *param,
     options.nstage = c.nstage;
     options.stage  = (const char **)c.stage;
     FIRE_TRY(fire_net_create(param, &options, &net));
+    net->own_steps = true;
     /* fusion of layers in place would hide the steps between them from hooks */
     st = c.mode == FIRE_OBSERVED ? fire_net_unfuse(net) : FIRE_OK;
     if (st < 0)

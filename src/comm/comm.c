@@ -36,6 +36,16 @@ const char *fire_comm_host(const fire_comm_t *c, int rank)
     return c->host + (size_t)rank * FIRE_HOST_LEN;
 }
 
+int fire_comm_threads(const fire_comm_t *c)
+{
+    return c->threads;
+}
+
+void fire_comm_set_threads(fire_comm_t *c, int threads)
+{
+    c->threads = threads;
+}
+
 const char *fire_comm_transport(const fire_comm_t *c)
 {
     return c->tp->ops->name;
@@ -188,6 +198,21 @@ fire_status_t fire_comm_open_threads(fire_team_t *team, int rank,
     return fire_comm_open(tp, options, comm_p);
 }
 
+fire_status_t fire_comm_open_alone(const fire_comm_options_t *options,
+                                   fire_comm_t              **comm_p)
+{
+    fire_team_t  *team;
+    fire_status_t st;
+
+    FIRE_TRY(fire_team_create(1, &team));
+    st = fire_comm_open_threads(team, 0, options, comm_p);
+    if (st < 0)
+        fire_team_destroy(team);
+    else
+        (*comm_p)->alone = team;
+    return st;
+}
+
 fire_status_t fire_comm_open_cluster(const fire_comm_options_t *options,
                                      fire_comm_t              **comm_p)
 {
@@ -212,6 +237,7 @@ void fire_comm_close(fire_comm_t *c)
     fire_free(c->node);
     fire_free(c->host);
     c->tp->ops->close(c->tp);
+    fire_team_destroy(c->alone);
     pthread_mutex_destroy(&c->in_use);
     fire_free(c);
 }

@@ -1,5 +1,6 @@
-/* comm.h - what the layers above use: a communicator of `size` ranks, collectives that
- * are made once and run many times, and small blocking calls.
+/* comm.h (internal) - what the layers above use beyond the public calls of
+ * <fire/comm.h>: open a communicator over a transport, collectives that are made once
+ * and run many times.
  *
  *   fire_comm_open_threads() or fire_comm_open_cluster()   once per rank
  *       fire_collective_create()                           once per bucket of gradients
@@ -10,15 +11,15 @@
  * One thread at a time uses a communicator and what was made from it; only
  * fire_comm_poll() may run in a second thread. All ranks create and start collectives
  * in the same order with the same options: nothing else matches their messages. */
-#ifndef FIRE_COMM_H
-#define FIRE_COMM_H
+#ifndef FIRE_COMM_COMM_H
+#define FIRE_COMM_COMM_H
+#include <fire/comm.h>
 #include "base/clock.h"
 #include "comm/algo/algo.h"
 #include "comm/codec/codec.h"
 #include "comm/transport/cluster.h"
 #include "comm/transport/threads.h"
 
-typedef struct fire_comm       fire_comm_t;
 typedef struct fire_collective fire_collective_t;
 
 typedef struct fire_comm_options {
@@ -39,13 +40,16 @@ fire_status_t fire_comm_open_threads(fire_team_t *team, int rank,
 /* All processes of an MPI job; FIRE_ERR_UNSUPPORTED if built without MPI. */
 fire_status_t fire_comm_open_cluster(const fire_comm_options_t *options,
                                      fire_comm_t              **comm_p);
-void          fire_comm_close(fire_comm_t *c);
+/* The only rank, without a transport of others. */
+fire_status_t fire_comm_open_alone(const fire_comm_options_t *options,
+                                   fire_comm_t              **comm_p);
 
-int         fire_comm_rank(const fire_comm_t *c);
-int         fire_comm_size(const fire_comm_t *c);
+/* What fire_comm_threads() tells: chosen by who opens communicators for workers
+ * (launch/). */
+void fire_comm_set_threads(fire_comm_t *c, int threads);
+
 int         fire_comm_node(const fire_comm_t *c, int rank); /* numbered from 0 */
-const char *fire_comm_host(const fire_comm_t *c, int rank);
-const char *fire_comm_transport(const fire_comm_t *c); /* threads, p2p, rma */
+const char *fire_comm_transport(const fire_comm_t *c);      /* threads, p2p, rma */
 
 /* Zeroed memory that the other ranks of the node can access, so that collectives on it
  * need no copies. All ranks call it with the same number of bytes in the same order. */
@@ -95,19 +99,8 @@ size_t             fire_collective_piece(const fire_collective_t *x);
 /* Bytes that this rank has sent, in all runs so far. */
 int64_t fire_collective_bytes(const fire_collective_t *x);
 
-/* Create, run and destroy one allreduce of buf[count]. */
-fire_status_t fire_comm_allreduce(fire_comm_t *c, const char *algo, float *buf,
-                                  size_t count);
-
 /* ---- blocking calls for few bytes; every rank calls them ---- */
 
-/* Tell every rank if one failed. Each passes its own status. If all are FIRE_OK, all
- * get FIRE_OK. Else the lowest rank that failed gets its own status back and all others
- * get FIRE_ERR_PEER with its message, so that an error which all ranks found is
- * reported once. Call it after set-up and at the end of an iteration. */
-fire_status_t fire_comm_agree(fire_comm_t *c, fire_status_t mine);
-fire_status_t fire_comm_barrier(fire_comm_t *c);
-fire_status_t fire_comm_broadcast(fire_comm_t *c, int root, void *data, size_t bytes);
 /* Gather `bytes` bytes of every rank, in rank order, into all[size * bytes]. */
 fire_status_t fire_comm_allgather(fire_comm_t *c, const void *mine, size_t bytes,
                                   void *all);
@@ -121,8 +114,4 @@ fire_status_t fire_comm_poll(fire_comm_t *c);
 /* Call it after a poll that changed nothing. Pauses for a moment, or, where the
  * transport has a blocking wait, until something arrives. */
 fire_status_t fire_comm_idle(fire_comm_t *c, fire_pause_t *pause);
-
-/* Tell the other ranks that this one stops because of its last error: their waits then
- * end with FIRE_ERR_PEER and that message, instead of a timeout. */
-void fire_comm_fail(fire_comm_t *c);
 #endif

@@ -27,7 +27,9 @@ struct fire_comm {
     uint64_t           live[FIRE_LIVE_WORDS]; /* bit set: number of a collective */
     float             *flag; /* one element: failures, summed by barrier and agree */
     fire_collective_t *flag_sum;
-    fire_tuning_t     *tuning; /* NULL: none */
+    fire_tuning_t     *tuning;  /* NULL: none */
+    fire_team_t       *alone;   /* of a communicator of one rank, which owns it */
+    int                threads; /* of the CPU, for this rank */
 };
 
 /* A rank for messages: "3 (node07)". Returns text. */

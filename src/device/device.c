@@ -74,3 +74,19 @@ const fire_device_t *fire_device_find(fire_place_t place)
 {
     return place == FIRE_CPU ? &cpu : atomic_load(&gpu);
 }
+
+fire_status_t fire_ctx_set_precision(fire_ctx_t *ctx, const char *name)
+{
+    ctx->tf32 = strcmp(name, "tf32") == 0;
+    if (strcmp(name, "bf16") == 0)
+        ctx->precision = FIRE_BF16;
+    else if (strcmp(name, "fp16") == 0)
+        ctx->precision = FIRE_F16;
+    else if (ctx->tf32 || strcmp(name, "fp32") == 0 || name[0] == '\0')
+        ctx->precision = FIRE_F32;
+    else
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "unknown precision \"%s\"; known are fp32, tf32, bf16, fp16",
+                         name);
+    return FIRE_OK;
+}

@@ -120,5 +120,8 @@ typedef struct fire_ctx {
 } fire_ctx_t;
 
 #define FIRE_CTX_INIT ((fire_ctx_t){.deterministic = true})
+
+/* Set precision and tf32 by name: fp32 (or ""), tf32, bf16, fp16. */
+fire_status_t fire_ctx_set_precision(fire_ctx_t *ctx, const char *name);
 FIRE_END_C
 #endif

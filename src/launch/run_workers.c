@@ -67,12 +67,13 @@ static bool user_chose_threads(void)
     return getenv("OMP_NUM_THREADS") != NULL;
 }
 
-static fire_status_t settle_threads(const member_t *m, fire_comm_t *comm,
+static fire_status_t settle_threads(const fire_workers_t *workers, fire_comm_t *comm,
                                     int *threads_p)
 {
-    *threads_p = m->workers->threads;
+    *threads_p = workers->threads;
     if (*threads_p == 0 && !user_chose_threads())
         FIRE_TRY(share_cores(comm, threads_p));
+    fire_comm_set_threads(comm, *threads_p);
     return FIRE_OK;
 }
 
@@ -113,7 +114,7 @@ static fire_status_t agree_and_work(const member_t *m, fire_comm_t *comm)
     fire_status_t st;
 
     FIRE_TRY(fire_comm_agree(comm, m->ready));
-    FIRE_TRY(settle_threads(m, comm, &w.threads));
+    FIRE_TRY(settle_threads(m->workers, comm, &w.threads));
     if (m->team != NULL) bind_cores(w.rank, fire_comm_size(comm), w.threads, &cores);
     st = m->work(m->arg, &w);
     sched_setaffinity(0, sizeof(cores), &cores);
@@ -216,6 +217,42 @@ static fire_status_t run_threads(const member_t *like, int n)
     return st;
 }
 
+static fire_status_t check_number(const fire_workers_t *workers)
+{
+    if (workers->n >= 1 && workers->n <= MOST_WORKERS) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID, "there must be 1 to %d workers", MOST_WORKERS);
+}
+
+fire_status_t fire_workers_run_threads(const fire_workers_t *workers,
+                                       fire_worker_fn_t work, void *arg)
+{
+    member_t like = {.workers = workers, .work = work, .arg = arg};
+
+    FIRE_TRY(check_number(workers));
+    return run_threads(&like, (int)workers->n);
+}
+
+fire_status_t fire_workers_join(const fire_workers_t *workers, fire_comm_t **comm_p)
+{
+    int           threads;
+    fire_comm_t  *comm;
+    fire_status_t st;
+
+    if (!fire_cluster_launched()) {
+        FIRE_TRY(fire_comm_open_alone(&workers->comm, comm_p));
+        fire_comm_set_threads(*comm_p, workers->threads);
+        return FIRE_OK;
+    }
+    FIRE_TRY(fire_comm_open_cluster(&workers->comm, &comm));
+    set_log_context(comm);
+    st = fire_comm_agree(comm, settle_threads(workers, comm, &threads));
+    if (st < 0)
+        fire_comm_close(comm);
+    else
+        *comm_p = comm;
+    return st;
+}
+
 fire_status_t fire_workers_run(const fire_workers_t *workers, fire_status_t ready,
                                fire_worker_fn_t work, void *arg, bool *reported_p)
 {
@@ -223,9 +260,8 @@ fire_status_t fire_workers_run(const fire_workers_t *workers, fire_status_t read
     fire_status_t st;
 
     *reported_p = false;
-    if (m.ready >= 0 && (workers->n < 1 || workers->n > MOST_WORKERS))
-        m.ready =
-            FIRE_FAIL(FIRE_ERR_INVALID, "--workers must be 1 ... %d", MOST_WORKERS);
+    if (m.ready >= 0 && (m.ready = check_number(workers)) < 0)
+        fire_error_prefix(m.ready, "--workers %lld", (long long)workers->n);
     if (fire_cluster_launched()) {
         st          = run_process(&m);
         *reported_p = m.reported;

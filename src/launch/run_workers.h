@@ -26,4 +26,12 @@ typedef struct fire_workers {
  * *reported_p: another process failed and reports it; this one need not. */
 fire_status_t fire_workers_run(const fire_workers_t *workers, fire_status_t ready,
                                fire_worker_fn_t work, void *arg, bool *reported_p);
+
+/* The same as threads of this process only, each with a communicator, also a single
+ * one. */
+fire_status_t fire_workers_run_threads(const fire_workers_t *workers,
+                                       fire_worker_fn_t work, void *arg);
+/* Become the worker that this process is of its cluster, for longer than one call; a
+ * process that no launcher started is the only one. The caller closes *comm_p. */
+fire_status_t fire_workers_join(const fire_workers_t *workers, fire_comm_t **comm_p);
 #endif

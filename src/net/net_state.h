@@ -45,6 +45,9 @@ struct fire_net {
     /* factor of all gradients: this lane's share of the batch */
     float loss_scale;
     bool  debug_info;
+    bool  own_steps; /* a user runs it: each pass from the first layer on takes the next
+                        batch, unless a trainer (which has hooks) sets the step */
+    int64_t passed;  /* step of the last pass + 1; 0: there was none */
 
     int               nlayer, nblob, nparam, noutput;
     fire_net_layer_t *layer;

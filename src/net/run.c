@@ -116,6 +116,15 @@ static fire_status_t check_range(const fire_net_t *net, int low, int high)
                      low, high, net->nlayer - 1);
 }
 
+/* As in Caffe, where a data layer gives the next batch whenever it runs. */
+static void take_step(fire_net_t *net)
+{
+    bool alone = net->own_steps && net->hooks.before_forward == NULL;
+
+    if (alone && net->passed == net->moment.step + 1) net->moment.step++;
+    net->passed = net->moment.step + 1;
+}
+
 fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss_p)
 {
     float loss = 0;
@@ -125,6 +134,7 @@ fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss
     if (first <= last && (net->debug_info || cuts_group(net, first, last)))
         FIRE_TRY(fire_net_unfuse(net));
     if (net->ctx.threads > 0) fire_threads_set(net->ctx.threads);
+    if (first == 0) take_step(net);
     if (net->ctx.place == FIRE_GPU && first == 0)
         FIRE_TRY(fire_gpu_set_step(net->ctx.stream, net->moment.step));
     for (int i = first; i <= last; i++) {

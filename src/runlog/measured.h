@@ -2,14 +2,7 @@
  * sent between workers, summed up, written to run.jsonl and drawn in traces. */
 #ifndef FIRE_RUNLOG_MEASURED_H
 #define FIRE_RUNLOG_MEASURED_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-typedef struct fire_named_value {
-    const char *name;
-    double      value;
-} fire_named_value_t;
+#include <fire/trainer.h>
 
 /* What the training thread spends an iteration on, one phase at a time. Together the
  * phases make up the iteration, but for the little work between them. */

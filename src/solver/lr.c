@@ -130,5 +130,17 @@ fire_status_t fire_solver_check_rate(const Caffe__SolverParameter *p)
 
 float fire_solver_rate(fire_solver_t *s)
 {
+    if (s->wanted_rate >= 0) return s->wanted_rate;
     return large_batch(s, find_policy(s->param->lr_policy)->rate(s));
+}
+
+/* multistep counts its steps as it comes by them. */
+void fire_solver_set_iter(fire_solver_t *s, int64_t iter)
+{
+    s->iter = iter;
+    if (strcmp(s->param->lr_policy, "multistep") != 0) return;
+    s->current_step = 0;
+    while ((size_t)s->current_step < s->param->n_stepvalue &&
+           s->param->stepvalue[s->current_step] < iter)
+        s->current_step++;
 }

@@ -62,11 +62,12 @@ fire_status_t fire_solver_create(const Caffe__SolverParameter *param, fire_net_t
     FIRE_TRY(fire_solver_check(param));
     FIRE_TRY(fire_rule_find(param->type, &rule));
     FIRE_TRY(FIRE_NEW(&s, 1));
-    s->param   = param;
-    s->net     = net;
-    s->rule    = rule;
-    s->lanes   = 1;
-    s->literal = net->ctx.place == FIRE_CPU &&
+    s->param       = param;
+    s->net         = net;
+    s->rule        = rule;
+    s->lanes       = 1;
+    s->wanted_rate = -1;
+    s->literal     = net->ctx.place == FIRE_CPU &&
                  !fire_kernel_allowed(&net->ctx, rule->type, "fast");
     if (param->fire != NULL)
         FIRE_TRY_GOTO(st, fire_adapt_find(param->fire->adapt, &s->adapt), err_solver);

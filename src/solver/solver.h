@@ -36,6 +36,7 @@ struct fire_solver {
     int64_t iter;    /* iterations done */
     int     current_step;   /* step and multistep: drops of the rate so far */
     float   rate;           /* of this iteration, before lr_mult */
+    float   wanted_rate;    /* instead of what lr_policy says; negative: not set */
     float   clip_scale;     /* gradients are multiplied by it; 1: not clipped */
     float   correction;     /* Adam's bias correction of this iteration */
     fire_blob_t  **history; /* [rule->nhistory][net->nparam] */
@@ -57,6 +58,8 @@ void          fire_solver_destroy(fire_solver_t *solver); /* NULL is allowed */
 
 /* The learning rate of iteration solver->iter (before lr_mult). */
 float fire_solver_rate(fire_solver_t *solver);
+/* Go on as if so many iterations were done. */
+void fire_solver_set_iter(fire_solver_t *solver, int64_t iter);
 
 /* begin() computes the iteration's rate. clip() is called before the first update(),
  * when all gradients are final; it does nothing without clip_gradients. update() takes

@@ -48,6 +48,11 @@ static void on_event(void *arg, const fire_train_event_t *e)
     fire_train_log_event(s->log, e);
 }
 
+static void on_measured(void *arg, const fire_measured_t *m)
+{
+    fire_runlog_add_measured(((session_t *)arg)->log, m);
+}
+
 /* The command line in the log is that of an equivalent `train`, so that `train
  * --repeat` can repeat the point. */
 static fire_status_t open_log(const char *dir, const fire_trainer_t *t, bool goes_on,
@@ -96,6 +101,7 @@ static fire_status_t train(const fire_sweep_run_t *run, const char *dir,
     o.arg         = &session;
     o.action      = requested;
     o.event       = on_event;
+    o.measured    = on_measured;
     FIRE_TRY(fire_dir_make(dir));
     FIRE_TRY(fire_snapshot_find(p->snapshot_prefix, 0, &newest));
     st = fire_run_dir_prepare(dir, newest != NULL, p);

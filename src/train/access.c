@@ -26,6 +26,26 @@ int64_t fire_trainer_batch(const fire_trainer_t *t)
     return t->batch;
 }
 
+double fire_trainer_loss(const fire_trainer_t *t)
+{
+    return t->smoothed_loss;
+}
+
+const char *fire_trainer_type(const fire_trainer_t *t)
+{
+    return t->solver->rule->type;
+}
+
+bool fire_trainer_stopped(const fire_trainer_t *t)
+{
+    return t->stopped;
+}
+
+void fire_trainer_request(fire_trainer_t *t, fire_action_t action)
+{
+    atomic_store(&t->asked, action);
+}
+
 int64_t fire_trainer_iter(const fire_trainer_t *t)
 {
     return t->solver->iter;

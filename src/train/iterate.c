@@ -10,6 +10,9 @@
  *   reducer finish
  *   scalars (loss, outputs, requests) to the host
  *
+ * Where the user looks at gradients before they are applied, the iteration is done in
+ * two halves: all lanes, then all gradients to the reducer.
+ *
  * After the last lane's last forward, nothing reads the old weights any more except
  * that lane's backward: gradients are handed over layer by layer, from the last layer
  * to the first, and summed and applied while backward goes on with the layers below.
@@ -71,7 +74,7 @@ static fire_status_t after_backward(void *arg, int layer)
     FIRE_TRY(fire_grads_settle(t->grads, (int64_t)s.off, (int64_t)s.len));
     FIRE_TRY(fire_grads_add_lane(t->grads, t->lane, t->lane_count, (int64_t)s.off,
                                  (int64_t)s.len));
-    if (t->lane < t->lane_count - 1) return FIRE_OK;
+    if (t->lane < t->lane_count - 1 || t->apart) return FIRE_OK;
     return fire_reducer_ready(t->reducer, (int64_t)s.off, (int64_t)s.len);
 }
 
@@ -132,7 +135,7 @@ static fire_status_t run_lane(fire_trainer_t *t, int lane)
             FIRE_TRY(fire_grads_settle(t->grads, 0, t->grads->head));
             FIRE_TRY(
                 fire_grads_add_lane(t->grads, lane, t->lane_count, 0, t->grads->head));
-            if (lane == t->lane_count - 1) FIRE_TRY(begin_update(t));
+            if (lane == t->lane_count - 1 && !t->apart) FIRE_TRY(begin_update(t));
         }
         FIRE_TRY(fire_net_backward(t->net, -1, 0));
     }
@@ -143,7 +146,41 @@ static fire_status_t run_lanes(fire_trainer_t *t)
 {
     for (int lane = 0; lane < t->lane_count; lane++)
         FIRE_TRY(run_lane(t, lane));
+    return t->apart ? FIRE_OK : fire_reducer_finish(t->reducer);
+}
+
+/* ---- in two halves ---- */
+
+static fire_status_t run_lanes_apart(fire_trainer_t *t)
+{
+    fire_status_t st;
+
+    t->apart = true;
+    st       = run_lanes(t);
+    t->apart = false;
+    return st;
+}
+
+/* The user may have written the diffs on the host, or never at all: bring them to where
+ * the net computes. Then hand them over in the order of the array. */
+static fire_status_t hand_over(fire_trainer_t *t)
+{
+    fire_grads_t *g = t->grads;
+
+    FIRE_TRY(fire_grads_settle(g, 0, g->n));
+    FIRE_TRY(begin_update(t));
+    for (int i = t->net->nlayer - 1; i >= 0; i--)
+        if (g->span[i].len > 0)
+            FIRE_TRY(fire_reducer_ready(t->reducer, (int64_t)g->span[i].off,
+                                        (int64_t)g->span[i].len));
     return fire_reducer_finish(t->reducer);
+}
+
+static fire_status_t run_halves(fire_trainer_t *t)
+{
+    FIRE_TRY(run_lanes_apart(t));
+    FIRE_TRY(t->user.gradients_ready(t->user.arg));
+    return hand_over(t);
 }
 
 /* ---- the iteration ---- */
@@ -166,21 +203,29 @@ static fire_status_t fetch_scalars(fire_trainer_t *t)
     return fire_grads_fetch(t->grads, 0, t->grads->nscalar);
 }
 
-fire_status_t fire_trainer_launch(fire_trainer_t *t)
+/* All is queued. */
+static fire_status_t end_iteration(fire_trainer_t *t)
 {
-    fire_status_t st;
-
-    fire_trainer_measure_begin(t);
-    st            = fire_trainer_replay(t, run_lanes);
-    t->net->hooks = (fire_net_hooks_t){0};
-    if (st == FIRE_ERR_NOMEM && t->net->ctx.place == FIRE_GPU)
-        return fire_trainer_out_of_memory(t);
-    FIRE_TRY(st);
     FIRE_TRY(fetch_scalars(t));
     fire_solver_end(t->solver);
     t->flight[t->nflight++] = (fire_flight_t){t->solver->iter, t->solver->rate};
     fire_profile_iteration_end(t->profile);
     return FIRE_OK;
+}
+
+fire_status_t fire_trainer_launch(fire_trainer_t *t)
+{
+    bool          whole = t->user.gradients_ready == NULL;
+    fire_status_t st;
+
+    fire_trainer_measure_begin(t);
+    t->half       = false;
+    st            = fire_trainer_replay(t, whole, whole ? run_lanes : run_halves);
+    t->net->hooks = (fire_net_hooks_t){0};
+    if (st == FIRE_ERR_NOMEM && t->net->ctx.place == FIRE_GPU)
+        return fire_trainer_out_of_memory(t);
+    FIRE_TRY(st);
+    return end_iteration(t);
 }
 
 fire_status_t fire_trainer_land(fire_trainer_t *t, fire_flight_t *flight_p,
@@ -204,4 +249,54 @@ fire_status_t fire_trainer_iterate(fire_trainer_t *t, double *loss_p)
 
     FIRE_TRY(fire_trainer_launch(t));
     return fire_trainer_land(t, &f, loss_p);
+}
+
+static fire_status_t gradients(fire_trainer_t *t, double *loss_p)
+{
+    float         loss;
+    fire_status_t st;
+
+    FIRE_TRY(fire_trainer_sync(t));
+    fire_trainer_measure_begin(t);
+    t->request    = FIRE_GO_ON;
+    st            = fire_trainer_replay(t, false, run_lanes_apart);
+    t->net->hooks = (fire_net_hooks_t){0};
+    FIRE_TRY(st);
+    t->half = true;
+    FIRE_TRY(fire_device_find(t->net->ctx.place)
+                 ->to_host(&loss, t->grads->here + FIRE_SCALAR_LOSS, sizeof(loss)));
+    if (loss_p != NULL) *loss_p = (double)loss;
+    return FIRE_OK;
+}
+
+fire_status_t fire_trainer_gradients(fire_trainer_t *t, double *loss_p)
+{
+    return fire_trainer_inform(t, gradients(t, loss_p));
+}
+
+/* Without a pass there are no scalars, and no statistics to update. */
+static fire_status_t update(fire_trainer_t *t)
+{
+    bool          defer = t->net->moment.defer_stats;
+    fire_flight_t f;
+    double        loss;
+    fire_status_t st = fire_trainer_sync(t);
+
+    if (st >= 0 && !t->half) {
+        fire_trainer_measure_begin(t);
+        t->net->moment.defer_stats = false;
+        st                         = fire_grads_clear(t->grads, 0, t->grads->head);
+    }
+    if (st >= 0) st = hand_over(t);
+    t->net->moment.defer_stats = defer && st >= 0;
+    t->half                    = false;
+    FIRE_TRY(st);
+    FIRE_TRY(end_iteration(t));
+    FIRE_TRY(fire_trainer_land(t, &f, &loss));
+    return fire_trainer_sync(t);
+}
+
+fire_status_t fire_trainer_update(fire_trainer_t *t)
+{
+    return fire_trainer_inform(t, update(t));
 }

@@ -28,9 +28,28 @@ fire_status_t fire_trainer_agree(fire_trainer_t *t, fire_status_t mine)
     return t->options.comm != NULL ? fire_comm_agree(t->options.comm, mine) : mine;
 }
 
+/* The others would wait until their deadline. One that has FIRE_ERR_PEER was told. */
+fire_status_t fire_trainer_inform(fire_trainer_t *t, fire_status_t st)
+{
+    if (st < 0 && st != FIRE_ERR_PEER && t->options.comm != NULL)
+        fire_comm_fail(t->options.comm);
+    return st;
+}
+
 fire_status_t fire_trainer_beat(fire_trainer_t *t)
 {
     return fire_reducer_beat(t->reducer);
+}
+
+static fire_status_t beat(void *trainer, int layer)
+{
+    (void)layer;
+    return fire_trainer_beat(trainer);
+}
+
+void fire_trainer_watch(fire_trainer_t *t, fire_net_t *net)
+{
+    net->hooks = (fire_net_hooks_t){.arg = t, .before_forward = beat};
 }
 
 /* Updates that are still under way belong to the iteration before, and so does the time

@@ -151,9 +151,6 @@ void fire_train_log_event(fire_runlog_t *log, const fire_train_event_t *e)
     case FIRE_TRAIN_DISPLAY:
         add_display(log, e);
         break;
-    case FIRE_TRAIN_MEASURED:
-        fire_runlog_add_measured(log, e->measured);
-        break;
     case FIRE_TRAIN_TEST:
         fire_runlog_add_test(log, e->iter, e->test_net, e->name, e->value);
         break;

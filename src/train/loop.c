@@ -122,6 +122,22 @@ static fire_status_t land(fire_trainer_t *t, int ahead)
     return FIRE_OK;
 }
 
+fire_action_t fire_trainer_take_request(fire_trainer_t *t)
+{
+    fire_action_t asked = (fire_action_t)atomic_exchange(&t->asked, FIRE_GO_ON);
+
+    if (asked != FIRE_GO_ON || t->options.action == NULL) return asked;
+    return t->options.action(t->options.arg);
+}
+
+bool fire_trainer_take_stop(fire_trainer_t *t)
+{
+    int stop = FIRE_STOP;
+
+    if (atomic_compare_exchange_strong(&t->asked, &stop, FIRE_GO_ON)) return true;
+    return t->options.action != NULL && t->options.action(t->options.arg) == FIRE_STOP;
+}
+
 /* One iteration, and what is due before and after it. A GPU may lag by a few
  * iterations, unless the host has to look at the results of this one. */
 static fire_status_t one(fire_trainer_t *t)
@@ -136,7 +152,8 @@ static fire_status_t one(fire_trainer_t *t)
         if (t->stopped) return FIRE_OK;
     }
     t->net->debug_info = shown && p->debug_info;
-    if (t->options.action != NULL) t->request = t->options.action(t->options.arg);
+    if (t->user.start != NULL) FIRE_TRY(t->user.start(t->user.arg));
+    t->request = fire_trainer_take_request(t);
     if (t->nflight == 0) t->landed = fire_clock_now();
     FIRE_TRY(fire_trainer_launch(t));
     saved = is_due(t->solver->iter, p->snapshot);
@@ -152,7 +169,7 @@ static fire_status_t one(fire_trainer_t *t)
     return FIRE_OK;
 }
 
-fire_status_t fire_trainer_step(fire_trainer_t *t, int64_t iterations)
+static fire_status_t step(fire_trainer_t *t, int64_t iterations)
 {
     int64_t stop = t->solver->iter + iterations;
 
@@ -168,6 +185,13 @@ fire_status_t fire_trainer_step(fire_trainer_t *t, int64_t iterations)
     return fire_trainer_measure_end(t);
 }
 
+fire_status_t fire_trainer_step(fire_trainer_t *t, int64_t iterations)
+{
+    fire_status_t st = step(t, iterations);
+
+    return fire_trainer_inform(t, st >= 0 ? fire_trainer_sync(t) : st);
+}
+
 /* The loss with the final weights, which no iteration has computed. The pass must not
  * change the running statistics, which are in the snapshot already: they are deferred,
  * and not applied. */
@@ -179,11 +203,13 @@ static fire_status_t final_loss(fire_trainer_t *t)
     FIRE_TRY(fire_trainer_sync(t));
     t->net->moment.defer_stats = true;
     t->net->moment.step        = t->solver->iter * t->param->iter_size;
+    fire_trainer_watch(t, t->net);
     for (int i = 0; i < t->lane_count; i++) {
         t->net->moment.lane = t->lane_first + i;
         FIRE_TRY(fire_net_forward(t->net, 0, -1, &loss));
         mean += loss / (float)t->lanes;
     }
+    t->net->hooks              = (fire_net_hooks_t){0};
     t->net->moment.defer_stats = defer;
     if (fire_trainer_size(t) > 1)
         FIRE_TRY(fire_comm_allreduce(t->options.comm, "tree", &mean, 1));
@@ -197,7 +223,7 @@ static fire_status_t solve(fire_trainer_t *t)
 {
     const Caffe__SolverParameter *p = t->param;
 
-    FIRE_TRY(fire_trainer_step(t, p->max_iter - t->solver->iter));
+    FIRE_TRY(step(t, p->max_iter - t->solver->iter));
     if (p->snapshot_after_train && !is_due(t->solver->iter, p->snapshot))
         FIRE_TRY(fire_trainer_snapshot(t));
     if (t->stopped) {
@@ -226,19 +252,12 @@ static void warn_of_nothing(const fire_trainer_t *t)
         FIRE_LOG(WARNING, "base_lr is 0 or not set: the weights will not change");
 }
 
-/* A worker that fails informs the others; otherwise they would wait for it until their
- * deadline. */
 fire_status_t fire_trainer_solve(fire_trainer_t *t)
 {
-    fire_status_t st;
-
     FIRE_LOG(INFO, "Solving %s",
              t->net->param->name != NULL ? t->net->param->name : "");
     FIRE_LOG(INFO, "Learning Rate Policy: %s", t->param->lr_policy);
     if (fire_trainer_rank(t) == 0) warn_of_nothing(t);
     fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_START});
-    st = solve(t);
-    if (st < 0 && st != FIRE_ERR_PEER && t->options.comm != NULL)
-        fire_comm_fail(t->options.comm);
-    return st;
+    return fire_trainer_inform(t, solve(t));
 }

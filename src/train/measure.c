@@ -1,6 +1,6 @@
 /* measure.c - gathers what all workers measured, every tenth iteration, on all of them.
  * It happens after forward and before the first gradients are sent, when nothing else
- * is in flight between workers. Rank 0's caller gets it as FIRE_TRAIN_MEASURED. */
+ * is in flight between workers. Rank 0's caller gets it by options.measured. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -68,7 +68,7 @@ static fire_status_t gather_activities(fire_trainer_t *t, const report_t *report
     return st;
 }
 
-/* Send the event, with arrays of pointers into what was gathered. */
+/* Call back, with arrays of pointers into what was gathered. */
 static fire_status_t emit(fire_trainer_t *t, const report_t *report, int n,
                           const fire_activity_t *all, int64_t most, fire_measured_t m)
 {
@@ -91,8 +91,7 @@ static fire_status_t emit(fire_trainer_t *t, const report_t *report, int n,
     m.activity  = activity;
     m.zero      = report[0].zero;
     m.layers    = fire_profile_layers(t->profile);
-    fire_trainer_emit(
-        t, (fire_train_event_t){.kind = FIRE_TRAIN_MEASURED, .measured = &m});
+    if (t->options.measured != NULL) t->options.measured(t->options.arg, &m);
 out:
     fire_free(times);
     fire_free(nactivity);

@@ -67,6 +67,7 @@ static fire_status_t make_net(const fire_trainer_t *t, net_source_t source,
     o.stage  = (const char **)state->stage;
     st       = fire_net_create(source.param, &o, net_p);
     if (st < 0 && source.path != NULL) fire_error_prefix(st, "%s", source.path);
+    if (st >= 0 && t->options.observed) st = fire_net_unfuse(*net_p);
 out:
     fire_message_free(state);
     fire_message_free(loaded);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/text/text.h"
 #include "comm/algo/algo.h"
 #include "comm/codec/codec.h"
@@ -85,6 +86,15 @@ fire_status_t fire_settings_check(const Caffe__FireParameter *fire)
     FIRE_TRY(check_words(fire));
     FIRE_TRY(check_comm(fire));
     return check_numbers(fire);
+}
+
+int fire_settings_threads(const Caffe__FireParameter *fire, int wanted)
+{
+    if (wanted > 0 || fire == NULL || fire->lanes == 0) return wanted;
+    FIRE_LOG(INFO,
+             "One thread per worker, as lanes are set; --threads N for more, with "
+             "results that depend on N");
+    return 1;
 }
 
 static fire_status_t check_all(const Caffe__SolverParameter *param)

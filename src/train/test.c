@@ -81,12 +81,6 @@ static int64_t first_step(const fire_trainer_t *t, int which)
     return nth * t->test[which].iterations;
 }
 
-static fire_status_t beat(void *trainer, int layer)
-{
-    (void)layer;
-    return fire_trainer_beat(trainer);
-}
-
 /* row: [iterations][width], zeroed. */
 static fire_status_t run(fire_trainer_t *t, int which, float *row, int64_t width)
 {
@@ -95,13 +89,13 @@ static fire_status_t run(fire_trainer_t *t, int which, float *row, int64_t width
     int         n    = t->test[which].iterations;
 
     net->moment.step_stride = fire_trainer_size(t);
-    net->hooks              = (fire_net_hooks_t){.arg = t, .before_forward = beat};
+    fire_trainer_watch(t, net);
     for (int i = fire_trainer_rank(t); i < n; i += fire_trainer_size(t)) {
         net->moment.step = step + i;
         FIRE_TRY(fire_net_forward(net, 0, -1, &row[i * width + width - 1]));
         FIRE_TRY(read_outputs(net, row + i * width));
-        if (t->options.action == NULL || fire_trainer_size(t) > 1) continue;
-        t->stopped = t->options.action(t->options.arg) == FIRE_STOP;
+        if (fire_trainer_size(t) > 1) continue;
+        t->stopped = fire_trainer_take_stop(t);
         if (t->stopped) break;
     }
     return FIRE_OK;
@@ -135,7 +129,7 @@ static fire_status_t add_detections(fire_trainer_t *t, int which,
 {
     fire_net_t *net = t->test[which].net;
 
-    net->hooks = (fire_net_hooks_t){.arg = t, .before_forward = beat};
+    fire_trainer_watch(t, net);
     for (int i = 0; i < t->test[which].iterations; i++) {
         net->moment.step = first_step(t, which) + i;
         FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
@@ -175,7 +169,7 @@ static fire_status_t test_detection(fire_trainer_t *t, int which)
     return st;
 }
 
-fire_status_t fire_trainer_test(fire_trainer_t *t, int which)
+static fire_status_t test_net(fire_trainer_t *t, int which)
 {
     int64_t       width = count_outputs(t->test[which].net) + 1;
     float        *row;
@@ -190,4 +184,16 @@ fire_status_t fire_trainer_test(fire_trainer_t *t, int which)
     st = test(t, which, row, width);
     fire_free(row);
     return st;
+}
+
+fire_status_t fire_trainer_test(fire_trainer_t *t, int which)
+{
+    fire_status_t st;
+
+    if (which < 0 || which >= t->ntest)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "there is no test net %d: the solver has %d",
+                         which, t->ntest);
+    st                        = test_net(t, which);
+    t->test[which].net->hooks = (fire_net_hooks_t){0};
+    return fire_trainer_inform(t, st);
 }

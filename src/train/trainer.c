@@ -122,6 +122,7 @@ fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
     FIRE_TRY(FIRE_NEW(&t, 1));
     t->param   = param;
     t->options = *options;
+    t->user    = (fire_trainer_hooks_t)FIRE_TRAINER_HOOKS_INIT;
     /* If one worker fails, all return here instead of waiting for it later. */
     FIRE_TRY_GOTO(st, fire_trainer_agree(t, set_up(t)), err_trainer);
     FIRE_TRY_GOTO(st, fire_trainer_agree(t, make_reducer(t)), err_trainer);
@@ -152,7 +153,22 @@ void fire_trainer_destroy(fire_trainer_t *t)
     fire_mt_destroy(t->mt);
     fire_free(t->test);
     fire_free(t->window);
+    fire_str_fini(&t->text);
+    fire_message_free(t->owned);
+    fire_gpu_close(t->own_stream);
+    fire_free(t->own_kernels);
     fire_free(t);
+}
+
+void fire_trainer_own(fire_trainer_t *t, Caffe__SolverParameter *param,
+                      fire_stream_t *stream, char *kernels)
+{
+    t->owned          = param;
+    t->own_stream     = stream;
+    t->own_kernels    = kernels;
+    t->net->own_steps = true;
+    for (int i = 0; i < t->ntest; i++)
+        t->test[i].net->own_steps = true;
 }
 
 fire_status_t fire_trainer_load_weights(fire_trainer_t *t, const char *paths)
@@ -181,4 +197,5 @@ void fire_trainer_emit(fire_trainer_t *t, fire_train_event_t e)
     e.max_iter = t->param->max_iter;
     e.batch    = t->batch;
     if (t->options.event != NULL) t->options.event(t->options.arg, &e);
+    if (t->user.event != NULL) t->user.event(t->user.arg, &e);
 }

@@ -2,7 +2,9 @@
  * files of src/train include it; others use trainer.h. */
 #ifndef FIRE_TRAIN_TRAINER_STATE_H
 #define FIRE_TRAIN_TRAINER_STATE_H
+#include <stdatomic.h>
 #include "base/random/mt.h"
+#include "base/text/text.h"
 #include "net/net_state.h"
 #include "train/exchange/reducer.h"
 #include "train/gpu/recording.h"
@@ -19,8 +21,14 @@ typedef struct fire_test_net {
 enum { FIRE_AHEAD = FIRE_GPU_READBACKS - 1 };
 
 struct fire_trainer {
-    const Caffe__SolverParameter *param; /* the caller's */
-    fire_trainer_options_t options;      /* likewise, with ctx.mt set for rng: caffe */
+    const Caffe__SolverParameter *param; /* the caller's, or `owned` */
+    fire_trainer_options_t  options;     /* likewise, with ctx.mt set for rng: caffe */
+    Caffe__SolverParameter *owned;       /* ends with the trainer; NULL: not ours */
+    fire_stream_t          *own_stream;  /* likewise */
+    char                   *own_kernels; /* likewise: options.ctx.kernels */
+    fire_trainer_hooks_t    user;        /* of fire_trainer_set_hooks() */
+    atomic_int              asked;       /* fire_action_t of fire_trainer_request() */
+    fire_str_t              text;        /* of fire_trainer_text() */
 
     fire_net_t      *net; /* the training net */
     fire_solver_t   *solver;
@@ -36,6 +44,9 @@ struct fire_trainer {
     int           lane;                  /* this worker's 0, 1 ... lane_count - 1 */
     bool          first_pass, last_pass; /* of the lane's iter_size passes */
     fire_action_t request;               /* of this worker's user, this iteration */
+    bool          apart;                 /* gradients stay here until they are handed
+                                            over by fire_trainer_update() or a hook */
+    bool          half;                  /* gradients() has run, update() has not */
 
     /* Iterations on a GPU. */
     fire_recording_t    *recording;  /* NULL: iterations cannot be recorded */
@@ -80,8 +91,9 @@ fire_status_t fire_trainer_make_readback(fire_trainer_t *trainer);
 /* ---- inside of an iteration ---- */
 
 /* Replay the recorded iteration if there is one that fits, record it if it is time to;
- * else run(t), which computes it step by step (gpu/replay.c). */
-fire_status_t fire_trainer_replay(fire_trainer_t *trainer,
+ * else run(t), which computes it step by step (gpu/replay.c). Not `whole`: run(t) does
+ * less than an iteration, or more. */
+fire_status_t fire_trainer_replay(fire_trainer_t *trainer, bool whole,
                                   fire_status_t (*run)(fire_trainer_t *t));
 /* Set lane number, loss weight and hooks of the net for one of this worker's lanes
  * (iterate.c). */
@@ -92,9 +104,15 @@ void fire_trainer_enter_lane(fire_trainer_t *trainer, int lane);
  * `clear` begins from zero. */
 fire_status_t fire_trainer_add_scalars(fire_trainer_t *trainer, float loss);
 fire_status_t fire_trainer_add_scalars_gpu(fire_trainer_t *trainer, bool clear);
+/* The request of this worker's user, which is done with then (loop.c). */
+fire_action_t fire_trainer_take_request(fire_trainer_t *trainer);
+/* Does the user want to stop? Requests of another kind stay. */
+bool fire_trainer_take_stop(fire_trainer_t *trainer);
 /* Call it between layers: shows other workers that this one is alive, and fails if
  * one of them is not. */
 fire_status_t fire_trainer_beat(fire_trainer_t *trainer);
+/* Have that called in passes of a net that no gradients are wanted of. */
+void fire_trainer_watch(fire_trainer_t *trainer, fire_net_t *net);
 
 /* ---- between workers ---- */
 

@@ -68,7 +68,22 @@ TEST(there_is_a_worker_at_least_and_not_too_many)
 {
     seen_t s = {.fails = -1};
 
-    CHECK_FAILS(run(0, FIRE_OK, &s), FIRE_ERR_INVALID, "--workers must be 1");
-    CHECK_FAILS(run(100000, FIRE_OK, &s), FIRE_ERR_INVALID, "--workers must be 1");
+    CHECK_FAILS(run(0, FIRE_OK, &s), FIRE_ERR_INVALID, "1 to 1024 workers");
+    CHECK_FAILS(run(100000, FIRE_OK, &s), FIRE_ERR_INVALID, "1 to 1024 workers");
     CHECK_EQ(s.calls, 0);
+}
+
+TEST(a_single_thread_may_have_a_communicator)
+{
+    const fire_workers_t workers = {
+        .n = 1, .threads = 2, .comm = FIRE_COMM_OPTIONS_INIT};
+    seen_t       s = {.fails = -1};
+    fire_comm_t *comm;
+
+    CHECK_OK(fire_workers_run_threads(&workers, note, &s));
+    CHECK_EQ(s.calls, 1);
+    CHECK_OK(fire_workers_join(&workers, &comm));
+    CHECK_EQ(fire_comm_size(comm), 1);
+    CHECK_EQ(fire_comm_threads(comm), 2);
+    fire_comm_close(comm);
 }

@@ -156,6 +156,13 @@ static void on_event(void *arg, const fire_train_event_t *e)
     if (w->log != NULL) fire_train_log_event(w->log, e);
 }
 
+static void on_measured(void *arg, const fire_measured_t *m)
+{
+    worker_t *w = arg;
+
+    if (w->log != NULL) fire_runlog_add_measured(w->log, m);
+}
+
 static void open_log(const fire_trainer_t *t, worker_t *w)
 {
     static const char *const command[] = {"firecaffe", "train", "a b"};
@@ -243,6 +250,7 @@ static void *work(void *arg)
     o.trace       = 5;
     o.arg         = w;
     o.event       = on_event;
+    o.measured    = on_measured;
     CHECK_OK(fire_trainer_create(p, &o, &t));
     if (w->run->resume != NULL) {
         snprintf(text, sizeof(text), "%s/snap_iter_%s.solverstate", test_tmpdir(),

@@ -135,9 +135,8 @@ static fire_status_t load_solver(job_t *job, Caffe__SolverParameter **param_p)
 {
     FIRE_TRY(fire_flags_load_solver(flags.solver, param_p));
     gpu_flags_adopt(*param_p);
-    return (*param_p)->fire == NULL ? FIRE_OK
-                                    : gpu_flags_precision((*param_p)->fire->precision,
-                                                          &job->run.options.ctx);
+    if ((*param_p)->fire == NULL) return FIRE_OK;
+    return fire_ctx_set_precision(&job->run.options.ctx, (*param_p)->fire->precision);
 }
 
 static fire_status_t prepare(job_t *job)

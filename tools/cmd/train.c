@@ -1,10 +1,8 @@
 /* firecaffe train - trains, fine-tunes or resumes, as `caffe train` does. */
-#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "command.h"
@@ -17,7 +15,7 @@
 #include "flags/run.h"
 #include "view/summary.h"
 #include "view/timing.h"
-#include "train/snapshot/snapshot.h"
+#include "train/settings.h"
 #include "train/trainer.h"
 #include "flags/workers.h"
 
@@ -154,14 +152,20 @@ static void on_event(void *arg, const fire_train_event_t *e)
         s->timing.is_due = flags.timing;
     } else if (e->kind == FIRE_TRAIN_ITERATION) {
         show_progress(s, e);
-    } else if (e->kind == FIRE_TRAIN_MEASURED) {
-        summary_add(&s->summary, e->measured);
-        if (flags.timing && timing_add(&s->timing, e->measured) < 0)
-            FIRE_LOG(WARNING, "--timing: %s", fire_last_error());
     } else if (e->kind == FIRE_TRAIN_DONE) {
         console_progress_end();
     }
     if (s->log != NULL) fire_train_log_event(s->log, e);
+}
+
+static void on_measured(void *arg, const fire_measured_t *m)
+{
+    session_t *s = arg;
+
+    summary_add(&s->summary, m);
+    if (flags.timing && timing_add(&s->timing, m) < 0)
+        FIRE_LOG(WARNING, "--timing: %s", fire_last_error());
+    if (s->log != NULL) fire_runlog_add_measured(s->log, m);
 }
 
 /* ---- the run ---- */
@@ -179,39 +183,16 @@ static fire_status_t load_weights(fire_trainer_t *t, const Caffe__SolverParamete
     return FIRE_OK;
 }
 
-/* The newest snapshot, "" if there is none, as rank 0 finds it; incomplete files of a
- * killed run are removed. All workers get the same path. */
-static fire_status_t find_newest(const fire_trainer_t *t, char path[PATH_MAX])
-{
-    char         *found = NULL;
-    fire_status_t st    = FIRE_OK;
-
-    memset(path, 0, PATH_MAX);
-    if (fire_trainer_rank(t) == 0) {
-        fire_snapshot_clean(fire_trainer_param(t)->snapshot_prefix);
-        st = fire_snapshot_find(fire_trainer_param(t)->snapshot_prefix, 0, &found);
-    }
-    if (found != NULL) snprintf(path, PATH_MAX, "%s", found);
-    fire_free(found);
-    if (fire_trainer_comm(t) == NULL) return st;
-    FIRE_TRY(fire_comm_agree(fire_trainer_comm(t), st));
-    return fire_comm_broadcast(fire_trainer_comm(t), 0, path, PATH_MAX);
-}
-
 /* Load weights or a solver state, as the flags say. */
 static fire_status_t load(fire_trainer_t *t, const Caffe__SolverParameter *param)
 {
-    char path[PATH_MAX];
+    bool found;
 
     if (flags.snapshot[0] == '\0') return load_weights(t, param);
-    snprintf(path, sizeof(path), "%s", flags.snapshot);
-    if (strcmp(path, "auto") == 0) FIRE_TRY(find_newest(t, path));
-    if (path[0] == '\0') {
-        FIRE_LOG(INFO, "No snapshot to resume from: starting at iteration 0");
-        return load_weights(t, param);
-    }
-    FIRE_LOG(INFO, "Resuming from %s", path);
-    return fire_trainer_restore(t, path);
+    if (strcmp(flags.snapshot, "auto") != 0)
+        return fire_trainer_restore(t, flags.snapshot);
+    FIRE_TRY(fire_trainer_resume(t, &found));
+    return found ? FIRE_OK : load_weights(t, param);
 }
 
 /* A table of times is for several workers or a GPU; one worker on a CPU waits for
@@ -249,8 +230,9 @@ static fire_status_t train(void *arg, const fire_worker_t *worker)
     o.action      = requested;
     o.measure |= worker->comm != NULL || flags.timing;
     if (worker->rank == 0) {
-        o.event = on_event;
-        st      = run_flags_prepare(job->param, resumes());
+        o.event    = on_event;
+        o.measured = on_measured;
+        st         = run_flags_prepare(job->param, resumes());
     }
     if (st >= 0) st = gpu_flags_open(worker->rank, &o.ctx);
     o.measure |= o.ctx.place == FIRE_GPU;
@@ -290,7 +272,7 @@ static fire_status_t choose_gpus(job_t *job)
      * */
     job->options.ctx.deterministic = job->param->fire->deterministic;
     job->options.ctx.tune = job->param->fire->tune || !job->param->fire->deterministic;
-    return gpu_flags_precision(job->param->fire->precision, &job->options.ctx);
+    return fire_ctx_set_precision(&job->options.ctx, job->param->fire->precision);
 }
 
 static fire_status_t prepare(job_t *job)
@@ -308,17 +290,6 @@ static fire_status_t prepare(job_t *job)
     return run_flags_adopt(job->param);
 }
 
-/* The number of threads changes the last bits of results. A user who sets lanes wants
- * the same bits for any number of workers, so threads must not depend on it. */
-static int threads_of(const Caffe__FireParameter *f)
-{
-    if (net_flags.threads > 0 || f->lanes == 0) return (int)net_flags.threads;
-    FIRE_LOG(INFO,
-             "One thread per worker, as lanes are set; --threads N for more, with "
-             "results that depend on N");
-    return 1;
-}
-
 static fire_workers_t describe_workers(const Caffe__SolverParameter *param)
 {
     static const Caffe__FireParameter defaults = CAFFE__FIRE_PARAMETER__INIT;
@@ -326,7 +297,7 @@ static fire_workers_t describe_workers(const Caffe__SolverParameter *param)
     fire_workers_t                    w        = {.comm = FIRE_COMM_OPTIONS_INIT};
 
     if (param != NULL && param->fire != NULL) f = param->fire;
-    w.threads             = threads_of(f);
+    w.threads             = fire_settings_threads(f, (int)net_flags.threads);
     w.comm.timeout        = (double)f->deadline;
     w.comm.tuning         = f->tuning;
     w.comm.onesided       = strcmp(f->comm, "onesided") == 0;

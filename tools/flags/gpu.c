@@ -93,19 +93,3 @@ void gpu_flags_close(fire_ctx_t *ctx)
     ctx->stream = NULL;
     ctx->place  = FIRE_CPU;
 }
-
-fire_status_t gpu_flags_precision(const char *name, fire_ctx_t *ctx)
-{
-    ctx->tf32 = strcmp(name, "tf32") == 0;
-    if (strcmp(name, "bf16") == 0)
-        ctx->precision = FIRE_BF16;
-    else if (strcmp(name, "fp16") == 0)
-        ctx->precision = FIRE_F16;
-    else if (ctx->tf32 || strcmp(name, "fp32") == 0 || name[0] == '\0')
-        ctx->precision = FIRE_F32;
-    else
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "unknown precision \"%s\"; known are fp32, tf32, bf16, fp16",
-                         name);
-    return FIRE_OK;
-}

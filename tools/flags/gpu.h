@@ -14,7 +14,4 @@ void gpu_flags_adopt(const Caffe__SolverParameter *param);
  * Does nothing if none is named. */
 fire_status_t gpu_flags_open(int rank, fire_ctx_t *ctx);
 void gpu_flags_close(fire_ctx_t *ctx); /* after all of its nets are destroyed */
-
-/* Set the type of activations by name: "fp32", "tf32", "bf16" or "fp16". */
-fire_status_t gpu_flags_precision(const char *name, fire_ctx_t *ctx);
 #endif

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "api/kernels.h"
 #include "flags/gpu.h"
 #include "model/load.h"
 #include "net/shapes.h"
-#include "solver/solver.h"
 
 /* Defaults are repeated here for commands that parse only place_options. */
 net_flags_t net_flags = {.model = "", .weights = "", .phase = "", .precision = ""};
@@ -47,68 +47,6 @@ const fire_option_t net_options[] = {
 const fire_option_t place_options[] = {PLACE_OPTIONS, {0}};
 const fire_option_t how_options[]   = {HOW_OPTIONS, {0}};
 
-/* ---- --kernel ---- */
-
-static bool has_kernel(const fire_layer_ops_t *ops, const char *name)
-{
-    for (int i = 0; ops->kernels[i] != NULL; i++)
-        if (strcmp(ops->kernels[i]->name, name) == 0) return true;
-    return false;
-}
-
-static bool any_has_kernel(const char *name)
-{
-    for (int i = 0; fire_layer_at(i) != NULL; i++)
-        if (has_kernel(fire_layer_at(i), name)) return true;
-    return false;
-}
-
-/* Check one request TYPE=KERNEL. A type may also be a solver's, whose kernels are ref
- * and fast. */
-static fire_status_t check_kernel_choice(const char *type, const char *kernel)
-{
-    const fire_layer_ops_t *ops;
-    const fire_rule_t      *rule;
-    bool                    known;
-
-    if (strcmp(type, "all") == 0)
-        known = any_has_kernel(kernel);
-    else if (fire_layer_find(type, &ops) >= 0)
-        known = has_kernel(ops, kernel);
-    else if (fire_rule_find(type, &rule) >= 0)
-        known = strcmp(kernel, "ref") == 0 || strcmp(kernel, "fast") == 0;
-    else
-        return fire_error_prefix(fire_layer_find(type, &ops), "--kernel");
-    if (known) return FIRE_OK;
-    return FIRE_FAIL(FIRE_ERR_INVALID,
-                     "--kernel %s=%s: there is no such kernel (`firecaffe net "
-                     "--coverage` lists those of each type)",
-                     type, kernel);
-}
-
-static fire_status_t check_kernel_list(const char *list)
-{
-    char         *copy, *rest;
-    fire_status_t st = FIRE_OK;
-
-    FIRE_TRY(fire_strdup(list, &copy));
-    for (char *request = strtok_r(copy, ",", &rest); request != NULL && st >= 0;
-         request       = strtok_r(NULL, ",", &rest)) {
-        char *equals = strchr(request, '=');
-
-        if (equals == NULL) {
-            st =
-                FIRE_FAIL(FIRE_ERR_INVALID,
-                          "--kernel \"%s\": write TYPE=KERNEL, or all=KERNEL", request);
-        } else {
-            *equals = '\0';
-            st      = check_kernel_choice(request, equals + 1);
-        }
-    }
-    fire_free(copy);
-    return st;
-}
-
 enum { MAX_THREADS = 1024 };
 
 fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
@@ -119,7 +57,7 @@ fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
 
     if (net_flags.threads < 0 || net_flags.threads > MAX_THREADS)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--threads must be 0 to %d", MAX_THREADS);
-    if (list != NULL) FIRE_TRY(check_kernel_list(list));
+    FIRE_TRY(fire_kernels_check("--kernel", list));
     ctx.threads   = (int)net_flags.threads;
     ctx.kernels   = list;
     ctx.exact     = net_flags.exact;
@@ -191,7 +129,7 @@ static fire_status_t create(const Caffe__NetParameter *param, Caffe__Phase phase
     fire_status_t      st;
 
     FIRE_TRY(net_flags_ctx(&o.ctx));
-    FIRE_TRY(gpu_flags_precision(net_flags.precision, &o.ctx));
+    FIRE_TRY(fire_ctx_set_precision(&o.ctx, net_flags.precision));
     FIRE_TRY(gpu_flags_open(0, &o.ctx));
     FIRE_TRY(net_flags_stages(&o.nstage, &o.stage));
     o.phase = phase;

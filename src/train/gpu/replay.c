@@ -93,10 +93,10 @@ static fire_status_t run_recorded(fire_trainer_t *t)
     return t->recording != NULL ? fire_recording_run(t->recording) : compute(t);
 }
 
-fire_status_t fire_trainer_replay(fire_trainer_t *t,
+fire_status_t fire_trainer_replay(fire_trainer_t *t, bool whole,
                                   fire_status_t (*run)(fire_trainer_t *t))
 {
-    if (is_recordable(t)) return run_recorded(t);
+    if (whole && is_recordable(t)) return run_recorded(t);
     FIRE_TRY(run(t));
     t->unrecorded++;
     if (t->recording != NULL) {

@@ -3,6 +3,7 @@
  * complete on disk before the state that names it is written, so a state always has its
  * model. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -218,6 +219,37 @@ out:
 
 fire_status_t fire_trainer_restore(fire_trainer_t *t, const char *path)
 {
+    FIRE_LOG(INFO, "Resuming from %s", path);
     FIRE_TRY(fire_trainer_sync(t));
     return fire_trainer_agree(t, restore(t, path));
+}
+
+/* The newest snapshot, "" if there is none, as rank 0 finds it; all workers get the same
+ * path. */
+static fire_status_t find_newest(const fire_trainer_t *t, char path[PATH_MAX])
+{
+    char         *found = NULL;
+    fire_status_t st    = FIRE_OK;
+
+    memset(path, 0, PATH_MAX);
+    if (fire_trainer_rank(t) == 0) {
+        fire_snapshot_clean(prefix_of(t));
+        st = fire_snapshot_find(prefix_of(t), 0, &found);
+    }
+    if (found != NULL) snprintf(path, PATH_MAX, "%s", found);
+    fire_free(found);
+    if (t->options.comm == NULL) return st;
+    FIRE_TRY(fire_comm_agree(t->options.comm, st));
+    return fire_comm_broadcast(t->options.comm, 0, path, PATH_MAX);
+}
+
+fire_status_t fire_trainer_resume(fire_trainer_t *t, bool *found_p)
+{
+    char path[PATH_MAX];
+
+    FIRE_TRY(find_newest(t, path));
+    *found_p = path[0] != '\0';
+    if (*found_p) return fire_trainer_restore(t, path);
+    FIRE_LOG(INFO, "No snapshot to resume from: starting at iteration 0");
+    return FIRE_OK;
 }
