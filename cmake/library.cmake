@@ -33,7 +33,12 @@ add_custom_command(
   COMMAND ${PROTOC_C} --proto_path=${PROTO_DIR}/schema --proto_path=${PROTOBUF_C_INCLUDE}
           --c_out=${PROTO_DIR} caffe.proto
   DEPENDS ${PROTO_DIR}/schema/caffe.proto)
-add_custom_target(fire_proto DEPENDS ${PROTO_DIR}/caffe.pb-c.h)
+add_custom_command(
+  OUTPUT ${PROTO_DIR}/onnx.pb-c.c ${PROTO_DIR}/onnx.pb-c.h
+  COMMAND ${PROTOC_C} --proto_path=${CMAKE_SOURCE_DIR}/proto --c_out=${PROTO_DIR} onnx.proto
+  DEPENDS ${CMAKE_SOURCE_DIR}/proto/onnx.proto)
+set(FIRE_PROTO_SOURCES ${PROTO_DIR}/caffe.pb-c.c ${PROTO_DIR}/onnx.pb-c.c)
+add_custom_target(fire_proto DEPENDS ${PROTO_DIR}/caffe.pb-c.h ${PROTO_DIR}/onnx.pb-c.h)
 
 # The report's page is compiled into the library.
 file(GLOB FIRE_PAGE_PARTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/report/*)
@@ -94,9 +99,9 @@ if(FIRE_HAVE_CUDA)
     PROPERTIES COMPILE_DEFINITIONS "FIRE_CUDA_CODE=\"${FIRE_CUDA_CODE}\"")
 endif()
 
-add_library(fire_objects OBJECT ${FIRE_SOURCES} ${PROTO_DIR}/caffe.pb-c.c ${FIRE_PAGE}
+add_library(fire_objects OBJECT ${FIRE_SOURCES} ${FIRE_PROTO_SOURCES} ${FIRE_PAGE}
   ${CMAKE_BINARY_DIR}/python_host.c)
-set_source_files_properties(${PROTO_DIR}/caffe.pb-c.c PROPERTIES COMPILE_OPTIONS "-w;-O1")
+set_source_files_properties(${FIRE_PROTO_SOURCES} PROPERTIES COMPILE_OPTIONS "-w;-O1")
 # Winograd's kernels are written for AVX-512 alone and their rounding differs from Caffe's
 # anyway, so they may use fused multiply-adds.
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/layers/conv/winograd/f32.c

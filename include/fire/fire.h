@@ -17,6 +17,7 @@
 #include <fire/comm.h>
 #include <fire/log.h>
 #include <fire/net.h>
+#include <fire/onnx.h>
 #include <fire/status.h>
 #include <fire/trainer.h>
 

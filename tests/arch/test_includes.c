@@ -14,6 +14,7 @@ static const struct {
     {"data", "base device blob model"},
     {"layers", "base device blob model data"},
     {"net", "base device blob model layers data"},
+    {"onnx", "base device blob model layers data net"},
     {"solver", "base device blob model layers data net"},
     {"comm", "base device"},
     {"runlog", "base"},
@@ -31,6 +32,7 @@ static const struct {
 static const struct {
     const char *room, *may;
 } rooms[] = {
+    {"onnx/export", "onnx"},
     {"base/random", "base"},
     {"base/text", "base"},
     {"comm/pattern", "comm"},

@@ -1,0 +1,11 @@
+/* onnx.h (internal) - what the program needs beyond <fire/onnx.h>. */
+#ifndef FIRE_ONNX_ONNX_H
+#define FIRE_ONNX_ONNX_H
+#include <fire/onnx.h>
+#include "onnx/model.h"
+
+/* The model of a net, in memory: values of tensors lie in the net, which must outlive
+ * it. End *m_p with fire_onnx_model_destroy(). */
+fire_status_t fire_onnx_of_net(fire_net_t *net, const fire_onnx_export_config_t *config,
+                               fire_onnx_model_t **m_p);
+#endif
