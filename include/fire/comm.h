@@ -74,13 +74,14 @@ FIRE_API const char *fire_comm_host(const fire_comm_t *comm, int rank);
 /* All ranks: return when all have come here. */
 FIRE_CALL fire_comm_barrier(fire_comm_t *comm);
 
-/* All ranks: copy `bytes` bytes of rank `root` to the others' data. */
+/* All ranks: copy `bytes` bytes of rank `root` to the others' data. FIRE_ERR_INVALID:
+ * there is no such rank. */
 FIRE_CALL fire_comm_broadcast(fire_comm_t *comm, int root, void *data, size_t bytes);
 
 /* All ranks: replace data[count] by the sum over the ranks, the same bits on each.
  * `algo` is an algorithm as the solver's fire { comm } names it: "tree" adds in the
- * order of lanes, ((0+1)+(2+3))+..., "auto" chooses by size. FIRE_ERR_INVALID: there is
- * no such algorithm. */
+ * order of lanes, ((0+1)+(2+3))+..., "auto" (or NULL) chooses by size.
+ * FIRE_ERR_INVALID: there is no such algorithm. */
 FIRE_CALL fire_comm_allreduce(fire_comm_t *comm, const char *algo, float *data,
                               size_t count);
 

@@ -165,7 +165,8 @@ typedef struct fire_train_event {
 
 /* Functions that the thread of step() and solve() calls; any may be NULL. They may look
  * at the trainer and its nets, make requests and change settings, but not train, load
- * or destroy. One that returns a failure ends step(), which returns that status. */
+ * or destroy; before they use the communicator they call fire_trainer_sync(). One that
+ * returns a failure ends step(), which returns that status. */
 typedef struct fire_trainer_hooks {
     size_t size; /* sizeof(fire_trainer_hooks_t); set by the macro */
     void  *arg;  /* first argument of all */

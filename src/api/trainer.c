@@ -151,10 +151,11 @@ fire_status_t fire_trainer_from_file(const char                  *path,
                                      const fire_trainer_config_t *config,
                                      fire_trainer_t             **trainer_p)
 {
-    parts_t p = {.param = NULL};
+    parts_t       p  = {.param = NULL};
+    fire_status_t st = read_config(config, &p.config);
 
-    FIRE_TRY(read_config(config, &p.config));
-    return create(&p, fire_solver_param_load(path, &p.param), path, trainer_p);
+    if (st >= 0) st = fire_solver_param_load(path, &p.param);
+    return create(&p, st, path, trainer_p);
 }
 
 fire_status_t fire_trainer_from_text(const char *text, size_t length,
@@ -163,11 +164,11 @@ fire_status_t fire_trainer_from_text(const char *text, size_t length,
 {
     static const char what[] = "text of a solver";
     parts_t           p      = {.param = NULL};
-    fire_status_t     st;
+    fire_status_t     st     = read_config(config, &p.config);
 
-    FIRE_TRY(read_config(config, &p.config));
-    st = fire_text_parse(text, length, what, &caffe__solver_parameter__descriptor,
-                         (ProtobufCMessage **)&p.param);
+    if (st >= 0)
+        st = fire_text_parse(text, length, what, &caffe__solver_parameter__descriptor,
+                             (ProtobufCMessage **)&p.param);
     if (st >= 0) st = fire_solver_param_upgrade(p.param, what);
     return create(&p, st, what, trainer_p);
 }
@@ -178,11 +179,11 @@ fire_status_t fire_trainer_from_message(const void *message, size_t length,
 {
     static const char what[] = "message of a solver";
     parts_t           p      = {.param = NULL};
-    fire_status_t     st;
+    fire_status_t     st     = read_config(config, &p.config);
 
-    FIRE_TRY(read_config(config, &p.config));
-    st = fire_message_unpack(&caffe__solver_parameter__descriptor, message, length,
-                             what, (ProtobufCMessage **)&p.param);
+    if (st >= 0)
+        st = fire_message_unpack(&caffe__solver_parameter__descriptor, message, length,
+                                 what, (ProtobufCMessage **)&p.param);
     if (st >= 0) st = fire_solver_param_upgrade(p.param, what);
     return create(&p, st, what, trainer_p);
 }

@@ -25,8 +25,10 @@ static fire_status_t run(fire_comm_t *c, const fire_collective_options_t *o, flo
 fire_status_t fire_comm_allreduce(fire_comm_t *c, const char *algo, float *buf,
                                   size_t count)
 {
-    return run(c, &(fire_collective_options_t){.op = FIRE_ALLREDUCE, .algo = algo}, buf,
-               count);
+    const fire_collective_options_t o = {.op   = FIRE_ALLREDUCE,
+                                         .algo = algo != NULL ? algo : "auto"};
+
+    return run(c, &o, buf, count);
 }
 
 static size_t floats_for(size_t bytes)
@@ -41,6 +43,9 @@ fire_status_t fire_comm_broadcast(fire_comm_t *c, int root, void *data, size_t b
     float        *copy;
     fire_status_t st;
 
+    if (root < 0 || root >= c->tp->size)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "there is no rank %d: the ranks are 0 to %d",
+                         root, c->tp->size - 1);
     FIRE_TRY(FIRE_NEW(&copy, floats_for(bytes)));
     memcpy(copy, data, bytes);
     st = run(c, &o, copy, floats_for(bytes));

@@ -50,7 +50,7 @@ static fire_status_t alone(void *arg, fire_comm_t *comm)
     float x = 5;
 
     *(int *)arg = fire_comm_size(comm);
-    if (fire_comm_allreduce(comm, "auto", &x, 1) < 0 || x != 5) return FIRE_ERR_INVALID;
+    if (fire_comm_allreduce(comm, NULL, &x, 1) < 0 || x != 5) return FIRE_ERR_INVALID;
     return fire_comm_agree(comm, FIRE_OK);
 }
 
@@ -132,4 +132,17 @@ TEST(wrong_numbers_of_workers_and_configs_are_refused)
     CHECK_FAILS(fire_comm_join_job(&c, &comm), FIRE_ERR_INVALID, "negative");
     c.size = 1;
     CHECK_FAILS(fire_comm_join_job(&c, &comm), FIRE_ERR_INVALID, "_INIT");
+}
+
+static fire_status_t broadcast_from_nobody(void *arg, fire_comm_t *comm)
+{
+    return fire_comm_broadcast(comm, N, arg, 4);
+}
+
+TEST(a_root_that_is_no_rank_is_refused)
+{
+    int x = 0;
+
+    CHECK_FAILS(fire_comm_run_threads(N, NULL, broadcast_from_nobody, &x),
+                FIRE_ERR_INVALID, "no rank 3");
 }

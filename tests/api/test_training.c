@@ -265,3 +265,85 @@ TEST(the_failure_of_one_worker_ends_the_step_of_all)
     CHECK_FAILS(fire_comm_run_threads(2, NULL, train, &team), FIRE_ERR_INVALID,
                 "3 lanes");
 }
+
+/* ---- on a GPU ---- */
+
+/* How a trainer is driven. */
+typedef enum drive { WHOLE, HALVES, HOOKED } drive_t;
+
+static fire_status_t nothing(void *arg)
+{
+    (void)arg;
+    return FIRE_OK;
+}
+
+static void drive(fire_trainer_t *t, drive_t how, int iterations)
+{
+    fire_trainer_hooks_t hooks = FIRE_TRAINER_HOOKS_INIT;
+
+    hooks.gradients_ready = nothing;
+    CHECK_OK(fire_trainer_set_hooks(t, how == HOOKED ? &hooks : NULL));
+    if (how != HALVES) {
+        CHECK_OK(fire_trainer_step(t, iterations));
+        return;
+    }
+    for (int i = 0; i < iterations; i++) {
+        CHECK_OK(fire_trainer_gradients(t, NULL));
+        CHECK_OK(fire_trainer_update(t));
+    }
+}
+
+/* Whole iterations are recorded as a graph, with the settings of then. */
+TEST(a_gpu_trains_the_same_in_whole_iterations_and_halves)
+{
+    fire_trainer_config_t c = FIRE_TRAINER_CONFIG_INIT;
+    line_weights_t        w[3];
+    fire_trainer_t       *t;
+
+    c.gpu = 0;
+    if (fire_trainer_from_text(LINE_SOLVER, strlen(LINE_SOLVER), &c, &t) < 0)
+        test_skip("no GPU");
+    fire_trainer_destroy(t);
+    for (drive_t how = WHOLE; how <= HOOKED; how++) {
+        t = line_make("", &c);
+        drive(t, how, 5);
+        CHECK_OK(fire_trainer_set(t, "momentum: 0.5 weight_decay: 0.01"));
+        drive(t, how, 3);
+        CHECK_OK(fire_trainer_set_rate(t, 0.03f));
+        drive(t, WHOLE, 3);
+        w[how] = line_weights(t);
+        fire_trainer_destroy(t);
+    }
+    CHECK(line_same(w[WHOLE], w[HALVES]) && line_same(w[WHOLE], w[HOOKED]));
+}
+
+static fire_status_t drive_worker(void *arg, fire_comm_t *comm)
+{
+    line_weights_t       *w = arg;
+    fire_trainer_config_t c = FIRE_TRAINER_CONFIG_INIT;
+    fire_trainer_t       *t;
+
+    c.comm = comm;
+    c.gpu  = 0;
+    c.fire = "lanes: 2";
+    for (drive_t how = WHOLE; how <= HOOKED; how++) {
+        fire_status_t st =
+            fire_trainer_from_text(LINE_SOLVER, strlen(LINE_SOLVER), &c, &t);
+
+        if (st < 0) return st;
+        drive(t, how, 5);
+        if (fire_comm_rank(comm) == 1) w[how] = line_weights(t);
+        fire_trainer_destroy(t);
+    }
+    return FIRE_OK;
+}
+
+TEST(workers_on_gpus_train_the_same_in_whole_iterations_and_halves)
+{
+    line_weights_t w[3];
+    fire_status_t  st = fire_comm_run_threads(2, NULL, drive_worker, w);
+
+    if (st == FIRE_ERR_DEVICE) test_skip("no GPU");
+    CHECK_OK(st);
+    CHECK(line_same(w[WHOLE], w[HALVES]) && line_same(w[WHOLE], w[HOOKED]));
+}

@@ -59,3 +59,5 @@ if(CMAKE_CXX_COMPILER)
   fire_example_test(train_cpp train_cpp "iteration 30: loss " ${line} 30)
   set_tests_properties(examples/train_cpp PROPERTIES RESOURCE_LOCK line)
 endif()
+
+fire_gpu_test(training test_api --file test_training.c)
