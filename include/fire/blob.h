@@ -19,6 +19,11 @@ typedef struct fire_blob fire_blob_t;
 FIRE_CALL     fire_blob_create(fire_blob_t **blob_p);
 FIRE_API void fire_blob_destroy(fire_blob_t *blob); /* NULL is allowed */
 
+/* Keep a blob, also one that belongs to a net, until fire_blob_destroy() has been called
+ * once more. It keeps its shape and values when its net ends. Returns the blob; never
+ * fails; any thread may call it. */
+FIRE_API fire_blob_t *fire_blob_retain(fire_blob_t *blob);
+
 /* Set the shape. Values are kept if the memory is large enough, else they are
  * undefined. */
 FIRE_CALL fire_blob_reshape(fire_blob_t *blob, int ndim, const int64_t *dim);
@@ -55,5 +60,33 @@ FIRE_CALL fire_blob_write(fire_blob_t *blob, fire_part_t part, fire_place_t wher
                           float **ptr_p);
 FIRE_CALL fire_blob_update(fire_blob_t *blob, fire_part_t part, fire_place_t where,
                            float **ptr_p);
+
+/* ---- views ----
+ *
+ * A view is a pointer that stays valid until fire_view_destroy(), whatever becomes of the
+ * blob and its net: an array of Python, for example. While the blob keeps its memory the
+ * view is live:
+ * - Each function that runs a net (forward, backward, a trainer's step, ...) takes over
+ *   the values written through views when it begins, and when it returns the views have
+ *   the values of then.
+ * - Between such calls, fire_blob_read() and the like give what is in the view, in its
+ *   own place. Where a blob is viewed on the CPU and on a GPU, write to one of them only.
+ * A blob that is reshaped to more elements, or shares the memory of another blob from now
+ * on, leaves its old views behind: they keep their values. So does a lean net where it
+ * gives memory back. A view costs a conversion after each pass if the net computes in
+ * another format, so destroy it when it is not needed. */
+typedef struct fire_view fire_view_t;
+
+/* Get a view of all elements, float32 in NCHW order. Fails as fire_blob_update() does.
+ * Afterwards any thread may look at the view and destroy it. */
+FIRE_CALL     fire_blob_view(fire_blob_t *blob, fire_part_t part, fire_place_t where,
+                             fire_view_t **view_p);
+FIRE_API void fire_view_destroy(fire_view_t *view); /* NULL is allowed */
+
+/* Its elements; its shape, which is the blob's when the view was made; its place. */
+FIRE_API float         *fire_view_values(const fire_view_t *view);
+FIRE_API int            fire_view_ndim(const fire_view_t *view);
+FIRE_API const int64_t *fire_view_dims(const fire_view_t *view);
+FIRE_API fire_place_t   fire_view_place(const fire_view_t *view);
 FIRE_END_C
 #endif

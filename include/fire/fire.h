@@ -15,9 +15,12 @@
 #define FIRE_FIRE_H
 #include <fire/blob.h>
 #include <fire/comm.h>
+#include <fire/layer.h>
 #include <fire/log.h>
+#include <fire/memory.h>
 #include <fire/net.h>
 #include <fire/onnx.h>
+#include <fire/python.h>
 #include <fire/status.h>
 #include <fire/trainer.h>
 

@@ -13,6 +13,8 @@
 #ifndef FIRE_NET_H
 #define FIRE_NET_H
 #include <fire/blob.h>
+#include <fire/log.h>
+#include <fire/memory.h>
 
 FIRE_BEGIN_C
 typedef struct fire_net fire_net_t;
@@ -45,12 +47,19 @@ typedef struct fire_net_config {
     fire_net_mode_t    mode;
     int                threads; /* of the CPU; 0: as many as the process may use */
     uint64_t           seed;    /* of fillers, Dropout and the order of data */
+    fire_log_target_t  log; /* sink of this net's messages; by default it has none */
+    /* Who runs layers of type "Python" (python.h); it must outlive the net. NULL: an
+     * interpreter that the library opens. */
+    const struct fire_python_host *python;
 } fire_net_config_t;
 
-#define FIRE_NET_CONFIG_INIT                                                  \
-    {                                                                         \
-        sizeof(fire_net_config_t), FIRE_TEST, 0, 0, NULL, FIRE_OBSERVED, 0, 1 \
+/* clang-format off */
+#define FIRE_NET_CONFIG_INIT                                                   \
+    {                                                                          \
+        sizeof(fire_net_config_t), FIRE_TEST, 0, 0, NULL, FIRE_OBSERVED, 0, 1, \
+        {NULL, NULL, FIRE_DEBUG}, NULL                                         \
     }
+/* clang-format on */
 
 /* Create a net that runs on the CPU, with weights from its fillers. Nets of older Caffe
  * versions are upgraded.
@@ -150,10 +159,26 @@ FIRE_API fire_blob_t *fire_net_blob(const fire_net_t *net, int blob);
 /* The first blob of this name; NULL: there is none. */
 FIRE_API fire_blob_t *fire_net_find_blob(const fire_net_t *net, const char *name);
 
+/* Inputs are the tops of layers of type "Input", in their order: input(i) is the number of
+ * a blob. */
+FIRE_API int fire_net_ninput(const fire_net_t *net);
+FIRE_API int fire_net_input(const fire_net_t *net, int i);
+
 /* Outputs are the blobs that no layer reads, in the order of their names: output(i) is
  * the number of a blob. */
 FIRE_API int fire_net_noutput(const fire_net_t *net);
 FIRE_API int fire_net_output(const fire_net_t *net, int i);
+
+/* The loss_weight of a blob: its factor in the loss; 0 for most. */
+FIRE_API float fire_net_loss_weight(const fire_net_t *net, int blob);
+
+/* Give a layer of type "MemoryData" its samples, float32 (n, channels, height, width), and
+ * their n labels. The arrays stay the caller's, who keeps them until the next call or the
+ * end of the net. Each pass takes the next batch, from the first sample on, and begins
+ * again at the end. Fails with FIRE_ERR_INVALID if the layer is of another type or n is
+ * not a multiple of its batch_size. */
+FIRE_CALL fire_net_set_arrays(fire_net_t *net, int layer, const float *data,
+                              const float *labels, int64_t n);
 
 /* ---- parameters ---- */
 
@@ -185,10 +210,30 @@ FIRE_CALL fire_net_load_file(fire_net_t *net, const char *path);
  * without HDF5). */
 FIRE_CALL fire_net_save_file(const fire_net_t *net, const char *path, bool with_diff);
 
+/* The same as HDF5, whatever the name of the file. */
+FIRE_CALL fire_net_load_hdf5(fire_net_t *net, const char *path);
+FIRE_CALL fire_net_save_hdf5(const fire_net_t *net, const char *path, bool with_diff);
+
+/* The same from and to memory: a NetParameter in protobuf's binary form, as a .caffemodel
+ * has it. The caller frees *message_p with fire_free(). */
+FIRE_CALL fire_net_load_message(fire_net_t *net, const void *message, size_t length);
+FIRE_CALL fire_net_save_message(const fire_net_t *net, bool with_diff, void **message_p,
+                                size_t *length_p);
+
+/* The net as the text of a prototxt, ended by a zero: the layers of its phase, with the
+ * Split layers that were added, without weights. It gives the same net again. The caller
+ * frees *text_p with fire_free(). Fails with FIRE_ERR_NOMEM. */
+FIRE_CALL fire_net_save_text(const fire_net_t *net, char **text_p);
+
 /* Let the layers of `net` use the parameters of `other`'s layers of the same name: the
  * same memory, not a copy; gradients stay apart. The memory is freed with the last net
  * that uses it. While nets share parameters only one thread may run any of them that
  * changes parameters. Fails with FIRE_ERR_INVALID if number or shape differ. */
 FIRE_CALL fire_net_share(fire_net_t *net, const fire_net_t *other);
+
+/* The same for one parameter: let layer's parameter i, and all that share it in this net,
+ * use the values of `blob`. Fails with FIRE_ERR_INVALID if the shapes differ. */
+FIRE_CALL fire_net_share_param(fire_net_t *net, int layer, int i,
+                               const fire_blob_t *blob);
 FIRE_END_C
 #endif

@@ -30,5 +30,10 @@ FIRE_API const char *fire_status_string(fire_status_t status); /* static text */
 /* The message of this thread's last failure: one line, for a person. Valid until its
  * next failure. */
 FIRE_API const char *fire_last_error(void);
+
+/* For functions that the library calls (hooks, layers): record why one failed, as printf
+ * does, and return `status`: lower case, cause, values, what to do. */
+FIRE_API fire_status_t fire_fail(fire_status_t status, const char *format, ...)
+    FIRE_PRINTF(2, 3);
 FIRE_END_C
 #endif

@@ -1,6 +1,6 @@
-/* net.c - creates nets for users of the library, from a file, a text or a message, and
- * saves their weights. All else of <fire/net.h> is in src/net/. */
+/* net.c - creates nets for users of the library, from a file, a text or a message. */
 #include "base/config.h"
+#include "base/log.h"
 #include "model/load.h"
 #include "model/text.h"
 #include "model/upgrade.h"
@@ -26,30 +26,51 @@ static fire_status_t read_config(const fire_net_config_t *from, fire_net_config_
 }
 
 /* Create the net of a message that is upgraded. */
-static fire_status_t create(const Caffe__NetParameter *param,
-                            const fire_net_config_t *config, fire_net_t **net_p)
+static fire_status_t make(const Caffe__NetParameter *param, const fire_net_config_t *c,
+                          fire_net_t **net_p)
 {
     fire_net_options_t options = FIRE_NET_OPTIONS_INIT;
-    fire_net_config_t  c;
     fire_net_t        *net;
     fire_status_t      st;
 
-    FIRE_TRY(read_config(config, &c));
-    options.ctx.lean    = c.mode == FIRE_LEAN;
-    options.ctx.threads = c.threads;
-    options.moment.seed = c.seed;
-    options.phase  = c.phase == FIRE_TRAIN ? CAFFE__PHASE__TRAIN : CAFFE__PHASE__TEST;
-    options.level  = c.level;
-    options.nstage = c.nstage;
-    options.stage  = (const char **)c.stage;
+    options.ctx.lean    = c->mode == FIRE_LEAN;
+    options.ctx.threads = c->threads;
+    options.ctx.python  = c->python;
+    options.moment.seed = c->seed;
+    options.phase  = c->phase == FIRE_TRAIN ? CAFFE__PHASE__TRAIN : CAFFE__PHASE__TEST;
+    options.level  = c->level;
+    options.nstage = c->nstage;
+    options.stage  = (const char **)c->stage;
     FIRE_TRY(fire_net_create(param, &options, &net));
     net->own_steps = true;
+    for (size_t i = 0; i < net->param->n_layer; i++) /* the layers have them now */
+        fire_message_clear_field(net->param->layer[i], "blobs");
     /* fusion of layers in place would hide the steps between them from hooks */
-    st = c.mode == FIRE_OBSERVED ? fire_net_unfuse(net) : FIRE_OK;
+    st = c->mode == FIRE_OBSERVED ? fire_net_unfuse(net) : FIRE_OK;
     if (st < 0)
         fire_net_destroy(net);
     else
         *net_p = net;
+    return st;
+}
+
+/* The same, with messages to the net's own sink, which the net owns from then on. */
+static fire_status_t create(const Caffe__NetParameter *param,
+                            const fire_net_config_t *config, fire_net_t **net_p)
+{
+    fire_net_config_t c;
+    fire_log_route_t *log, *before;
+    fire_status_t     st;
+
+    FIRE_TRY(read_config(config, &c));
+    FIRE_TRY(fire_log_route_create(&c.log, &log));
+    before = fire_log_enter(log);
+    st     = make(param, &c, net_p);
+    fire_log_leave(before);
+    if (st < 0)
+        fire_log_route_destroy(log);
+    else
+        (*net_p)->log = log;
     return st;
 }
 
@@ -97,16 +118,4 @@ fire_status_t fire_net_from_message(const void *message, size_t length,
     FIRE_TRY(fire_message_unpack(&caffe__net_parameter__descriptor, message, length,
                                  what, &msg));
     return create_from(msg, what, config, net_p);
-}
-
-fire_status_t fire_net_save_file(const fire_net_t *net, const char *path,
-                                 bool with_diff)
-{
-    Caffe__NetParameter *param;
-    fire_status_t        st;
-
-    FIRE_TRY(fire_net_save(net, with_diff, &param));
-    st = fire_net_param_save_weights(path, param);
-    fire_message_free(param);
-    return st;
 }

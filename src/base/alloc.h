@@ -3,9 +3,10 @@
  *
  *   float *x;
  *   FIRE_TRY(FIRE_NEW(&x, count));    zeroed, aligned to 64 bytes
- *   fire_free(x); */
+ *   fire_free(x);                    fire/memory.h */
 #ifndef FIRE_BASE_ALLOC_H
 #define FIRE_BASE_ALLOC_H
+#include <fire/memory.h>
 #include "base/error.h"
 
 FIRE_BEGIN_C
@@ -15,7 +16,6 @@ FIRE_BEGIN_C
 fire_status_t fire_alloc(size_t n, size_t size, const char *what, void **ptr_p);
 /* The same, not zeroed: for large memory that is written before it is read. */
 fire_status_t fire_alloc_raw(size_t bytes, const char *what, void **ptr_p);
-void          fire_free(void *ptr); /* NULL is allowed */
 
 /* Reserve a large range of addresses; the system provides zeroed memory page by page,
  * when a page is first touched. *bytes_p: as many as the machine has memory, or less if

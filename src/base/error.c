@@ -50,6 +50,17 @@ fire_status_t fire_error_set(fire_status_t status, const char *file, int line,
     return status;
 }
 
+fire_status_t fire_fail(fire_status_t status, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(last_error, sizeof(last_error), format, ap);
+    va_end(ap);
+    snprintf(last_origin, sizeof(last_origin), "a function of the caller's");
+    return status;
+}
+
 fire_status_t fire_error_prefix(fire_status_t status, const char *format, ...)
 {
     char    whole[sizeof(last_error)];

@@ -1,10 +1,18 @@
-/* log.c - one sink for the process, one context for each thread. */
+/* log.c - a sink for the process, others for objects, and one context for each thread,
+ * which says which of them its messages go to. */
 #include "base/log.h"
 
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+
+#include "base/alloc.h"
+
+struct fire_log_route {
+    fire_log_target_t to;
+    pthread_mutex_t   lock; /* held during a call of the sink */
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the sink */
 static fire_log_sink_t sink_fn;
@@ -31,10 +39,59 @@ fire_log_context_t fire_log_context(void)
     return thread_context;
 }
 
+fire_status_t fire_log_route_create(const fire_log_target_t *target,
+                                    fire_log_route_t       **route_p)
+{
+    fire_log_route_t *r = NULL;
+
+    if (target->sink != NULL) {
+        FIRE_TRY(FIRE_NEW(&r, 1));
+        r->to = *target;
+        pthread_mutex_init(&r->lock, NULL);
+    }
+    *route_p = r;
+    return FIRE_OK;
+}
+
+void fire_log_route_destroy(fire_log_route_t *r)
+{
+    if (r == NULL) return;
+    pthread_mutex_destroy(&r->lock);
+    fire_free(r);
+}
+
+fire_log_route_t *fire_log_enter(fire_log_route_t *route)
+{
+    fire_log_route_t *before = thread_context.route;
+
+    if (route != NULL) thread_context.route = route;
+    return before;
+}
+
+void fire_log_leave(fire_log_route_t *before)
+{
+    thread_context.route = before;
+}
+
 bool fire_log_wants(fire_log_level_t level)
 {
-    return level >= thread_context.least &&
-           (int)level >= atomic_load_explicit(&least_level, memory_order_relaxed);
+    const fire_log_route_t *r = thread_context.route;
+
+    if (level < thread_context.least) return false;
+    if (r != NULL) return level >= r->to.least;
+    return (int)level >= atomic_load_explicit(&least_level, memory_order_relaxed);
+}
+
+static void send(fire_log_level_t level, const char *file, int line, const char *text)
+{
+    fire_log_route_t *r = thread_context.route;
+
+    pthread_mutex_lock(r != NULL ? &r->lock : &lock);
+    if (r != NULL)
+        r->to.sink(r->to.arg, level, file, line, text);
+    else if (sink_fn != NULL)
+        sink_fn(sink_arg, level, file, line, text);
+    pthread_mutex_unlock(r != NULL ? &r->lock : &lock);
 }
 
 void fire_log_write(fire_log_level_t level, const char *file, int line,
@@ -49,7 +106,5 @@ void fire_log_write(fire_log_level_t level, const char *file, int line,
     va_start(ap, format);
     vsnprintf(text + n, sizeof(text) - (size_t)n, format, ap);
     va_end(ap);
-    pthread_mutex_lock(&lock);
-    if (sink_fn != NULL) sink_fn(sink_arg, level, file, line, text);
-    pthread_mutex_unlock(&lock);
+    send(level, file, line, text);
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/log.h"
+
 typedef struct job {
     int64_t            n;
     fire_parallel_fn_t fn;
@@ -17,6 +19,7 @@ typedef struct job {
     fire_status_t      status; /* of the failure with the lowest item, */
     int64_t            bad;    /* that item, */
     char               error[1024];
+    fire_log_context_t log_context; /* the calling thread's */
 } job_t;
 
 int fire_parallel_threads(int wanted)
@@ -38,9 +41,8 @@ static void note_error(job_t *j, int64_t i, fire_status_t st)
     atomic_store(&j->failed, true);
 }
 
-static void *work(void *arg)
+static void work(job_t *j)
 {
-    job_t  *j      = arg;
     int     worker = atomic_fetch_add(&j->workers, 1);
     int64_t i;
 
@@ -49,18 +51,26 @@ static void *work(void *arg)
 
         if (st < 0) note_error(j, i, st);
     }
+}
+
+static void *run_thread(void *arg)
+{
+    job_t *j = arg;
+
+    fire_log_set_context(&j->log_context);
+    work(j);
     return NULL;
 }
 
 fire_status_t fire_parallel(int64_t n, int threads, fire_parallel_fn_t fn, void *arg)
 {
-    job_t     j    = {.n = n, .fn = fn, .arg = arg};
+    job_t     j    = {.n = n, .fn = fn, .arg = arg, .log_context = fire_log_context()};
     int       want = fire_parallel_threads(threads), started = 0;
     pthread_t thread[FIRE_MAX_PARALLEL];
 
     pthread_mutex_init(&j.lock, NULL);
     while (started < want - 1 && started < n - 1 &&
-           pthread_create(&thread[started], NULL, work, &j) == 0)
+           pthread_create(&thread[started], NULL, run_thread, &j) == 0)
         started++;
     work(&j);
     for (int i = 0; i < started; i++)

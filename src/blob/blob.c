@@ -13,6 +13,7 @@ fire_status_t fire_blob_create(fire_blob_t **blob_p)
     fire_status_t st;
 
     FIRE_TRY(FIRE_NEW(&b, 1));
+    b->refs = 1;
     FIRE_TRY_GOTO(st, fire_storage_create(&b->part[FIRE_DATA]), err_blob);
     FIRE_TRY_GOTO(st, fire_storage_create(&b->part[FIRE_DIFF]), err_blob);
     *blob_p = b;
@@ -23,9 +24,15 @@ err_blob:
     return st;
 }
 
+fire_blob_t *fire_blob_retain(fire_blob_t *b)
+{
+    __atomic_fetch_add(&b->refs, 1, __ATOMIC_RELAXED);
+    return b;
+}
+
 void fire_blob_destroy(fire_blob_t *b)
 {
-    if (b == NULL) return;
+    if (b == NULL || __atomic_sub_fetch(&b->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
     fire_storage_release(b->part[FIRE_DATA]);
     fire_storage_release(b->part[FIRE_DIFF]);
     fire_free(b);

@@ -12,12 +12,18 @@
 
 FIRE_BEGIN_C
 struct fire_blob {
+    int     refs;               /* atomic: fire_blob_retain() */
     int     ndim;               /* axes */
     int64_t dim[FIRE_MAX_DIMS]; /* lengths of the axes */
     int64_t count;              /* elements: their product */
     /* [FIRE_DATA], [FIRE_DIFF]; may be shared with other blobs */
     fire_storage_t *part[2];
 };
+
+/* While there are views of the blob, whoever runs the layers that use it calls absorb
+ * before (values may have been changed through the views) and refresh after. */
+fire_status_t fire_blob_absorb_views(fire_blob_t *blob);
+fire_status_t fire_blob_refresh_views(fire_blob_t *blob);
 
 /* Dimension i of Caffe's legacy four-number view: 1 where there are fewer axes. */
 int64_t fire_blob_dim_or_1(const fire_blob_t *blob, int i);

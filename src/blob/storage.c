@@ -1,34 +1,8 @@
 /* storage.c - copies of the same values in several formats, converted when needed. */
-#include "blob/storage.h"
-
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
-
-enum { MAX_COPIES = 6 };
-
-/* A copy of the values in one format. ptr NULL: the slot is free. */
-typedef struct copy {
-    fire_format_t format;
-    void         *ptr;
-    fire_pool_t  *pool;  /* the pool that owns ptr, or NULL */
-    size_t        bytes; /* allocated */
-    bool          valid; /* holds the current values */
-    bool          bound; /* ptr is the caller's memory */
-    bool          used;  /* may be non-zero; fresh memory is all zero */
-    int           ndim;  /* the shape it was written with */
-    int64_t       dim[FIRE_MAX_DIMS];
-} copy_t;
-
-struct fire_storage {
-    _Atomic int  refs;
-    int64_t      conversions; /* made so far */
-    uint64_t     version;     /* see fire_storage_version() */
-    fire_pool_t *pool;        /* for new memory; NULL: the device's allocator */
-    bool         lasting;
-    copy_t      *copy; /* [MAX_COPIES]; slots never move */
-};
+#include "blob/storage_state.h"
 
 fire_status_t fire_storage_create(fire_storage_t **storage_p)
 {
@@ -36,7 +10,7 @@ fire_status_t fire_storage_create(fire_storage_t **storage_p)
     fire_status_t   st;
 
     FIRE_TRY(FIRE_NEW(&s, 1));
-    FIRE_TRY_GOTO(st, FIRE_NEW(&s->copy, MAX_COPIES), err_storage);
+    FIRE_TRY_GOTO(st, FIRE_NEW(&s->copy, FIRE_MAX_COPIES), err_storage);
     atomic_init(&s->refs, 1);
     *storage_p = s;
     return FIRE_OK;
@@ -52,13 +26,13 @@ fire_storage_t *fire_storage_retain(fire_storage_t *storage)
     return storage;
 }
 
-/* Free a copy, by the way it was allocated; the slot is free then. */
-static void drop(copy_t *c)
+void fire_copy_drop(fire_copy_t *c)
 {
     if (c->pool != NULL)
         fire_pool_give(c->pool, c->ptr);
-    else if (!c->bound && c->ptr != NULL)
+    else if (c->region == NULL && !c->bound && c->ptr != NULL)
         fire_device_find(c->format.place)->free(c->ptr);
+    fire_region_release(c->region);
     fire_pool_release(c->pool);
     memset(c, 0, sizeof(*c));
 }
@@ -73,28 +47,30 @@ void fire_storage_use_pool(fire_storage_t *s, fire_pool_t *pool, bool lasting)
 void fire_storage_clear(fire_storage_t *s)
 {
     s->version++;
-    for (int i = 0; i < MAX_COPIES; i++) {
+    for (int i = 0; i < FIRE_MAX_COPIES; i++) {
         s->copy[i].valid = false;
-        if (!s->copy[i].bound) drop(&s->copy[i]);
+        if (!s->copy[i].bound) fire_copy_drop(&s->copy[i]);
     }
 }
 
 void fire_storage_trim(fire_storage_t *s)
 {
-    const copy_t *kept = NULL;
+    const fire_copy_t *kept = NULL;
 
-    for (int i = 0; i < MAX_COPIES && kept == NULL; i++)
+    for (int i = 0; i < FIRE_MAX_COPIES && kept == NULL; i++)
         if (s->copy[i].valid && fire_format_is_plain(&s->copy[i].format))
             kept = &s->copy[i];
-    for (int i = 0; i < MAX_COPIES && kept != NULL; i++)
-        if (&s->copy[i] != kept && !s->copy[i].bound) drop(&s->copy[i]);
+    for (int i = 0; i < FIRE_MAX_COPIES && kept != NULL; i++)
+        if (&s->copy[i] != kept && !s->copy[i].bound &&
+            !fire_copy_is_viewed(&s->copy[i]))
+            fire_copy_drop(&s->copy[i]);
 }
 
 void fire_storage_release(fire_storage_t *s)
 {
     if (s == NULL || atomic_fetch_sub(&s->refs, 1) > 1) return;
-    for (int i = 0; i < MAX_COPIES; i++)
-        drop(&s->copy[i]);
+    for (int i = 0; i < FIRE_MAX_COPIES; i++)
+        fire_copy_drop(&s->copy[i]);
     fire_pool_release(s->pool);
     fire_free(s->copy);
     fire_free(s);
@@ -111,20 +87,21 @@ static size_t bytes_of(const fire_format_t *f, int ndim, const int64_t *dim)
     return n;
 }
 
-static copy_t *find(const fire_storage_t *s, const fire_format_t *format)
+fire_copy_t *fire_storage_find_copy(const fire_storage_t *s,
+                                    const fire_format_t  *format)
 {
-    for (int i = 0; i < MAX_COPIES; i++)
+    for (int i = 0; i < FIRE_MAX_COPIES; i++)
         if (s->copy[i].ptr != NULL && fire_format_equal(&s->copy[i].format, format))
             return &s->copy[i];
     return NULL;
 }
 
 /* A valid copy, preferably on `place`; NULL: all values are zero. */
-static copy_t *find_valid(const fire_storage_t *s, fire_place_t place)
+static fire_copy_t *find_valid(const fire_storage_t *s, fire_place_t place)
 {
-    copy_t *other = NULL;
+    fire_copy_t *other = NULL;
 
-    for (int i = 0; i < MAX_COPIES; i++) {
+    for (int i = 0; i < FIRE_MAX_COPIES; i++) {
         if (!s->copy[i].valid) continue;
         if (s->copy[i].format.place == place) return &s->copy[i];
         other = &s->copy[i];
@@ -134,7 +111,7 @@ static copy_t *find_valid(const fire_storage_t *s, fire_place_t place)
 
 bool fire_storage_has(const fire_storage_t *s, const fire_format_t *format)
 {
-    const copy_t *c = find(s, format);
+    const fire_copy_t *c = fire_storage_find_copy(s, format);
 
     return c != NULL && c->valid;
 }
@@ -142,7 +119,7 @@ bool fire_storage_has(const fire_storage_t *s, const fire_format_t *format)
 void fire_storage_zero(fire_storage_t *s)
 {
     s->version++;
-    for (int i = 0; i < MAX_COPIES; i++)
+    for (int i = 0; i < FIRE_MAX_COPIES; i++)
         s->copy[i].valid = false;
 }
 
@@ -152,7 +129,7 @@ bool fire_storage_is_zero(const fire_storage_t *s)
 }
 
 /* Plain values have no shape of their own; other layouts keep their writer's. */
-static bool has_shape(const copy_t *c, int ndim, const int64_t *dim)
+static bool has_shape(const fire_copy_t *c, int ndim, const int64_t *dim)
 {
     return c->format.layout == FIRE_PLAIN ||
            (c->ndim == ndim && memcmp(c->dim, dim, (size_t)ndim * sizeof(*dim)) == 0);
@@ -164,8 +141,8 @@ fire_format_t fire_storage_format_at(const fire_storage_t *s, fire_place_t place
     fire_format_t best  = FIRE_FORMAT_PLAIN(place);
     bool          found = false;
 
-    for (int i = 0; i < MAX_COPIES; i++) {
-        const copy_t *c = &s->copy[i];
+    for (int i = 0; i < FIRE_MAX_COPIES; i++) {
+        const fire_copy_t *c = &s->copy[i];
 
         if (c->valid && c->format.place == place && has_shape(c, ndim, dim) &&
             (!found || best.layout < c->format.layout)) {
@@ -179,7 +156,7 @@ fire_format_t fire_storage_format_at(const fire_storage_t *s, fire_place_t place
 
 bool fire_storage_is_on(const fire_storage_t *s, fire_place_t place)
 {
-    const copy_t *c = find_valid(s, place);
+    const fire_copy_t *c = find_valid(s, place);
 
     return c != NULL && c->format.place == place;
 }
@@ -188,7 +165,7 @@ unsigned fire_storage_marks(const fire_storage_t *s)
 {
     unsigned marks = 0;
 
-    for (int i = 0; i < MAX_COPIES; i++)
+    for (int i = 0; i < FIRE_MAX_COPIES; i++)
         if (s->copy[i].valid) marks |= 1u << i;
     return marks;
 }
@@ -196,40 +173,31 @@ unsigned fire_storage_marks(const fire_storage_t *s)
 void fire_storage_set_marks(fire_storage_t *s, unsigned marks)
 {
     s->version++;
-    for (int i = 0; i < MAX_COPIES; i++)
+    for (int i = 0; i < FIRE_MAX_COPIES; i++)
         s->copy[i].valid = s->copy[i].ptr != NULL && (marks >> i & 1);
 }
 
-void fire_storage_swap(fire_storage_t *a, fire_storage_t *b)
-{
-    copy_t *copy = a->copy;
-
-    a->copy = b->copy;
-    b->copy = copy;
-    a->version++;
-    b->version++;
-}
-
 /* A free slot, freeing a stale copy if necessary; NULL: none. */
-static copy_t *free_slot(fire_storage_t *s)
+static fire_copy_t *free_slot(fire_storage_t *s)
 {
-    copy_t *stale = NULL;
+    fire_copy_t *stale = NULL;
 
-    for (int i = 0; i < MAX_COPIES; i++) {
+    for (int i = 0; i < FIRE_MAX_COPIES; i++) {
         if (s->copy[i].ptr == NULL) return &s->copy[i];
-        if (!s->copy[i].valid && !s->copy[i].bound) stale = &s->copy[i];
+        if (!s->copy[i].valid && !s->copy[i].bound && !fire_copy_is_viewed(&s->copy[i]))
+            stale = &s->copy[i];
     }
-    if (stale != NULL) drop(stale);
+    if (stale != NULL) fire_copy_drop(stale);
     return stale;
 }
 
 /* Allocate a copy. Memory of a pool has any contents, other memory is zero. */
 static fire_status_t get_memory(const fire_storage_t *s, const fire_format_t *format,
-                                size_t bytes, copy_t *c)
+                                size_t bytes, fire_copy_t *c)
 {
     fire_pool_t *pool = fire_pool_on(s->pool, format->place);
 
-    *c = (copy_t){.format = *format, .bytes = bytes};
+    *c = (fire_copy_t){.format = *format, .bytes = bytes};
     if (pool == NULL)
         return fire_device_find(format->place)->alloc(bytes > 0 ? bytes : 1, &c->ptr);
     c->used = true;
@@ -242,9 +210,9 @@ static fire_status_t get_memory(const fire_storage_t *s, const fire_format_t *fo
 /* The copy in this format, with room for `bytes`. Its values are kept if it had room
  * already; a new one is stale. */
 static fire_status_t make_room(fire_storage_t *s, const fire_format_t *format,
-                               size_t bytes, copy_t **copy_p)
+                               size_t bytes, fire_copy_t **copy_p)
 {
-    copy_t *c = find(s, format), fresh;
+    fire_copy_t *c = fire_storage_find_copy(s, format), fresh;
 
     if (fire_device_find(format->place) == NULL)
         return FIRE_FAIL(FIRE_ERR_DEVICE, "there is no GPU back end");
@@ -257,7 +225,7 @@ static fire_status_t make_room(fire_storage_t *s, const fire_format_t *format,
         if (c == NULL)
             return FIRE_FAIL(FIRE_ERR_INVALID, "a blob is held in too many formats");
         FIRE_TRY(get_memory(s, format, bytes, &fresh));
-        drop(c);
+        fire_copy_drop(c);
         *c = fresh;
     }
     *copy_p = c;
@@ -266,10 +234,10 @@ static fire_status_t make_room(fire_storage_t *s, const fire_format_t *format,
 
 /* Convert the valid copy `from` into c. Values are copied between CPU and GPU only as
  * plain float32, so other formats at either end need another conversion there. */
-static fire_status_t bring(fire_storage_t *s, const copy_t *from, copy_t *c)
+static fire_status_t bring(fire_storage_t *s, const fire_copy_t *from, fire_copy_t *c)
 {
     /* Plain values have no shape of their own; other layouts keep their writer's. */
-    const copy_t        *shape = from->format.layout == FIRE_PLAIN ? c : from;
+    const fire_copy_t   *shape = from->format.layout == FIRE_PLAIN ? c : from;
     const fire_device_t *gpu   = fire_device_find(FIRE_GPU);
     fire_format_t        here  = FIRE_FORMAT_PLAIN(c->format.place);
     fire_format_t        there = FIRE_FORMAT_PLAIN(from->format.place);
@@ -294,7 +262,7 @@ fire_status_t fire_storage_access(fire_storage_t *s, fire_access_t access,
                                   const fire_format_t *format, int ndim,
                                   const int64_t *dim, void **ptr_p)
 {
-    copy_t *c;
+    fire_copy_t *c;
 
     FIRE_TRY(make_room(s, format, bytes_of(format, ndim, dim), &c));
     if (access == FIRE_WRITE || !c->valid || format->layout == FIRE_PLAIN) {
@@ -302,7 +270,7 @@ fire_status_t fire_storage_access(fire_storage_t *s, fire_access_t access,
         if (ndim > 0) memcpy(c->dim, dim, (size_t)ndim * sizeof(*dim));
     }
     if (access != FIRE_WRITE && !c->valid) {
-        const copy_t *from = find_valid(s, format->place);
+        const fire_copy_t *from = find_valid(s, format->place);
 
         if (from != NULL)
             FIRE_TRY(bring(s, from, c));
@@ -310,7 +278,7 @@ fire_status_t fire_storage_access(fire_storage_t *s, fire_access_t access,
             FIRE_TRY(fire_device_find(format->place)->clear(c->ptr, c->bytes));
     }
     if (access != FIRE_READ) {
-        for (int i = 0; i < MAX_COPIES; i++)
+        for (int i = 0; i < FIRE_MAX_COPIES; i++)
             s->copy[i].valid = false;
         s->version++;
     }
@@ -319,12 +287,19 @@ fire_status_t fire_storage_access(fire_storage_t *s, fire_access_t access,
     return FIRE_OK;
 }
 
+static void release_owner(void *owner, void *memory)
+{
+    (void)memory;
+    fire_region_release(owner);
+}
+
 fire_status_t fire_storage_bind(fire_storage_t *s, fire_place_t place, void *memory,
-                                size_t bytes)
+                                size_t bytes, fire_region_t *owner)
 {
     fire_format_t        plain  = FIRE_FORMAT_PLAIN(place);
     const fire_device_t *device = fire_device_find(place);
-    copy_t              *c, old = {0};
+    fire_region_t       *region = NULL;
+    fire_copy_t         *c, old = {0};
 
     FIRE_TRY(make_room(s, &plain, 0, &c));
     old = *c;
@@ -333,11 +308,16 @@ fire_status_t fire_storage_bind(fire_storage_t *s, fire_place_t place, void *mem
                          old.bytes);
     if (old.valid && old.ptr != memory)
         FIRE_TRY(device->copy(memory, old.ptr, old.bytes));
+    if (owner != NULL) {
+        FIRE_TRY(fire_region_create(memory, release_owner, owner, &region));
+        fire_region_retain(owner);
+    }
     c->ptr   = memory;
     c->bytes = bytes;
     c->bound = c->used = true;
     c->pool            = NULL;
-    drop(&old);
+    c->region          = region;
+    fire_copy_drop(&old);
     return FIRE_OK;
 }
 
@@ -355,7 +335,7 @@ size_t fire_storage_bytes(const fire_storage_t *s)
 {
     size_t sum = 0;
 
-    for (int i = 0; i < MAX_COPIES; i++)
+    for (int i = 0; i < FIRE_MAX_COPIES; i++)
         sum += s->copy[i].bytes;
     return sum;
 }

@@ -7,6 +7,7 @@
  * and release are for one thread at a time. */
 #ifndef FIRE_BLOB_STORAGE_H
 #define FIRE_BLOB_STORAGE_H
+#include "blob/region.h"
 #include "device/device.h"
 #include "device/pool.h"
 
@@ -31,10 +32,27 @@ fire_status_t fire_storage_access(fire_storage_t *storage, fire_access_t access,
                                   const int64_t *dim, void **ptr_p);
 
 /* From now on use the caller's memory for plain float32 values on this place (a
- * communication buffer, for example). It must have room for `bytes` and outlive the
- * storage. Values that exist are copied there. */
+ * communication buffer, for example). It must have room for `bytes`. Values that exist
+ * are copied there. owner: what keeps the memory, retained by the storage; NULL: the
+ * caller keeps it until the storage and its views have ended. */
 fire_status_t fire_storage_bind(fire_storage_t *storage, fire_place_t place,
-                                void *memory, size_t bytes);
+                                void *memory, size_t bytes, fire_region_t *owner);
+
+/* ---- views: memory of plain float32 values that stays where it is as long as it is
+ * looked at. While there are views of a storage, whoever runs the layers that use it
+ * calls absorb() before (the values may have been changed through the views) and
+ * refresh() after. For an array of this shape. */
+
+/* End *view_p with fire_region_drop_view(). */
+fire_status_t fire_storage_view(fire_storage_t *storage, fire_place_t place, int ndim,
+                                const int64_t *dim, fire_region_t **view_p);
+/* The viewed copy becomes the only valid one; that on the CPU where both places have
+ * views. */
+fire_status_t fire_storage_absorb(fire_storage_t *storage, int ndim,
+                                  const int64_t *dim);
+/* Every viewed copy gets the values of now, and no other copy stays valid. */
+fire_status_t fire_storage_refresh(fire_storage_t *storage, int ndim,
+                                   const int64_t *dim);
 
 /* From now on take new memory from this pool (on the GPU from its GPU half). lasting:
  * the memory is kept for the whole run. */
@@ -58,10 +76,12 @@ bool fire_storage_is_on(const fire_storage_t *storage, fire_place_t place);
  * replay writes the same memory as the recorded pass. */
 unsigned fire_storage_marks(const fire_storage_t *storage);
 void     fire_storage_set_marks(fire_storage_t *storage, unsigned marks);
-/* Exchange the copies of two storages: keeps old values without copying. Neither may
- * have bound memory. */
-void fire_storage_swap(fire_storage_t *a, fire_storage_t *b);
-/* Make all copies stale and free memory that is not bound. */
+/* Exchange the values of two storages without copying. Neither may have bound memory.
+ * Viewed memory stays with its storage, so its values are copied: ask for pointers
+ * again. */
+fire_status_t fire_storage_swap(fire_storage_t *a, fire_storage_t *b);
+/* Make all copies stale and free memory that is not bound. Views keep the values that
+ * they have and are not refreshed again. */
 void fire_storage_clear(fire_storage_t *storage);
 /* If there is a valid plain copy, free all others. */
 void fire_storage_trim(fire_storage_t *storage);

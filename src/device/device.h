@@ -117,6 +117,8 @@ typedef struct fire_ctx {
     fire_stream_t *stream; /* this worker's queue on its GPU; NULL on the CPU */
     fire_pool_t   *pool;   /* the net's own, for blobs and scratch memory */
     fire_mt_t     *mt;     /* Caffe's random numbers; NULL: those of rng.h */
+    /* Who runs Python layers; NULL: an interpreter that the library opens. */
+    const struct fire_python_host *python;
 } fire_ctx_t;
 
 #define FIRE_CTX_INIT ((fire_ctx_t){.deterministic = true})

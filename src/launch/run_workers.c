@@ -20,6 +20,7 @@ typedef struct member {
     int                   rank;
     fire_worker_fn_t      work;
     void                 *arg;
+    fire_log_route_t     *log; /* where the messages of the caller go */
     pthread_t             thread;
     bool                  started;
     fire_status_t         ready;  /* how this process is prepared */
@@ -94,9 +95,10 @@ static void bind_cores(int rank, int size, int threads, const cpu_set_t *all)
 
 /* ---- one worker ---- */
 
-static void set_log_context(fire_comm_t *comm)
+/* route: where messages of the thread that began this go. */
+static void set_log_context(fire_log_route_t *route, fire_comm_t *comm)
 {
-    fire_log_context_t context = {.least = FIRE_DEBUG};
+    fire_log_context_t context = {.least = FIRE_DEBUG, .route = route};
     int                rank    = fire_comm_rank(comm);
 
     if (rank > 0) {
@@ -128,7 +130,7 @@ static fire_status_t be_worker(member_t *m, fire_comm_t *comm)
     int           rank = fire_comm_rank(comm);
     fire_status_t st;
 
-    set_log_context(comm);
+    set_log_context(m->log, comm);
     st = agree_and_work(m, comm);
     if (st >= 0) return st;
     if (st != FIRE_ERR_PEER) {
@@ -204,6 +206,7 @@ static fire_status_t run_threads(const member_t *like, int n)
         m[r]      = *like;
         m[r].team = team;
         m[r].rank = r;
+        m[r].log  = fire_log_context().route;
         m[r].started =
             r > 0 && pthread_create(&m[r].thread, NULL, run_thread, &m[r]) == 0;
         if (r > 0 && !m[r].started) report_missing(&m[r]);
@@ -244,7 +247,7 @@ fire_status_t fire_workers_join(const fire_workers_t *workers, fire_comm_t **com
         return FIRE_OK;
     }
     FIRE_TRY(fire_comm_open_cluster(&workers->comm, &comm));
-    set_log_context(comm);
+    set_log_context(fire_log_context().route, comm);
     st = fire_comm_agree(comm, settle_threads(workers, comm, &threads));
     if (st < 0)
         fire_comm_close(comm);
@@ -262,6 +265,7 @@ fire_status_t fire_workers_run(const fire_workers_t *workers, fire_status_t read
     *reported_p = false;
     if (m.ready >= 0 && (m.ready = check_number(workers)) < 0)
         fire_error_prefix(m.ready, "--workers %lld", (long long)workers->n);
+    m.log = fire_log_context().route;
     if (fire_cluster_launched()) {
         st          = run_process(&m);
         *reported_p = m.reported;

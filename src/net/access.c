@@ -148,6 +148,29 @@ fire_blob_t *fire_net_blob(const fire_net_t *net, int blob)
     return net->blob[blob].blob;
 }
 
+/* The number of tops of Input layers, or with i >= 0 the number of the i-th one's
+ * blob. */
+static int look_for_inputs(const fire_net_t *net, int i)
+{
+    int n = 0;
+
+    for (int k = 0; k < net->nlayer; k++)
+        for (int j = 0; j < layer_at(net, k)->ntop; j++)
+            if (strcmp(fire_net_layer_type(net, k), "Input") == 0 && n++ == i)
+                return net->layer[k].top_id[j];
+    return n;
+}
+
+int fire_net_ninput(const fire_net_t *net)
+{
+    return look_for_inputs(net, -1);
+}
+
+int fire_net_input(const fire_net_t *net, int i)
+{
+    return look_for_inputs(net, i);
+}
+
 int fire_net_noutput(const fire_net_t *net)
 {
     return net->noutput;

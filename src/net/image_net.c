@@ -149,7 +149,7 @@ fire_status_t fire_image_net_finish(fire_image_net_t *n)
         input, 4, (int64_t[]){n->nwaiting, e.channels, e.height, e.width}));
     FIRE_TRY(fire_blob_write(input, FIRE_DATA, FIRE_CPU, &x));
     memcpy(x, n->waiting, (size_t)fire_blob_count(input) * sizeof(*x));
-    FIRE_TRY(fire_net_forward(n->net, 0, -1, NULL));
+    FIRE_TRY(fire_net_run_forward(n->net, 0, -1, NULL));
     return keep_scores(n);
 }
 

@@ -115,6 +115,8 @@ void fire_net_destroy(fire_net_t *net)
     fire_free(net->recompute);
     fire_pool_release(net->ctx.pool);
     fire_message_free(net->param);
+    fire_gpu_close(net->stream);
+    fire_log_route_destroy(net->log);
     fire_free(net);
 }
 

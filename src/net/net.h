@@ -43,6 +43,18 @@ typedef struct fire_net_options {
 fire_status_t fire_net_create(const Caffe__NetParameter *param,
                               const fire_net_options_t *options, fire_net_t **net_p);
 
+/* What the public functions fire_net_forward(), _backward(), _reshape(), _clear_diffs()
+ * do, for the library itself: they also keep views live. */
+fire_status_t fire_net_run_forward(fire_net_t *net, int first, int last, float *loss_p);
+fire_status_t fire_net_run_backward(fire_net_t *net, int first, int last);
+fire_status_t fire_net_update_shapes(fire_net_t *net);
+fire_status_t fire_net_zero_diffs(fire_net_t *net);
+
+/* Before and after the net runs for a caller who may hold views of its blobs: take over
+ * the values written through views; give all views the values of now. */
+fire_status_t fire_net_absorb_views(fire_net_t *net);
+fire_status_t fire_net_refresh_views(fire_net_t *net);
+
 fire_layer_t *fire_net_find_layer(const fire_net_t *net,
                                   const char       *name); /* or NULL */
 
@@ -51,9 +63,6 @@ fire_layer_t *fire_net_find_layer(const fire_net_t *net,
  * items). */
 fire_status_t fire_net_read_output(const fire_net_t *net, int i, fire_place_t where,
                                    const float **x_p);
-
-/* The loss_weight of a blob: its factor in the objective; 0 for most. */
-float fire_net_loss_weight(const fire_net_t *net, int blob);
 
 /* Copy weights from a model to the layers of the same name. `source` is the file in
  * messages; NULL: the net's own prototxt. Layers that only the model has are skipped

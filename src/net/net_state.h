@@ -64,6 +64,9 @@ struct fire_net {
 
     fire_net_hooks_t hooks; /* for the gradient exchange and solvers */
     fire_net_hooks_t watch; /* for profiling: called closest around the layer */
+
+    fire_log_route_t *log;    /* the net's own sink, owned; NULL: it has none */
+    fire_stream_t    *stream; /* ctx.stream if the net has opened it, or NULL */
 };
 
 /* ---- passes ---- */

@@ -1,4 +1,5 @@
-/* run.c - runs a net forward and backward, layer by layer. */
+/* run.c - runs a net forward and backward, layer by layer. The public functions are in
+ * src/api/run.c. */
 #include "net/net_state.h"
 
 #include "device/cpu/parallel.h"
@@ -125,7 +126,7 @@ static void take_step(fire_net_t *net)
     net->passed = net->moment.step + 1;
 }
 
-fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss_p)
+fire_status_t fire_net_run_forward(fire_net_t *net, int first, int last, float *loss_p)
 {
     float loss = 0;
 
@@ -181,7 +182,7 @@ static fire_status_t seed_losses(fire_net_t *net, const fire_layer_t *l)
     return FIRE_OK;
 }
 
-fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
+fire_status_t fire_net_run_backward(fire_net_t *net, int first, int last)
 {
     if (net->ctx.inference)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
@@ -209,7 +210,7 @@ fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
     return FIRE_OK;
 }
 
-fire_status_t fire_net_reshape(fire_net_t *net)
+fire_status_t fire_net_update_shapes(fire_net_t *net)
 {
     for (int i = 0; i < net->nlayer; i++)
         FIRE_TRY(
@@ -217,7 +218,7 @@ fire_status_t fire_net_reshape(fire_net_t *net)
     return FIRE_OK;
 }
 
-fire_status_t fire_net_clear_diffs(fire_net_t *net)
+fire_status_t fire_net_zero_diffs(fire_net_t *net)
 {
     for (int i = 0; i < net->nparam; i++) {
         const fire_param_t *p = &net->learn[i];

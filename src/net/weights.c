@@ -83,10 +83,13 @@ fire_status_t fire_net_load(fire_net_t *net, const Caffe__NetParameter *trained,
 fire_status_t fire_net_load_file(fire_net_t *net, const char *path)
 {
     Caffe__NetParameter *trained;
+    fire_log_route_t    *before;
     fire_status_t        st;
 
     FIRE_TRY(fire_net_param_load_weights(path, &trained));
-    st = fire_net_load(net, trained, path);
+    before = fire_log_enter(net->log);
+    st     = fire_net_load(net, trained, path);
+    fire_log_leave(before);
     fire_message_free(trained);
     return st;
 }

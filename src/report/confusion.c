@@ -109,7 +109,7 @@ static fire_status_t count_all(fire_net_t *net, confusion_t *c, int batches,
 
     for (int i = 0; i < batches && fire_clock_now() - began < seconds; i++) {
         net->moment.step = i;
-        FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
+        FIRE_TRY(fire_net_run_forward(net, 0, -1, NULL));
         FIRE_TRY(count_batch(c));
     }
     return FIRE_OK;

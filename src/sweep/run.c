@@ -170,8 +170,9 @@ out:
  * are logged. */
 static void log_as(const fire_sweep_t *s, int point, fire_log_level_t least)
 {
-    fire_log_context_t context = {.least = least};
+    fire_log_context_t context = fire_log_context();
 
+    context.least = least;
     fire_sweep_name(s, point, context.name);
     fire_log_set_context(&context);
 }

@@ -41,10 +41,10 @@ static fire_status_t forward(fire_trainer_t *t)
     float loss;
 
     if (t->net->ctx.place == FIRE_GPU) {
-        FIRE_TRY(fire_net_forward(t->net, 0, -1, NULL));
+        FIRE_TRY(fire_net_run_forward(t->net, 0, -1, NULL));
         return fire_trainer_add_scalars_gpu(t, false);
     }
-    FIRE_TRY(fire_net_forward(t->net, 0, -1, &loss));
+    FIRE_TRY(fire_net_run_forward(t->net, 0, -1, &loss));
     return fire_trainer_add_scalars(t, loss);
 }
 
@@ -137,7 +137,7 @@ static fire_status_t run_lane(fire_trainer_t *t, int lane)
                 fire_grads_add_lane(t->grads, lane, t->lane_count, 0, t->grads->head));
             if (lane == t->lane_count - 1 && !t->apart) FIRE_TRY(begin_update(t));
         }
-        FIRE_TRY(fire_net_backward(t->net, -1, 0));
+        FIRE_TRY(fire_net_run_backward(t->net, -1, 0));
     }
     return FIRE_OK;
 }

@@ -206,7 +206,7 @@ static fire_status_t final_loss(fire_trainer_t *t)
     fire_trainer_watch(t, t->net);
     for (int i = 0; i < t->lane_count; i++) {
         t->net->moment.lane = t->lane_first + i;
-        FIRE_TRY(fire_net_forward(t->net, 0, -1, &loss));
+        FIRE_TRY(fire_net_run_forward(t->net, 0, -1, &loss));
         mean += loss / (float)t->lanes;
     }
     t->net->hooks              = (fire_net_hooks_t){0};

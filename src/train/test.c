@@ -92,7 +92,7 @@ static fire_status_t run(fire_trainer_t *t, int which, float *row, int64_t width
     fire_trainer_watch(t, net);
     for (int i = fire_trainer_rank(t); i < n; i += fire_trainer_size(t)) {
         net->moment.step = step + i;
-        FIRE_TRY(fire_net_forward(net, 0, -1, &row[i * width + width - 1]));
+        FIRE_TRY(fire_net_run_forward(net, 0, -1, &row[i * width + width - 1]));
         FIRE_TRY(read_outputs(net, row + i * width));
         if (fire_trainer_size(t) > 1) continue;
         t->stopped = fire_trainer_take_stop(t);
@@ -132,7 +132,7 @@ static fire_status_t add_detections(fire_trainer_t *t, int which,
     fire_trainer_watch(t, net);
     for (int i = 0; i < t->test[which].iterations; i++) {
         net->moment.step = first_step(t, which) + i;
-        FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
+        FIRE_TRY(fire_net_run_forward(net, 0, -1, NULL));
         for (int k = 0; k < net->noutput; k++) {
             fire_blob_t *b = net->blob[net->output[k]].blob;
             const float *x;

@@ -79,3 +79,42 @@ TEST(a_new_thread_starts_without_a_prefix)
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_STR(heard, "1:from a new thread;");
 }
+
+/* What one object's own sink has heard. */
+static void listen_apart(void *arg, fire_log_level_t level, const char *file, int line,
+                         const char *message)
+{
+    size_t n = strlen(arg);
+
+    (void)level, (void)file, (void)line;
+    snprintf((char *)arg + n, 256 - n, "%s;", message);
+}
+
+TEST(an_object_with_a_sink_of_its_own_hears_what_is_logged_between_enter_and_leave)
+{
+    char                    own[256] = "";
+    const fire_log_target_t to       = {listen_apart, own, FIRE_WARNING};
+    fire_log_route_t       *route, *before;
+
+    fire_log_set_sink(listen, NULL, FIRE_DEBUG);
+    CHECK_OK(fire_log_route_create(&to, &route));
+    before = fire_log_enter(route);
+    FIRE_LOG(INFO, "too quiet");
+    FIRE_LOG(WARNING, "inside");
+    fire_log_leave(fire_log_enter(NULL)); /* an object without a sink, called inside */
+    FIRE_LOG(WARNING, "still");
+    fire_log_leave(before);
+    FIRE_LOG(WARNING, "outside");
+    CHECK_STR(own, "inside;still;");
+    CHECK_STR(heard, "2:outside;");
+    fire_log_route_destroy(route);
+}
+
+TEST(a_target_without_a_sink_has_no_route)
+{
+    fire_log_route_t *route;
+
+    CHECK_OK(fire_log_route_create(&(fire_log_target_t){0}, &route));
+    CHECK(route == NULL);
+    fire_log_route_destroy(route);
+}

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "base/log.h"
 #include "test.h"
 
 enum { N = 5000 };
@@ -55,4 +56,21 @@ TEST(a_wish_for_threads_is_kept_within_bounds)
     CHECK_EQ(fire_parallel_threads(3), 3);
     CHECK(fire_parallel_threads(0) >= 1);
     CHECK_EQ(fire_parallel_threads(100000), FIRE_MAX_PARALLEL);
+}
+
+static fire_status_t look_at_context(void *arg, int worker, int64_t i)
+{
+    (void)worker, (void)i;
+    if (strcmp(fire_log_context().name, "rank 3") == 0)
+        atomic_fetch_add((atomic_int *)arg, 1);
+    return FIRE_OK;
+}
+
+TEST(threads_log_as_the_thread_that_starts_them)
+{
+    atomic_int right = 0;
+
+    fire_log_set_context(&(fire_log_context_t){"rank 3", FIRE_WARNING});
+    CHECK_OK(fire_parallel(100, 4, look_at_context, &right));
+    CHECK_EQ(right, 100);
 }

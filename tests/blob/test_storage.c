@@ -72,7 +72,7 @@ TEST(bound_memory_takes_over_the_values_and_must_not_be_outgrown)
     CHECK_OK(fire_storage_create(&s));
     p    = get(s, FIRE_WRITE, FIRE_FORMAT_PLAIN(FIRE_CPU));
     p[5] = 7;
-    CHECK_OK(fire_storage_bind(s, FIRE_CPU, arena, sizeof(arena)));
+    CHECK_OK(fire_storage_bind(s, FIRE_CPU, arena, sizeof(arena), NULL));
     CHECK(get(s, FIRE_READ, FIRE_FORMAT_PLAIN(FIRE_CPU)) == arena && arena[5] == 7);
     CHECK_FAILS(
         fire_storage_access(s, FIRE_READ, &FIRE_FORMAT_PLAIN(FIRE_CPU), 1, &more, &q),

@@ -167,7 +167,8 @@ static fire_status_t eltwise_simd_forward(fire_layer_t *l)
     for (int b = 0; b < l->nbottom; b++)
         FIRE_IN_AS(l->bottom[b], FIRE_DATA, &f, &x[b]);
     if (l->fusion.spare != NULL)
-        fire_storage_swap(l->top[0]->part[FIRE_DATA], l->fusion.spare->part[FIRE_DATA]);
+        FIRE_TRY(fire_storage_swap(l->top[0]->part[FIRE_DATA],
+                                   l->fusion.spare->part[FIRE_DATA]));
     FIRE_OUT_AS(l->top[0], FIRE_DATA, &f, &y);
     fire_raw_sum(f.dtype, fire_blob_raw_count(l->top[0], &f), l->nbottom, c, x,
                  fire_relu_follower_slope(l), y);

@@ -116,7 +116,9 @@ static fire_status_t begin(fire_layer_t *l, const fire_norm_group_t *g, places_t
         FIRE_IN_AS(g->sum->bottom[g->other], FIRE_DATA, &s->format, &p->other);
     if (g->in_place && needs_backward(l, g)) {
         FIRE_TRY(fire_blob_reshape_like(s->kept, l->bottom[0]));
-        fire_storage_swap(s->kept->part[FIRE_DATA], l->bottom[0]->part[FIRE_DATA]);
+        FIRE_TRY(
+            fire_storage_swap(s->kept->part[FIRE_DATA], l->bottom[0]->part[FIRE_DATA]));
+        FIRE_IN_AS(s->kept, FIRE_DATA, &s->format, &p->x);
     }
     FIRE_OUT_AS(g->out, FIRE_DATA, l->fusion.even_only ? &even : &s->format, &p->y);
     for (int i = 0; g->split != NULL && i < g->split->ntop; i++)
@@ -126,12 +128,13 @@ static fire_status_t begin(fire_layer_t *l, const fire_norm_group_t *g, places_t
 
 /* Where memory is short, let `to` take over the memory of `from`, which is not read
  * again. */
-static void reuse_memory(const fire_layer_t *l, fire_storage_t *from,
-                         fire_storage_t *to)
+static fire_status_t reuse_memory(const fire_layer_t *l, fire_storage_t *from,
+                                  fire_storage_t *to)
 {
     if (fire_gpu_saves_memory(l) && from != to && !fire_storage_is_shared(from) &&
         !fire_storage_is_shared(to))
-        fire_storage_swap(from, to);
+        return fire_storage_swap(from, to);
+    return FIRE_OK;
 }
 
 /* The gradient that a reader of the sum gives, as it is stored. */
@@ -165,8 +168,9 @@ static fire_status_t sum_gradients(const fire_layer_t *l, const fire_norm_group_
     if (even_only) f = fire_gpu_format_even(f);
     if (g->sum->propagate_down[g->other]) {
         to = g->sum->bottom[g->other];
-        reuse_memory(l, reader[sum->even_only[0] == even_only ? 0 : 1]->part[FIRE_DIFF],
-                     to->part[FIRE_DIFF]);
+        FIRE_TRY(reuse_memory(
+            l, reader[sum->even_only[0] == even_only ? 0 : 1]->part[FIRE_DIFF],
+            to->part[FIRE_DIFF]));
     }
     FIRE_OUT_AS(to, FIRE_DIFF, &f, &sum->g);
     return FIRE_OK;
@@ -180,7 +184,7 @@ static fire_status_t input_gradient_memory(const fire_layer_t      *l,
     fire_blob_t *b = l->bottom[0];
 
     if (g->sum != NULL && b == l->top[0])
-        reuse_memory(l, b->part[FIRE_DATA], b->part[FIRE_DIFF]);
+        FIRE_TRY(reuse_memory(l, b->part[FIRE_DATA], b->part[FIRE_DIFF]));
     FIRE_OUT_AS(b, FIRE_DIFF, &((const norm_cuda_t *)l->kernel_state)->format, dx_p);
     return FIRE_OK;
 }

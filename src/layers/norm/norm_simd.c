@@ -124,7 +124,9 @@ static fire_status_t begin(fire_layer_t *l, void **x, void **y)
     FIRE_IN_AS(l->bottom[0], FIRE_DATA, &s->format, x);
     if (l->top[0] == l->bottom[0] && needs_backward(l)) {
         FIRE_TRY(fire_blob_reshape_like(s->kept, l->bottom[0]));
-        fire_storage_swap(s->kept->part[FIRE_DATA], l->bottom[0]->part[FIRE_DATA]);
+        FIRE_TRY(
+            fire_storage_swap(s->kept->part[FIRE_DATA], l->bottom[0]->part[FIRE_DATA]));
+        FIRE_IN_AS(s->kept, FIRE_DATA, &s->format, x);
     }
     FIRE_OUT_AS(l->top[0], FIRE_DATA, &s->format, y);
     return FIRE_OK;

@@ -1,4 +1,5 @@
-/* python.h - calls setup, reshape, forward and backward of a Python object. One
+/* python.h (internal) - calls setup, reshape, forward and backward of a Python object in
+ * an interpreter of the library's own, for nets without a host (<fire/python.h>). One
  * interpreter serves the process; it is opened for the first Python layer. Any thread
  * may call. */
 #ifndef FIRE_LAYERS_PYTHON_PYTHON_H
@@ -17,4 +18,7 @@ void          fire_python_destroy(int id); /* 0 is allowed */
 /* Run "setup", "reshape", "forward" or "backward". An exception becomes an error that
  * names it and its place. */
 fire_status_t fire_python_call(int id, fire_layer_t *l, const char *method);
+
+/* The object that the net's host has made for this layer, or NULL. */
+void *fire_python_object(const fire_layer_t *l);
 #endif

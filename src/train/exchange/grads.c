@@ -71,20 +71,33 @@ static void place_params(fire_grads_t *g)
     }
 }
 
-/* On the host; memory of the communicator can be reached by other workers of the
- * node. */
-static fire_status_t get_memory(fire_grads_t *g, float **memory_p)
+enum { SUM, HERE, WEIGHTS }; /* fire_grads_t.keep */
+
+static void free_on_host(void *unused, void *memory)
 {
-    if (g->comm == NULL) return FIRE_NEW(memory_p, g->n);
-    return fire_comm_alloc(g->comm, (size_t)g->n * sizeof(float), (void **)memory_p);
+    (void)unused;
+    fire_free(memory);
 }
 
-static void free_memory(fire_grads_t *g, float *memory)
+/* On the host; memory of the communicator can be reached by other workers of the
+ * node. */
+static fire_status_t get_memory(fire_grads_t *g, int which, float **memory_p)
 {
-    if (g->comm == NULL)
-        fire_free(memory);
-    else if (memory != NULL)
+    if (g->comm != NULL)
+        return fire_comm_alloc(g->comm, (size_t)g->n * sizeof(float),
+                               (void **)memory_p);
+    FIRE_TRY(FIRE_NEW(memory_p, g->n));
+    return fire_region_create(*memory_p, free_on_host, NULL, &g->keep[which]);
+}
+
+static void free_memory(fire_grads_t *g, int which, float *memory)
+{
+    if (g->keep[which] != NULL)
+        fire_region_release(g->keep[which]);
+    else if (g->comm != NULL && memory != NULL)
         fire_comm_free(g->comm, memory);
+    else
+        fire_free(memory); /* its buffer could not be created */
 }
 
 static const fire_device_t *device_of(const fire_grads_t *g)
@@ -99,13 +112,13 @@ static bool is_on_gpu(const fire_grads_t *g)
 
 /* Make memory[offset ...] the memory of one part (data or diff) of every parameter. */
 static fire_status_t bind(fire_grads_t *g, fire_part_t part, fire_place_t where,
-                          float *memory)
+                          float *memory, fire_region_t *owner)
 {
     for (int i = 0; i < g->net->nparam; i++) {
         fire_blob_t *b = g->net->learn[i].blob;
 
         FIRE_TRY(fire_storage_bind(b->part[part], where, memory + g->offset[i],
-                                   (size_t)b->count * sizeof(float)));
+                                   (size_t)b->count * sizeof(float), owner));
     }
     return FIRE_OK;
 }
@@ -116,21 +129,29 @@ static fire_status_t get_place_memory(fire_grads_t *g, float **memory_p)
     return device_of(g)->alloc((size_t)g->n * sizeof(float), (void **)memory_p);
 }
 
+static void free_on_device(void *device, void *memory)
+{
+    ((const fire_device_t *)device)->free(memory);
+}
+
 /* Allocate everything and bind the parameters to it. */
 static fire_status_t lay_out(fire_grads_t *g, const fire_grads_options_t *o)
 {
     FIRE_TRY(FIRE_NEW(&g->span, g->net->nlayer));
     FIRE_TRY(sort_params(g));
     place_params(g);
-    FIRE_TRY(get_memory(g, &g->sum));
-    if (is_on_gpu(g))
+    FIRE_TRY(get_memory(g, SUM, &g->sum));
+    if (is_on_gpu(g)) {
         FIRE_TRY(get_place_memory(g, &g->here));
-    else
+        FIRE_TRY(fire_region_create(g->here, free_on_device, (void *)device_of(g),
+                                    &g->keep[HERE]));
+    } else {
         g->here = g->sum;
-    FIRE_TRY(bind(g, FIRE_DIFF, g->place, g->here));
+    }
+    FIRE_TRY(bind(g, FIRE_DIFF, g->place, g->here, g->keep[is_on_gpu(g) ? HERE : SUM]));
     if (o->weights) {
-        FIRE_TRY(get_memory(g, &g->weights));
-        FIRE_TRY(bind(g, FIRE_DATA, FIRE_CPU, g->weights));
+        FIRE_TRY(get_memory(g, WEIGHTS, &g->weights));
+        FIRE_TRY(bind(g, FIRE_DATA, FIRE_CPU, g->weights, g->keep[WEIGHTS]));
     }
     for (int k = 0; (1 << k) < o->lanes; k++)
         FIRE_TRY(get_place_memory(g, &g->level[k]));
@@ -161,9 +182,12 @@ void fire_grads_destroy(fire_grads_t *g)
     if (g == NULL) return;
     for (int k = 0; k < FIRE_MAX_LEVELS; k++)
         if (g->level[k] != NULL) device_of(g)->free(g->level[k]);
-    if (g->here != NULL && g->here != g->sum) device_of(g)->free(g->here);
-    free_memory(g, g->sum);
-    free_memory(g, g->weights);
+    if (g->keep[HERE] != NULL)
+        fire_region_release(g->keep[HERE]);
+    else if (g->here != NULL && g->here != g->sum)
+        device_of(g)->free(g->here);
+    free_memory(g, SUM, g->sum);
+    free_memory(g, WEIGHTS, g->weights);
     fire_free(g->order);
     fire_free(g->offset);
     fire_free(g->span);

@@ -46,7 +46,9 @@ typedef struct fire_grads {
                        memory as `sum` on a CPU. Holds one lane's gradients and, after
                        the last lane, the sum over this worker's lanes */
     float *weights; /* [n] the same layout, for a sharded update; else NULL */
-    float *level[FIRE_MAX_LEVELS]; /* [n] each, at `place`: sums of 1, 2, 4 ...
+    fire_region_t *keep[3]; /* of sum, here, weights, unless the communicator has them:
+                               blobs and views may outlive the net */
+    float         *level[FIRE_MAX_LEVELS]; /* [n] each, at `place`: sums of 1, 2, 4 ...
                                      lanes that wait for as many more */
 } fire_grads_t;
 
@@ -56,7 +58,8 @@ typedef struct fire_grads_options {
     bool         weights; /* also lay out the weights */
 } fire_grads_options_t;
 
-/* Allocate the array and make it the memory of the net's parameter diffs (and data). */
+/* Allocate the array and make it the memory of the net's parameter diffs (and data).
+ * With a communicator, parameters must not be used after fire_grads_destroy(). */
 fire_status_t fire_grads_create(fire_net_t *net, const fire_grads_options_t *options,
                                 fire_grads_t **grads_p);
 void          fire_grads_destroy(fire_grads_t *grads); /* NULL is allowed */

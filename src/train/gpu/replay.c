@@ -53,10 +53,10 @@ static fire_status_t compute(fire_trainer_t *t)
 {
     FIRE_TRY(fire_grads_clear(t->grads, t->grads->statistics,
                               t->grads->head - t->grads->statistics));
-    FIRE_TRY(fire_net_forward(t->net, count_sources(t->net), -1, NULL));
+    FIRE_TRY(fire_net_run_forward(t->net, count_sources(t->net), -1, NULL));
     FIRE_TRY(fire_trainer_add_scalars_gpu(t, true));
     FIRE_TRY(fire_grads_settle(t->grads, 0, t->grads->head));
-    FIRE_TRY(fire_net_backward(t->net, -1, 0));
+    FIRE_TRY(fire_net_run_backward(t->net, -1, 0));
     return fire_reducer_finish(t->reducer);
 }
 
@@ -86,7 +86,7 @@ static fire_status_t run_recorded(fire_trainer_t *t)
     fire_trainer_enter_lane(t, 0);
     FIRE_TRY(fire_solver_begin(t->solver));
     FIRE_TRY(fire_trainer_measure(t));
-    FIRE_TRY(fire_net_forward(net, 0, count_sources(net) - 1, NULL));
+    FIRE_TRY(fire_net_run_forward(net, 0, count_sources(net) - 1, NULL));
     if (t->readback != NULL && fire_gpu_readback_is_pending(t->readback))
         fire_profile_hide_data(t->profile);
     if (!fire_recording_is_good(t->recording)) FIRE_TRY(record(t));

@@ -1,0 +1,53 @@
+/* run.c - runs nets for users of the library: their messages go to the net's own sink,
+ * and views of blobs are live before and after each call. */
+#include <stdio.h>
+
+#include "api/enter.h"
+
+/* After a call that may have changed values. With a GPU, all has been computed then. */
+static fire_status_t finish(fire_net_t *net, fire_status_t st)
+{
+    fire_status_t views;
+
+    if (st < 0) { /* the cause is the message to keep */
+        char why[2048];
+
+        snprintf(why, sizeof(why), "%s", fire_last_error());
+        views = fire_net_refresh_views(net);
+        return views < 0 ? FIRE_FAIL(st, "%s", why) : st;
+    }
+    FIRE_TRY(fire_net_refresh_views(net));
+    return st;
+}
+
+fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss_p)
+{
+    fire_log_route_t *before = fire_net_enter(net);
+    fire_status_t     st     = fire_net_absorb_views(net);
+
+    if (st >= 0) st = fire_net_run_forward(net, first, last, loss_p);
+    return fire_net_leave(before, finish(net, st));
+}
+
+fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
+{
+    fire_log_route_t *before = fire_net_enter(net);
+    fire_status_t     st     = fire_net_absorb_views(net);
+
+    if (st >= 0) st = fire_net_run_backward(net, first, last);
+    return fire_net_leave(before, finish(net, st));
+}
+
+fire_status_t fire_net_reshape(fire_net_t *net)
+{
+    fire_log_route_t *before = fire_net_enter(net);
+
+    return fire_net_leave(before, fire_net_update_shapes(net));
+}
+
+fire_status_t fire_net_clear_diffs(fire_net_t *net)
+{
+    fire_log_route_t *before = fire_net_enter(net);
+
+    return fire_net_leave(before, finish(net, fire_net_zero_diffs(net)));
+}

@@ -1,0 +1,177 @@
+/* Blobs and views that outlive nets, and the messages of one net, by the public headers
+ * alone. Tests src/api/run.c. */
+#include <fire/fire.h>
+#include <stdlib.h>
+#include "test.h"
+
+static const char text[] =
+    "layer { name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 16 "
+    "  dim: 4 dim: 4 } } } "
+    "layer { name: 'conv' type: 'Convolution' bottom: 'x' top: 'conv' "
+    "  convolution_param { num_output: 16 kernel_size: 3 pad: 1 "
+    "  weight_filler { value: 1 } } } "
+    "layer { name: 'norm' type: 'BatchNorm' bottom: 'conv' top: 'conv' } "
+    "layer { name: 'relu' type: 'ReLU' bottom: 'conv' top: 'conv' } "
+    "layer { name: 'sum' type: 'Reduction' bottom: 'conv' top: 'sum' loss_weight: 1 }";
+
+static fire_net_t *make(fire_net_phase_t phase)
+{
+    fire_net_config_t c = FIRE_NET_CONFIG_INIT;
+    fire_net_t       *net;
+
+    c.phase = phase;
+    CHECK_OK(fire_net_from_text(text, strlen(text), &c, &net));
+    return net;
+}
+
+static fire_view_t *view_of(fire_blob_t *b, fire_part_t part)
+{
+    fire_view_t *v;
+
+    CHECK_OK(fire_blob_view(b, part, FIRE_CPU, &v));
+    return v;
+}
+
+static void fill(fire_view_t *v, float value)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < fire_view_ndim(v); i++)
+        n *= fire_view_dims(v)[i];
+    for (int64_t i = 0; i < n; i++)
+        fire_view_values(v)[i] = value;
+}
+
+/* A convolution may compute in another layout: the views follow, in both directions. */
+TEST(views_taken_before_a_pass_show_what_it_computes)
+{
+    fire_net_t  *net = make(FIRE_TEST);
+    fire_blob_t *w   = fire_net_layer_param(net, fire_net_layer_number(net, "conv"), 0);
+    fire_view_t *x   = view_of(fire_net_find_blob(net, "x"), FIRE_DATA);
+    fire_view_t *y   = view_of(fire_net_find_blob(net, "conv"), FIRE_DATA);
+    fire_view_t *weights = view_of(w, FIRE_DATA);
+    fire_view_t *scale   = view_of(
+          fire_net_layer_param(net, fire_net_layer_number(net, "norm"), 2), FIRE_DATA);
+
+    CHECK(fire_view_place(y) == FIRE_CPU);
+    fill(scale, 0); /* BatchNorm without statistics: mean and variance are 0 */
+    for (int pass = 1; pass <= 3; pass++) {
+        float before;
+
+        fill(x, (float)pass);
+        CHECK_OK(fire_net_forward(net, 0, -1, NULL));
+        before = fire_view_values(y)[0];
+        CHECK(before > 0);
+        fill(weights, 2 * fire_view_values(weights)[0]);
+        CHECK_OK(fire_net_forward(net, 0, -1, NULL));
+        CHECK_NEAR(fire_view_values(y)[0], 2 * before, 1e-4 * before);
+    }
+    fire_view_destroy(x);
+    fire_view_destroy(y);
+    fire_view_destroy(weights);
+    fire_view_destroy(scale);
+    fire_net_destroy(net);
+}
+
+TEST(views_of_gradients_survive_clearing)
+{
+    fire_net_t  *net = make(FIRE_TRAIN);
+    fire_view_t *dw  = view_of(fire_net_layer_param(net, 1, 0), FIRE_DIFF);
+    fire_view_t *db  = view_of(fire_net_layer_param(net, 1, 1), FIRE_DIFF);
+    fire_view_t *x   = view_of(fire_net_find_blob(net, "x"), FIRE_DATA);
+
+    for (int i = 0; i < 512; i++)
+        fire_view_values(x)[i] = (float)(i % 7);
+    CHECK_OK(fire_net_forward(net, 0, -1, NULL));
+    CHECK_OK(fire_net_backward(net, -1, 0));
+    CHECK(fire_view_values(dw)[0] != 0 || fire_view_values(dw)[4] != 0);
+    fill(db, 3);
+    CHECK_OK(fire_net_clear_diffs(net));
+    CHECK(fire_view_values(dw)[0] == 0 && fire_view_values(dw)[4] == 0);
+    CHECK(fire_view_values(db)[0] == 0);
+    fire_view_destroy(dw);
+    fire_view_destroy(db);
+    fire_view_destroy(x);
+    fire_net_destroy(net);
+}
+
+TEST(blobs_and_views_outlive_their_net)
+{
+    enum { NETS = 100 };
+    fire_view_t *view[NETS];
+    fire_blob_t *blob[NETS];
+    const float *x;
+
+    for (int i = 0; i < NETS; i++) {
+        fire_net_t *net = make(FIRE_TEST);
+
+        blob[i] = fire_blob_retain(fire_net_find_blob(net, "x"));
+        view[i] = view_of(fire_net_find_blob(net, "conv"), FIRE_DATA);
+        fill(view[i], (float)i);
+        fire_net_destroy(net);
+    }
+    for (int i = 0; i < NETS; i++) {
+        CHECK(fire_view_values(view[i])[511] == (float)i);
+        CHECK_EQ(fire_blob_count(blob[i]), 512);
+        CHECK_OK(fire_blob_read(blob[i], FIRE_DATA, FIRE_CPU, &x));
+        CHECK(x[0] == 0);
+        fire_view_destroy(view[i]);
+        fire_blob_destroy(blob[i]);
+    }
+}
+
+TEST(a_lean_net_has_views_of_its_outputs_and_parameters)
+{
+    fire_net_config_t c = FIRE_NET_CONFIG_INIT;
+    fire_net_t       *net;
+    fire_view_t      *sum, *x;
+    float             first;
+
+    c.mode = FIRE_LEAN;
+    CHECK_OK(fire_net_from_text(text, strlen(text), &c, &net));
+    x   = view_of(fire_net_find_blob(net, "x"), FIRE_DATA);
+    sum = view_of(fire_net_find_blob(net, "sum"), FIRE_DATA);
+    fill(x, 1);
+    CHECK_OK(fire_net_forward(net, 0, -1, NULL));
+    first = fire_view_values(sum)[0];
+    fill(x, 2);
+    CHECK_OK(fire_net_forward(net, 0, -1, NULL));
+    CHECK(first > 0 && fire_view_values(sum)[0] > first);
+    fire_net_destroy(net);
+    CHECK(fire_view_values(sum)[0] > first);
+    fire_view_destroy(sum);
+    fire_view_destroy(x);
+}
+
+/* ---- messages ---- */
+
+static void count(void *arg, fire_log_level_t level, const char *file, int line,
+                  const char *message)
+{
+    (void)level, (void)file, (void)line;
+    if (strstr(message, "Ignoring source layer") != NULL) ++*(int *)arg;
+}
+
+TEST(messages_of_a_net_go_to_its_own_sink)
+{
+    static const char strange[] = "layer { name: 'p' type: 'Parameter' top: 'p' "
+                                  "parameter_param { shape { dim: 1 } } }";
+    fire_net_config_t c         = FIRE_NET_CONFIG_INIT;
+    fire_net_t       *net, *other;
+    int               own = 0, process = 0;
+
+    CHECK_OK(fire_net_from_text(strange, strlen(strange), NULL, &other));
+    CHECK_OK(fire_net_save_file(other, test_path("p.caffemodel"), false));
+    c.log = (fire_log_target_t){count, &own, FIRE_INFO};
+    CHECK_OK(fire_net_from_text(text, strlen(text), &c, &net));
+    fire_log_set_sink(count, &process, FIRE_INFO);
+    CHECK_OK(fire_net_load_file(net, test_path("p.caffemodel")));
+    CHECK(own == 1 && process == 0);
+    fire_net_destroy(net);
+    net = make(FIRE_TEST);
+    CHECK_OK(fire_net_load_file(net, test_path("p.caffemodel")));
+    CHECK(own == 1 && process == 1);
+    fire_log_set_sink(NULL, NULL, FIRE_ERROR);
+    fire_net_destroy(net);
+    fire_net_destroy(other);
+}
