@@ -54,12 +54,14 @@ typedef struct fire_trainer_config {
                                    type "all" stands for all. NULL: no preference */
     bool               exact;   /* no algorithm that trades accuracy for speed */
     bool               recompute; /* lean: save memory, compute cheap blobs twice */
+    /* Who runs layers of type "Python" of all nets, as in fire_net_config_t. */
+    const struct fire_python_host *python;
 } fire_trainer_config_t;
 
 #define FIRE_TRAINER_CONFIG_INIT                                          \
     {                                                                     \
         sizeof(fire_trainer_config_t), NULL, NULL, FIRE_LEAN, 0, 0, NULL, \
-            FIRE_GPU_OF_SOLVER, 0, NULL, false, false                     \
+            FIRE_GPU_OF_SOLVER, 0, NULL, false, false, NULL               \
     }
 
 /* Create a trainer, with weights from fillers and then from the files that the solver's

@@ -108,6 +108,7 @@ static fire_status_t prepare(parts_t *p, const char *what)
     o->ctx.kernels   = p->kernels;
     o->ctx.exact     = c->exact;
     o->ctx.recompute = c->recompute;
+    o->ctx.python    = c->python;
     o->ctx.threads   = fire_settings_threads(p->param->fire, c->threads);
     if (o->ctx.threads == 0 && c->comm != NULL)
         o->ctx.threads = fire_comm_threads(c->comm);

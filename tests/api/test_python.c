@@ -180,6 +180,31 @@ TEST(a_failure_in_the_host_is_the_failure_of_the_call)
     }
 }
 
+TEST(the_host_of_a_trainer_computes_the_python_layers_of_its_nets)
+{
+    static const char solver[] = "base_lr: 0.5 lr_policy: 'fixed' train_net_param {%s}";
+    host_t            h        = {0};
+    fire_python_host_t    python = host_of(&h);
+    fire_trainer_config_t c      = FIRE_TRAINER_CONFIG_INIT;
+    char                  all[1024];
+    fire_trainer_t       *t;
+    object_t             *o;
+
+    c.python = &python;
+    c.gpu    = FIRE_GPU_NONE;
+    snprintf(all, sizeof(all), solver, text);
+    CHECK_OK(fire_trainer_from_text(all, strlen(all), &c, &t));
+    o = fire_net_python_object(fire_trainer_net(t), 1);
+    CHECK(o != NULL);
+    CHECK_OK(fire_trainer_step(t, 2));
+    CHECK_EQ(o->calls[2], 2);
+    /* each step subtracts 0.5 * 3 */
+    CHECK_NEAR(values(fire_net_param_blob(fire_trainer_net(t), 0), FIRE_DATA)[0], -0.5,
+               0);
+    fire_trainer_destroy(t);
+    CHECK(h.created == 1 && h.destroyed == 1);
+}
+
 TEST(a_host_without_its_size_is_refused)
 {
     host_t             h      = {0};
