@@ -1,0 +1,1 @@
+"""caffe.proto - Caffe's messages, in caffe_pb2."""

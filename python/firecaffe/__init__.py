@@ -1,0 +1,2 @@
+"""firecaffe - what the engine has beyond Caffe; the rest is the package caffe."""
+from caffe import __version__  # noqa: F401
