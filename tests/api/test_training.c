@@ -185,6 +185,53 @@ TEST(hooks_see_and_change_gradients_before_they_are_applied)
     fire_trainer_destroy(u);
 }
 
+/* With lanes, running statistics wait for the end of the iteration. */
+static const char normalized[] =
+    "net_param { "
+    "layer { name: 'data' type: 'DummyData' top: 'x' top: 't' dummy_data_param { "
+    "  shape { dim: 8 dim: 3 } shape { dim: 8 dim: 2 } "
+    "  data_filler { type: 'gaussian' std: 1 } data_filler { value: 0.5 } } } "
+    "layer { name: 'norm' type: 'BatchNorm' bottom: 'x' top: 'n' } "
+    "layer { name: 'drop' type: 'Dropout' bottom: 'n' top: 'd' } "
+    "layer { name: 'ip' type: 'InnerProduct' bottom: 'd' top: 'y' "
+    "  inner_product_param { num_output: 2 weight_filler { type: 'xavier' } } } "
+    "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'y' bottom: 't' top: 'l' } } "
+    "base_lr: 0.1 lr_policy: 'fixed' max_iter: 6 snapshot_after_train: false "
+    "clip_gradients: 0.5 iter_size: 2 random_seed: 7 solver_mode: CPU "
+    "fire { lanes: 4 } ";
+
+/* The running mean of the first channel, and the first weight. */
+static void run_normalized(bool halves, float value[2])
+{
+    fire_trainer_t *t;
+    fire_net_t     *net;
+    float           before;
+
+    CHECK_OK(fire_trainer_from_text(normalized, strlen(normalized), NULL, &t));
+    net = fire_trainer_net(t);
+    for (int i = 0; i < 3; i++) {
+        if (halves) CHECK_OK(fire_trainer_gradients(t, NULL));
+        CHECK_OK(halves ? fire_trainer_update(t) : fire_trainer_step(t, 1));
+    }
+    value[0] = line_values(fire_net_layer_param(net, 1, 0), FIRE_DATA)[0];
+    value[1] =
+        line_values(fire_net_param_blob(net, fire_net_nparam(net) - 2), FIRE_DATA)[0];
+    before = value[0];
+    CHECK_OK(fire_trainer_update(t)); /* there was no pass: no new statistics */
+    CHECK(line_values(fire_net_layer_param(net, 1, 0), FIRE_DATA)[0] == before);
+    CHECK(before != 0);
+    fire_trainer_destroy(t);
+}
+
+TEST(halves_treat_statistics_lanes_and_clipping_as_a_step_does)
+{
+    float whole[2], halves[2];
+
+    run_normalized(false, whole);
+    run_normalized(true, halves);
+    CHECK(memcmp(whole, halves, sizeof(whole)) == 0);
+}
+
 /* ---- several workers ---- */
 
 typedef struct team {
