@@ -13,11 +13,12 @@
  * that fails makes the calls of the others fail with FIRE_ERR_PEER. Rank 0 writes
  * snapshots; its log tells about all of them.
  *
- * A trainer is used by one thread at a time; one on a GPU by the thread that created
- * it. Different trainers may run in different threads. */
+ * A trainer is used by one thread at a time. Different trainers may run in different
+ * threads. */
 #ifndef FIRE_TRAINER_H
 #define FIRE_TRAINER_H
 #include <fire/comm.h>
+#include <fire/log.h>
 #include <fire/net.h>
 
 FIRE_BEGIN_C
@@ -34,8 +35,9 @@ enum {
 
 /* How to train. Begin with
  *     fire_trainer_config_t config = FIRE_TRAINER_CONFIG_INIT;
- * and change what should differ; on several workers the same, but for comm and gpu. All
- * but comm is read only while the trainer is created. */
+ * and change what should differ; on several workers the same, but for comm and gpu. What
+ * the struct points to is read only while the trainer is created, unless a member says
+ * more. */
 typedef struct fire_trainer_config {
     size_t          size; /* sizeof(fire_trainer_config_t); set by the macro */
     fire_comm_t    *comm; /* the workers; NULL: only this one. It stays the caller's and
@@ -54,15 +56,22 @@ typedef struct fire_trainer_config {
                                    type "all" stands for all. NULL: no preference */
     bool               exact;   /* no algorithm that trades accuracy for speed */
     bool               recompute; /* lean: save memory, compute cheap blobs twice */
-    /* Who runs layers of type "Python" of all nets, as in fire_net_config_t. */
+    /* Sink of this trainer's messages; by default it has none of its own. Workers that
+     * are given the same one may call it at the same time. */
+    fire_log_target_t log;
+    /* Who runs layers of type "Python" (python.h); it must outlive the trainer. NULL: an
+     * interpreter that the library opens. */
     const struct fire_python_host *python;
 } fire_trainer_config_t;
 
-#define FIRE_TRAINER_CONFIG_INIT                                          \
-    {                                                                     \
-        sizeof(fire_trainer_config_t), NULL, NULL, FIRE_LEAN, 0, 0, NULL, \
-            FIRE_GPU_OF_SOLVER, 0, NULL, false, false, NULL               \
+/* clang-format off */
+#define FIRE_TRAINER_CONFIG_INIT                                            \
+    {                                                                       \
+        sizeof(fire_trainer_config_t), NULL, NULL, FIRE_LEAN, 0, 0, NULL,   \
+        FIRE_GPU_OF_SOLVER, 0, NULL, false, false,                          \
+        {NULL, NULL, FIRE_DEBUG}, NULL                                      \
     }
+/* clang-format on */
 
 /* Create a trainer, with weights from fillers and then from the files that the solver's
  * `weights` name. Old solver files are upgraded.
@@ -120,8 +129,9 @@ FIRE_CALL fire_trainer_gradients(fire_trainer_t *trainer, double *loss_p);
  * diffs, also without fire_trainer_gradients() before it. */
 FIRE_CALL fire_trainer_update(fire_trainer_t *trainer);
 
-/* With several workers, the last updates may still be under way when a hook is called.
- * sync() waits for them. The calls above have done so when they return. */
+/* With several workers, the last updates may still be under way when `event` is called
+ * (see below). sync() waits for them, and makes views of blobs show the values of now.
+ * The calls above have done so when they return. */
 FIRE_CALL fire_trainer_sync(fire_trainer_t *trainer);
 
 typedef enum fire_action { FIRE_GO_ON, FIRE_SNAPSHOT, FIRE_STOP } fire_action_t;
@@ -167,8 +177,9 @@ typedef struct fire_train_event {
 
 /* Functions that the thread of step() and solve() calls; any may be NULL. They may look
  * at the trainer and its nets, make requests and change settings, but not train, load
- * or destroy; before they use the communicator they call fire_trainer_sync(). One that
- * returns a failure ends step(), which returns that status. */
+ * or destroy. Before `event` looks at weights or uses the communicator it calls
+ * fire_trainer_sync(). One that returns a failure (see fire_fail()) ends step(), which
+ * returns that status. */
 typedef struct fire_trainer_hooks {
     size_t size; /* sizeof(fire_trainer_hooks_t); set by the macro */
     void  *arg;  /* first argument of all */

@@ -247,7 +247,6 @@ fire_status_t fire_workers_join(const fire_workers_t *workers, fire_comm_t **com
         return FIRE_OK;
     }
     FIRE_TRY(fire_comm_open_cluster(&workers->comm, &comm));
-    set_log_context(fire_log_context().route, comm);
     st = fire_comm_agree(comm, settle_threads(workers, comm, &threads));
     if (st < 0)
         fire_comm_close(comm);

@@ -110,7 +110,7 @@ fire_status_t fire_trainer_set(fire_trainer_t *t, const char *text)
     FIRE_TRY(
         fire_text_parse(text, strlen(text), "settings of the trainer", solver, &given));
     FIRE_TRY_GOTO(st, check_changed(t, given), out);
-    FIRE_TRY_GOTO(st, fire_trainer_sync(t), out);
+    FIRE_TRY_GOTO(st, fire_trainer_wait(t), out);
     FIRE_TRY_GOTO(st, replace(given, t->owned), out);
     fire_solver_set_iter(t->solver, t->solver->iter);
     forget_recording(t);
@@ -162,7 +162,7 @@ fire_status_t fire_trainer_set_rate(fire_trainer_t *t, float rate)
     if (!isfinite(rate))
         return FIRE_FAIL(FIRE_ERR_INVALID, "a learning rate must be a number, not %g",
                          (double)rate);
-    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(fire_trainer_wait(t));
     t->solver->wanted_rate = rate;
     if (rate >= 0) t->solver->rate = rate;
     return FIRE_OK;
@@ -175,7 +175,7 @@ fire_status_t fire_trainer_set_iter(fire_trainer_t *t, int64_t iter)
     if (iter < 0)
         return FIRE_FAIL(FIRE_ERR_INVALID, "a trainer cannot be at iteration %lld",
                          (long long)iter);
-    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(fire_trainer_wait(t));
     t->net->moment.origin += (iter - t->solver->iter) * t->param->iter_size;
     fire_solver_set_iter(t->solver, iter);
     return FIRE_OK;
@@ -209,6 +209,10 @@ static fire_status_t share(fire_trainer_t *t, const fire_net_t *other)
 
 fire_status_t fire_trainer_share(fire_trainer_t *t, const fire_net_t *other)
 {
-    FIRE_TRY(fire_trainer_sync(t));
-    return fire_trainer_agree(t, share(t, other));
+    fire_trainer_call_t call = fire_trainer_enter(t);
+    fire_status_t       st   = call.st;
+
+    if (st >= 0) st = fire_trainer_wait(t);
+    if (st >= 0) st = share(t, other);
+    return fire_trainer_leave(t, call, fire_trainer_agree(t, st));
 }

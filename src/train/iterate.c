@@ -179,7 +179,7 @@ static fire_status_t hand_over(fire_trainer_t *t)
 static fire_status_t run_halves(fire_trainer_t *t)
 {
     FIRE_TRY(run_lanes_apart(t));
-    FIRE_TRY(t->user.gradients_ready(t->user.arg));
+    FIRE_TRY(fire_trainer_call_hook(t, t->user.gradients_ready));
     return hand_over(t);
 }
 
@@ -256,7 +256,7 @@ static fire_status_t gradients(fire_trainer_t *t, double *loss_p)
     float         loss;
     fire_status_t st;
 
-    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(fire_trainer_wait(t));
     fire_trainer_measure_begin(t);
     t->request    = FIRE_GO_ON;
     st            = fire_trainer_replay(t, false, run_lanes_apart);
@@ -271,7 +271,10 @@ static fire_status_t gradients(fire_trainer_t *t, double *loss_p)
 
 fire_status_t fire_trainer_gradients(fire_trainer_t *t, double *loss_p)
 {
-    return fire_trainer_inform(t, gradients(t, loss_p));
+    fire_trainer_call_t call = fire_trainer_enter(t);
+    fire_status_t       st   = call.st >= 0 ? gradients(t, loss_p) : call.st;
+
+    return fire_trainer_leave(t, call, fire_trainer_inform(t, st));
 }
 
 /* Without a pass there are no scalars, and no statistics to update. */
@@ -280,7 +283,7 @@ static fire_status_t update(fire_trainer_t *t)
     bool          defer = t->net->moment.defer_stats;
     fire_flight_t f;
     double        loss;
-    fire_status_t st = fire_trainer_sync(t);
+    fire_status_t st = fire_trainer_wait(t);
 
     if (st >= 0 && !t->half) {
         fire_trainer_measure_begin(t);
@@ -293,10 +296,13 @@ static fire_status_t update(fire_trainer_t *t)
     FIRE_TRY(st);
     FIRE_TRY(end_iteration(t));
     FIRE_TRY(fire_trainer_land(t, &f, &loss));
-    return fire_trainer_sync(t);
+    return fire_trainer_wait(t);
 }
 
 fire_status_t fire_trainer_update(fire_trainer_t *t)
 {
-    return fire_trainer_inform(t, update(t));
+    fire_trainer_call_t call = fire_trainer_enter(t);
+    fire_status_t       st   = call.st >= 0 ? update(t) : call.st;
+
+    return fire_trainer_leave(t, call, fire_trainer_inform(t, st));
 }

@@ -54,7 +54,7 @@ void fire_trainer_watch(fire_trainer_t *t, fire_net_t *net)
 
 /* Updates that are still under way belong to the iteration before, and so does the time
  * spent waiting for them. */
-fire_status_t fire_trainer_sync(fire_trainer_t *t)
+fire_status_t fire_trainer_wait(fire_trainer_t *t)
 {
     double        began = fire_clock_now();
     fire_status_t st    = FIRE_OK;
@@ -62,4 +62,11 @@ fire_status_t fire_trainer_sync(fire_trainer_t *t)
     if (t->reducer != NULL) st = fire_reducer_sync(t->reducer);
     if (t->profile != NULL) t->profile->times.seconds += fire_clock_now() - began;
     return st;
+}
+
+fire_status_t fire_trainer_sync(fire_trainer_t *t)
+{
+    fire_trainer_call_t call = fire_trainer_listen(t);
+
+    return fire_trainer_leave(t, call, fire_trainer_wait(t));
 }

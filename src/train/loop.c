@@ -152,7 +152,7 @@ static fire_status_t one(fire_trainer_t *t)
         if (t->stopped) return FIRE_OK;
     }
     t->net->debug_info = shown && p->debug_info;
-    if (t->user.start != NULL) FIRE_TRY(t->user.start(t->user.arg));
+    FIRE_TRY(fire_trainer_call_hook(t, t->user.start));
     t->request = fire_trainer_take_request(t);
     if (t->nflight == 0) t->landed = fire_clock_now();
     FIRE_TRY(fire_trainer_launch(t));
@@ -187,9 +187,12 @@ static fire_status_t step(fire_trainer_t *t, int64_t iterations)
 
 fire_status_t fire_trainer_step(fire_trainer_t *t, int64_t iterations)
 {
-    fire_status_t st = step(t, iterations);
+    fire_trainer_call_t call = fire_trainer_enter(t);
+    fire_status_t       st   = call.st;
 
-    return fire_trainer_inform(t, st >= 0 ? fire_trainer_sync(t) : st);
+    if (st >= 0) st = step(t, iterations);
+    if (st >= 0) st = fire_trainer_wait(t);
+    return fire_trainer_leave(t, call, fire_trainer_inform(t, st));
 }
 
 /* The loss with the final weights, which no iteration has computed. The pass must not
@@ -200,7 +203,7 @@ static fire_status_t final_loss(fire_trainer_t *t)
     bool  defer = t->net->moment.defer_stats;
     float loss, mean = 0;
 
-    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(fire_trainer_wait(t));
     t->net->moment.defer_stats = true;
     t->net->moment.step        = t->solver->iter * t->param->iter_size;
     fire_trainer_watch(t, t->net);
@@ -232,7 +235,7 @@ static fire_status_t solve(fire_trainer_t *t)
     }
     if (is_due(t->solver->iter, p->display)) FIRE_TRY(final_loss(t));
     if (is_due(t->solver->iter, p->test_interval)) FIRE_TRY(test_all(t));
-    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(fire_trainer_wait(t));
     fire_trainer_log_memory(t);
     FIRE_LOG(INFO, "Optimization Done.");
     fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_DONE});
@@ -254,10 +257,13 @@ static void warn_of_nothing(const fire_trainer_t *t)
 
 fire_status_t fire_trainer_solve(fire_trainer_t *t)
 {
+    fire_trainer_call_t call = fire_trainer_enter(t);
+
     FIRE_LOG(INFO, "Solving %s",
              t->net->param->name != NULL ? t->net->param->name : "");
     FIRE_LOG(INFO, "Learning Rate Policy: %s", t->param->lr_policy);
     if (fire_trainer_rank(t) == 0) warn_of_nothing(t);
     fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_START});
-    return fire_trainer_inform(t, solve(t));
+    return fire_trainer_leave(
+        t, call, fire_trainer_inform(t, call.st >= 0 ? solve(t) : call.st));
 }

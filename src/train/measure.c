@@ -146,7 +146,7 @@ fire_status_t fire_trainer_measure(fire_trainer_t *t)
 fire_status_t fire_trainer_measure_end(fire_trainer_t *t)
 {
     if (t->profile == NULL) return FIRE_OK;
-    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(fire_trainer_wait(t));
     FIRE_TRY(fire_reducer_measure(t->reducer));
     return report_all(t, false);
 }

@@ -25,7 +25,7 @@ static fire_status_t exchange(void *arg, uint8_t *bytes, const fire_store_part_t
     fire_span_t    *span;
     fire_status_t   st;
 
-    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(fire_trainer_wait(t));
     FIRE_TRY(FIRE_NEW(&span, 2 * size));
     to_spans(send, size, span);
     to_spans(recv, size, span + size);

@@ -178,7 +178,7 @@ static fire_status_t test_net(fire_trainer_t *t, int which)
     FIRE_LOG(INFO, "Iteration %lld, Testing net (#%d)", (long long)t->solver->iter,
              which);
     if (t->test[which].iterations == 0) return FIRE_OK; /* Caffe logs no means then */
-    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(fire_trainer_wait(t));
     if (strcmp(t->param->eval_type, "detection") == 0) return test_detection(t, which);
     FIRE_TRY(FIRE_NEW(&row, (t->test[which].iterations + 1) * width));
     st = test(t, which, row, width);
@@ -188,12 +188,14 @@ static fire_status_t test_net(fire_trainer_t *t, int which)
 
 fire_status_t fire_trainer_test(fire_trainer_t *t, int which)
 {
-    fire_status_t st;
+    fire_trainer_call_t call;
+    fire_status_t       st;
 
     if (which < 0 || which >= t->ntest)
         return FIRE_FAIL(FIRE_ERR_INVALID, "there is no test net %d: the solver has %d",
                          which, t->ntest);
-    st                        = test_net(t, which);
+    call                      = fire_trainer_enter(t);
+    st                        = call.st >= 0 ? test_net(t, which) : call.st;
     t->test[which].net->hooks = (fire_net_hooks_t){0};
-    return fire_trainer_inform(t, st);
+    return fire_trainer_leave(t, call, fire_trainer_inform(t, st));
 }

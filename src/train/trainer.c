@@ -137,9 +137,20 @@ err_trainer:
     return st;
 }
 
+void fire_trainer_parts_fini(fire_trainer_parts_t *p)
+{
+    fire_gpu_close(p->stream);
+    fire_free(p->kernels);
+    fire_message_free(p->param);
+    fire_log_route_destroy(p->log.route);
+}
+
 void fire_trainer_destroy(fire_trainer_t *t)
 {
+    fire_trainer_call_t call;
+
     if (t == NULL) return;
+    call = fire_trainer_listen(t);
     fire_gpu_readback_destroy(t->readback);
     fire_reducer_destroy(t->reducer);
     fire_profile_destroy(t->profile);
@@ -154,29 +165,29 @@ void fire_trainer_destroy(fire_trainer_t *t)
     fire_free(t->test);
     fire_free(t->window);
     fire_str_fini(&t->text);
-    fire_message_free(t->owned);
-    fire_gpu_close(t->own_stream);
-    fire_free(t->own_kernels);
+    fire_log_set_context(&call.before);
+    fire_trainer_parts_fini(
+        &(fire_trainer_parts_t){t->owned, t->own_stream, t->own_kernels, t->log});
     fire_free(t);
 }
 
-void fire_trainer_own(fire_trainer_t *t, Caffe__SolverParameter *param,
-                      fire_stream_t *stream, char *kernels)
+void fire_trainer_own(fire_trainer_t *t, const fire_trainer_parts_t *parts)
 {
-    t->owned          = param;
-    t->own_stream     = stream;
-    t->own_kernels    = kernels;
+    t->owned          = parts->param;
+    t->own_stream     = parts->stream;
+    t->own_kernels    = parts->kernels;
+    t->log            = parts->log;
     t->net->own_steps = true;
     for (int i = 0; i < t->ntest; i++)
         t->test[i].net->own_steps = true;
 }
 
-fire_status_t fire_trainer_load_weights(fire_trainer_t *t, const char *paths)
+static fire_status_t load_weights(fire_trainer_t *t, const char *paths)
 {
     char         *copy, *rest, *path;
     fire_status_t st = FIRE_OK;
 
-    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(fire_trainer_wait(t));
     FIRE_TRY(fire_strdup(paths, &copy));
     rest = copy;
     while (st >= 0 && (path = strsep(&rest, ",")) != NULL) {
@@ -189,6 +200,13 @@ fire_status_t fire_trainer_load_weights(fire_trainer_t *t, const char *paths)
     }
     fire_free(copy);
     return fire_trainer_agree(t, st);
+}
+
+fire_status_t fire_trainer_load_weights(fire_trainer_t *t, const char *paths)
+{
+    fire_trainer_call_t call = fire_trainer_enter(t);
+
+    return fire_trainer_leave(t, call, call.st >= 0 ? load_weights(t, paths) : call.st);
 }
 
 void fire_trainer_emit(fire_trainer_t *t, fire_train_event_t e)

@@ -9,6 +9,7 @@
 #ifndef FIRE_TRAIN_TRAINER_H
 #define FIRE_TRAIN_TRAINER_H
 #include <fire/trainer.h>
+#include "base/log.h"
 #include "comm/comm.h"
 #include "net/net.h"
 #include "solver/solver.h"
@@ -40,11 +41,17 @@ typedef struct fire_trainer_options {
 fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
                                   const fire_trainer_options_t *options,
                                   fire_trainer_t              **trainer_p);
-/* Hand over what a trainer was created with, solver, GPU's queue and ctx.kernels: they
- * end with it. Its settings may be changed from now on, and its nets be run by the
- * user. */
-void fire_trainer_own(fire_trainer_t *trainer, Caffe__SolverParameter *param,
-                      fire_stream_t *stream, char *kernels);
+/* What a trainer was created with, to hand over: all of it ends with the trainer. */
+typedef struct fire_trainer_parts {
+    Caffe__SolverParameter *param;
+    fire_stream_t          *stream;  /* NULL on the CPU */
+    char                   *kernels; /* ctx.kernels */
+    fire_log_context_t      log;     /* of its public functions, with its route */
+} fire_trainer_parts_t;
+
+void fire_trainer_parts_fini(fire_trainer_parts_t *parts);
+/* From now on the settings may be changed, and the nets be run by the user. */
+void fire_trainer_own(fire_trainer_t *trainer, const fire_trainer_parts_t *parts);
 /* After a failure of this worker: tell the others, which wait for it. Returns st. */
 fire_status_t fire_trainer_inform(fire_trainer_t *trainer, fire_status_t st);
 

@@ -3,6 +3,7 @@
 #ifndef FIRE_TRAIN_TRAINER_STATE_H
 #define FIRE_TRAIN_TRAINER_STATE_H
 #include <stdatomic.h>
+#include "base/log.h"
 #include "base/random/mt.h"
 #include "base/text/text.h"
 #include "net/net_state.h"
@@ -26,9 +27,11 @@ struct fire_trainer {
     Caffe__SolverParameter *owned;       /* ends with the trainer; NULL: not ours */
     fire_stream_t          *own_stream;  /* likewise */
     char                   *own_kernels; /* likewise: options.ctx.kernels */
-    fire_trainer_hooks_t    user;        /* of fire_trainer_set_hooks() */
-    atomic_int              asked;       /* fire_action_t of fire_trainer_request() */
-    fire_str_t              text;        /* of fire_trainer_text() */
+    fire_log_context_t   log;   /* of calls of a trainer that owns these; its route ends
+                                    with the trainer */
+    fire_trainer_hooks_t user;  /* of fire_trainer_set_hooks() */
+    atomic_int           asked; /* fire_action_t of fire_trainer_request() */
+    fire_str_t           text;  /* of fire_trainer_text() */
 
     fire_net_t      *net; /* the training net */
     fire_solver_t   *solver;
@@ -113,6 +116,27 @@ bool fire_trainer_take_stop(fire_trainer_t *trainer);
 fire_status_t fire_trainer_beat(fire_trainer_t *trainer);
 /* Have that called in passes of a net that no gradients are wanted of. */
 void fire_trainer_watch(fire_trainer_t *trainer, fire_net_t *net);
+
+/* ---- public functions (enter.c) ---- */
+
+/* A call of one: what its thread goes back to, and whether it may begin. */
+typedef struct fire_trainer_call {
+    fire_log_context_t before;
+    fire_status_t      st;
+} fire_trainer_call_t;
+
+/* enter() before anything else, or listen() where updates may be under way; leave() at
+ * the end, which passes the status on. */
+fire_trainer_call_t fire_trainer_listen(fire_trainer_t *trainer);
+fire_trainer_call_t fire_trainer_enter(fire_trainer_t *trainer);
+fire_status_t fire_trainer_leave(fire_trainer_t *trainer, fire_trainer_call_t call,
+                                 fire_status_t st);
+/* Call a function of fire_trainer_set_hooks() that may look at values and change
+ * them. */
+fire_status_t fire_trainer_call_hook(fire_trainer_t *trainer,
+                                     fire_status_t (*hook)(void *arg));
+/* Wait until no updates are under way. */
+fire_status_t fire_trainer_wait(fire_trainer_t *trainer);
 
 /* ---- between workers ---- */
 

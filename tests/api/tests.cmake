@@ -61,3 +61,4 @@ if(CMAKE_CXX_COMPILER)
 endif()
 
 fire_gpu_test(training test_api --file test_training.c)
+fire_gpu_test(trainer_views test_api --file test_trainer_views.c)

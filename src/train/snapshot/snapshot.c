@@ -154,12 +154,12 @@ static fire_status_t make_state(fire_trainer_t *t, Caffe__SolverState **state_p)
 }
 
 /* Rank 0 writes. The others wait until it is done, and fail if it failed. */
-fire_status_t fire_trainer_snapshot(fire_trainer_t *t)
+static fire_status_t snapshot(fire_trainer_t *t)
 {
     Caffe__SolverState *state = NULL;
     fire_status_t       st    = FIRE_OK;
 
-    FIRE_TRY(fire_trainer_sync(t));
+    FIRE_TRY(fire_trainer_wait(t));
     FIRE_TRY(gather_history(t));
     if (fire_trainer_rank(t) == 0) st = make_state(t, &state);
     st = fire_trainer_agree(t, st);
@@ -167,6 +167,13 @@ fire_status_t fire_trainer_snapshot(fire_trainer_t *t)
     if (st >= 0 && state != NULL) st = write_files(t, state);
     fire_message_free(state);
     return fire_trainer_agree(t, st);
+}
+
+fire_status_t fire_trainer_snapshot(fire_trainer_t *t)
+{
+    fire_trainer_call_t call = fire_trainer_enter(t);
+
+    return fire_trainer_leave(t, call, call.st >= 0 ? snapshot(t) : call.st);
 }
 
 /* A state of Caffe (ours NULL) has no position in the data: they restart at the first
@@ -219,9 +226,13 @@ out:
 
 fire_status_t fire_trainer_restore(fire_trainer_t *t, const char *path)
 {
+    fire_trainer_call_t call = fire_trainer_enter(t);
+    fire_status_t       st   = call.st;
+
     FIRE_LOG(INFO, "Resuming from %s", path);
-    FIRE_TRY(fire_trainer_sync(t));
-    return fire_trainer_agree(t, restore(t, path));
+    if (st >= 0) st = fire_trainer_wait(t);
+    if (st >= 0) st = restore(t, path);
+    return fire_trainer_leave(t, call, fire_trainer_agree(t, st));
 }
 
 /* The newest snapshot, "" if there is none, as rank 0 finds it; all workers get the same
@@ -243,7 +254,7 @@ static fire_status_t find_newest(const fire_trainer_t *t, char path[PATH_MAX])
     return fire_comm_broadcast(t->options.comm, 0, path, PATH_MAX);
 }
 
-fire_status_t fire_trainer_resume(fire_trainer_t *t, bool *found_p)
+static fire_status_t resume(fire_trainer_t *t, bool *found_p)
 {
     char path[PATH_MAX];
 
@@ -252,4 +263,11 @@ fire_status_t fire_trainer_resume(fire_trainer_t *t, bool *found_p)
     if (*found_p) return fire_trainer_restore(t, path);
     FIRE_LOG(INFO, "No snapshot to resume from: starting at iteration 0");
     return FIRE_OK;
+}
+
+fire_status_t fire_trainer_resume(fire_trainer_t *t, bool *found_p)
+{
+    fire_trainer_call_t call = fire_trainer_listen(t);
+
+    return fire_trainer_leave(t, call, resume(t, found_p));
 }
