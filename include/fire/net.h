@@ -29,9 +29,10 @@ typedef enum fire_net_phase { FIRE_TRAIN, FIRE_TEST } fire_net_phase_t;
  * computes several layers in one step. A layer that works in place (its top has the
  * name of its bottom) replaces the value, as the prototxt says.
  * FIRE_LEAN: memory is given back when no layer reads a blob any more, and kernels may
- * compute several layers in one step. Only inputs, outputs and parameters have defined
- * values after a pass. In phase FIRE_TEST there is no backward, unless the prototxt
- * says force_backward: true. A net with Python layers frees nothing. */
+ * compute several layers in one step. Only inputs, outputs, parameters and the blobs that
+ * config.observe names have defined values after a pass. In phase FIRE_TEST there is no
+ * backward, unless the prototxt says force_backward: true. A net with Python layers frees
+ * nothing. */
 typedef enum fire_net_mode { FIRE_OBSERVED, FIRE_LEAN } fire_net_mode_t;
 
 /* How to create a net. Begin with
@@ -51,17 +52,26 @@ typedef struct fire_net_config {
     /* Who runs layers of type "Python" (python.h); it must outlive the net. NULL: an
      * interpreter that the library opens. */
     const struct fire_python_host *python;
+    int nobserve; /* in FIRE_LEAN: names of blobs that keep their values, */
+    const char *const *observe; /* [nobserve]; NULL if there are none */
+    int                gpu;     /* CUDA's number of the GPU to run on; -1: the CPU */
+    const char *precision; /* of activations on a GPU, and on CPUs that can: "fp32",
+                                   "tf32", "bf16" or "fp16"; NULL: "fp32" */
+    const char *kernels;   /* preferred ones, "Convolution=ref,ReLU=onednn"; a type
+                                   "all" stands for all. NULL: no preference */
+    bool        exact;     /* no algorithm that trades accuracy for speed */
+    bool        recompute; /* lean training: save memory, compute cheap blobs twice */
 } fire_net_config_t;
 
 /* clang-format off */
 #define FIRE_NET_CONFIG_INIT                                                   \
     {                                                                          \
         sizeof(fire_net_config_t), FIRE_TEST, 0, 0, NULL, FIRE_OBSERVED, 0, 1, \
-        {NULL, NULL, FIRE_DEBUG}, NULL                                         \
+        {NULL, NULL, FIRE_DEBUG}, NULL, 0, NULL, -1, NULL, NULL, false, false  \
     }
 /* clang-format on */
 
-/* Create a net that runs on the CPU, with weights from its fillers. Nets of older Caffe
+/* Create a net, with weights from its fillers. Nets of older Caffe
  * versions are upgraded.
  *   file     a .prototxt
  *   text     the text of a prototxt, `length` bytes; it need not end with a zero
@@ -72,7 +82,7 @@ typedef struct fire_net_config {
  * Fails with FIRE_ERR_IO (the file cannot be read), FIRE_ERR_PARSE (not a net; the
  * message has line and column for text), FIRE_ERR_INVALID (a setting or shape that
  * cannot be, or a config that needs a newer library), FIRE_ERR_UNSUPPORTED (a layer
- * that this build lacks), FIRE_ERR_NOMEM. */
+ * that this build lacks), FIRE_ERR_DEVICE (there is no such GPU), FIRE_ERR_NOMEM. */
 FIRE_CALL fire_net_from_file(const char *path, const fire_net_config_t *config,
                              fire_net_t **net_p);
 FIRE_CALL fire_net_from_text(const char *text, size_t length,
@@ -83,6 +93,12 @@ FIRE_CALL fire_net_from_message(const void *message, size_t length,
 /* Free a net and all that belongs to it. Parameters that another net shares stay valid
  * there. NULL is allowed. */
 FIRE_API void fire_net_destroy(fire_net_t *net);
+
+/* The number of the GPU that the net runs on; -1: the CPU. A thread uses one GPU at a
+ * time: that of the net that it has created or called last. Access blobs of nets on
+ * several GPUs from threads of their own. When a function that runs the net returns, the
+ * GPU has done all of its work. */
+FIRE_API int fire_net_gpu(const fire_net_t *net);
 
 /* ---- running ---- */
 

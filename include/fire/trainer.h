@@ -62,6 +62,8 @@ typedef struct fire_trainer_config {
     /* Who runs layers of type "Python" (python.h); it must outlive the trainer. NULL: an
      * interpreter that the library opens. */
     const struct fire_python_host *python;
+    int nobserve; /* in FIRE_LEAN: names of blobs of the training net that */
+    const char *const *observe; /* keep their values, [nobserve]; NULL if none do */
 } fire_trainer_config_t;
 
 /* clang-format off */
@@ -69,7 +71,7 @@ typedef struct fire_trainer_config {
     {                                                                       \
         sizeof(fire_trainer_config_t), NULL, NULL, FIRE_LEAN, 0, 0, NULL,   \
         FIRE_GPU_OF_SOLVER, 0, NULL, false, false,                          \
-        {NULL, NULL, FIRE_DEBUG}, NULL                                      \
+        {NULL, NULL, FIRE_DEBUG}, NULL, 0, NULL                             \
     }
 /* clang-format on */
 

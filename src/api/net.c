@@ -1,6 +1,7 @@
 /* net.c - creates nets for users of the library, from a file, a text or a message. */
+#include "api/kernels.h"
 #include "base/config.h"
-#include "base/log.h"
+#include "device/gpu.h"
 #include "model/load.h"
 #include "model/text.h"
 #include "model/upgrade.h"
@@ -22,31 +23,86 @@ static fire_status_t read_config(const fire_net_config_t *from, fire_net_config_
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "the config of a net has %d stages%s and %d threads",
                          to->nstage, to->stage == NULL ? " (NULL)" : "", to->threads);
+    if (to->nobserve < 0 || (to->nobserve > 0 && to->observe == NULL) || to->gpu < -1)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "the config of a net has %d names to observe%s and GPU %d",
+                         to->nobserve, to->observe == NULL ? " (NULL)" : "", to->gpu);
     return FIRE_OK;
 }
 
-/* Create the net of a message that is upgraded. */
-static fire_status_t make(const Caffe__NetParameter *param, const fire_net_config_t *c,
-                          fire_net_t **net_p)
-{
-    fire_net_options_t options = FIRE_NET_OPTIONS_INIT;
-    fire_net_t        *net;
-    fire_status_t      st;
+/* What a net is created with, and owns then. */
+typedef struct parts {
+    fire_net_config_t  config;
+    fire_net_options_t options;
+    fire_log_route_t  *log;
+    char              *kernels;
+} parts_t;
 
-    options.ctx.lean    = c->mode == FIRE_LEAN;
-    options.ctx.threads = c->threads;
-    options.ctx.python  = c->python;
-    options.moment.seed = c->seed;
-    options.phase  = c->phase == FIRE_TRAIN ? CAFFE__PHASE__TRAIN : CAFFE__PHASE__TEST;
-    options.level  = c->level;
-    options.nstage = c->nstage;
-    options.stage  = (const char **)c->stage;
-    FIRE_TRY(fire_net_create(param, &options, &net));
+static fire_status_t open_gpu(parts_t *p)
+{
+    char text[256];
+
+    if (p->config.gpu < 0) return FIRE_OK;
+    FIRE_TRY(fire_gpu_open(p->config.gpu, &p->options.ctx.stream));
+    p->options.ctx.place = FIRE_GPU;
+    FIRE_TRY(fire_gpu_describe(p->config.gpu, text, sizeof(text)));
+    FIRE_LOG(INFO, "Use GPU with device ID %d", p->config.gpu);
+    FIRE_LOG(INFO, "GPU device name: %s", text);
+    return FIRE_OK;
+}
+
+static fire_status_t prepare(parts_t *p)
+{
+    const fire_net_config_t *c = &p->config;
+    fire_net_options_t      *o = &p->options;
+
+    FIRE_TRY(fire_ctx_set_precision(&o->ctx, c->precision != NULL ? c->precision : ""));
+    FIRE_TRY(fire_kernels_check("kernels", c->kernels));
+    if (c->kernels != NULL) FIRE_TRY(fire_strdup(c->kernels, &p->kernels));
+    o->ctx.kernels   = p->kernels;
+    o->ctx.exact     = c->exact;
+    o->ctx.recompute = c->recompute;
+    o->ctx.lean      = c->mode == FIRE_LEAN;
+    o->ctx.threads   = c->threads;
+    o->ctx.python    = c->python;
+    o->moment.seed   = c->seed;
+    o->phase    = c->phase == FIRE_TRAIN ? CAFFE__PHASE__TRAIN : CAFFE__PHASE__TEST;
+    o->level    = c->level;
+    o->nstage   = c->nstage;
+    o->stage    = (const char **)c->stage;
+    o->nobserve = c->nobserve;
+    o->observe  = c->observe;
+    return open_gpu(p);
+}
+
+/* Hand over to the net what was made for it. */
+static fire_status_t finish(const parts_t *p, fire_net_t *net)
+{
+    net->log       = p->log;
+    net->stream    = p->options.ctx.stream;
+    net->kernels   = p->kernels;
+    net->gpu       = p->config.gpu;
     net->own_steps = true;
     for (size_t i = 0; i < net->param->n_layer; i++) /* the layers have them now */
         fire_message_clear_field(net->param->layer[i], "blobs");
     /* fusion of layers in place would hide the steps between them from hooks */
-    st = c->mode == FIRE_OBSERVED ? fire_net_unfuse(net) : FIRE_OK;
+    return p->config.mode == FIRE_OBSERVED ? fire_net_unfuse(net) : FIRE_OK;
+}
+
+static fire_status_t make(parts_t *p, const Caffe__NetParameter *param,
+                          fire_net_t **net_p)
+{
+    fire_net_t   *net;
+    fire_status_t st = prepare(p);
+
+    if (st >= 0) st = fire_net_create(param, &p->options, &net);
+    if (st < 0) {
+        fire_gpu_close(p->options.ctx.stream);
+        fire_free(p->kernels);
+        fire_log_route_destroy(p->log);
+        return st;
+    }
+    st = finish(p, net);
     if (st < 0)
         fire_net_destroy(net);
     else
@@ -54,23 +110,19 @@ static fire_status_t make(const Caffe__NetParameter *param, const fire_net_confi
     return st;
 }
 
-/* The same, with messages to the net's own sink, which the net owns from then on. */
+/* Create the net of a message that is upgraded. */
 static fire_status_t create(const Caffe__NetParameter *param,
                             const fire_net_config_t *config, fire_net_t **net_p)
 {
-    fire_net_config_t c;
-    fire_log_route_t *log, *before;
+    parts_t           p = {.options = FIRE_NET_OPTIONS_INIT};
+    fire_log_route_t *before;
     fire_status_t     st;
 
-    FIRE_TRY(read_config(config, &c));
-    FIRE_TRY(fire_log_route_create(&c.log, &log));
-    before = fire_log_enter(log);
-    st     = make(param, &c, net_p);
+    FIRE_TRY(read_config(config, &p.config));
+    FIRE_TRY(fire_log_route_create(&p.config.log, &p.log));
+    before = fire_log_enter(p.log);
+    st     = make(&p, param, net_p);
     fire_log_leave(before);
-    if (st < 0)
-        fire_log_route_destroy(log);
-    else
-        (*net_p)->log = log;
     return st;
 }
 

@@ -1,22 +1,13 @@
 /* run.c - runs nets for users of the library: their messages go to the net's own sink,
  * and views of blobs are live before and after each call. */
-#include <stdio.h>
-
 #include "api/enter.h"
 
-/* After a call that may have changed values. With a GPU, all has been computed then. */
+/* After a call that may have changed values. What a GPU computes is there then, for
+ * whoever reads its memory, and faults of its kernels are reported. */
 static fire_status_t finish(fire_net_t *net, fire_status_t st)
 {
-    fire_status_t views;
-
-    if (st < 0) { /* the cause is the message to keep */
-        char why[2048];
-
-        snprintf(why, sizeof(why), "%s", fire_last_error());
-        views = fire_net_refresh_views(net);
-        return views < 0 ? FIRE_FAIL(st, "%s", why) : st;
-    }
-    FIRE_TRY(fire_net_refresh_views(net));
+    st = fire_net_refresh_views_after(net, st);
+    if (st >= 0 && net->ctx.stream != NULL) FIRE_TRY(fire_gpu_sync(net->ctx.stream));
     return st;
 }
 

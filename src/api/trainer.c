@@ -38,6 +38,10 @@ static fire_status_t read_config(const fire_trainer_config_t *from,
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "the config of a trainer has %d threads and GPU %d",
                          to->threads, to->gpu);
+    if (to->nobserve < 0 || (to->nobserve > 0 && to->observe == NULL))
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "the config of a trainer has %d names to observe%s",
+                         to->nobserve, to->observe == NULL ? " (NULL)" : "");
     return fire_kernels_check("kernels", to->kernels);
 }
 
@@ -111,6 +115,8 @@ static fire_status_t prepare(plan_t *p, const char *what)
     o->ctx.exact     = c->exact;
     o->ctx.recompute = c->recompute;
     o->ctx.python    = c->python;
+    o->nobserve      = c->nobserve;
+    o->observe       = c->observe;
     o->ctx.threads   = fire_settings_threads(p->parts.param->fire, c->threads);
     if (o->ctx.threads == 0 && c->comm != NULL)
         o->ctx.threads = fire_comm_threads(c->comm);

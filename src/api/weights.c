@@ -13,7 +13,7 @@ static fire_status_t load(fire_net_t *net, Caffe__NetParameter *trained,
     fire_log_route_t *before = fire_net_enter(net);
     fire_status_t     st     = fire_net_load(net, trained, source);
 
-    if (st >= 0) st = fire_net_refresh_views(net);
+    st = fire_net_refresh_views_after(net, st);
     fire_message_free(trained);
     return fire_net_leave(before, st);
 }

@@ -18,6 +18,11 @@ Caffe__Phase fire_net_phase(const fire_net_t *net)
     return net->phase;
 }
 
+int fire_net_gpu(const fire_net_t *net)
+{
+    return net->ctx.place == FIRE_GPU ? net->gpu : -1;
+}
+
 const fire_ctx_t *fire_net_ctx(const fire_net_t *net)
 {
     return &net->ctx;

@@ -19,10 +19,19 @@ static bool is_chain(const fire_layer_t *l, const fire_layer_t *next)
            l->loss_weight[0] == 0;
 }
 
-/* May the blob between the two stay without values? */
-static bool may_skip_blob(const fire_layer_t *l, const fire_layer_t *next)
+/* Does a user read this blob, in a lean net? */
+static bool is_observed(const fire_net_t *net, const fire_blob_t *b)
 {
-    return next->top[0] == next->bottom[0] || l->ctx->inference;
+    for (int i = 0; i < net->nblob; i++)
+        if (net->blob[i].blob == b) return net->blob[i].observed;
+    return false;
+}
+
+/* May the blob between the two stay without values? */
+static bool may_skip_blob(const fire_net_t *net, const fire_layer_t *next)
+{
+    return next->top[0] == next->bottom[0] ||
+           (net->ctx.inference && !is_observed(net, next->bottom[0]));
 }
 
 /* Does `next` read l's only top, among others, and write elsewhere? It is the only
@@ -39,7 +48,8 @@ static bool is_join(const fire_layer_t *l, const fire_layer_t *next)
 }
 
 /* A layer that runs `ref`, by request or because nothing else fits, is never absorbed. */
-static bool can_absorb(const fire_layer_t *l, const fire_layer_t *next)
+static bool can_absorb(const fire_net_t *net, const fire_layer_t *l,
+                       const fire_layer_t *next)
 {
     const fire_fusion_ops_t *ops  = l->kernel->fusion;
     const fire_layer_t      *last = fire_layer_last(l);
@@ -48,10 +58,10 @@ static bool can_absorb(const fire_layer_t *l, const fire_layer_t *next)
         next->kernel->where != l->kernel->where ||
         strcmp(next->kernel->name, "ref") == 0)
         return false;
-    if (is_chain(last, next) && may_skip_blob(l, next))
+    if (is_chain(last, next) && may_skip_blob(net, next))
         return ops->absorbs != NULL && ops->absorbs(l, next);
     return l->ctx->lean && ops->absorbs_join != NULL && is_join(last, next) &&
-           ops->absorbs_join(l, next);
+           !is_observed(net, last->top[0]) && ops->absorbs_join(l, next);
 }
 
 /* Gradients of an absorbed layer's parameters are complete when its leader has run
@@ -79,7 +89,8 @@ static void find_borrowers(fire_net_t *net)
         for (int k = i + 1; k < net->nlayer && !from->fusion.absorbed; k++) {
             fire_layer_t *l = &net->layer[k].base;
 
-            if (!can_borrow(l, from)) continue;
+            if (!can_borrow(l, from) || is_observed(net, fire_layer_last(from)->top[0]))
+                continue;
             from->fusion.borrower = l;
             l->fusion.lender      = from;
             break;
@@ -126,7 +137,7 @@ static void find_even_only(fire_net_t *net)
         bool                even = !l->fusion.absorbed && writes_even(l);
 
         for (int k = 0; k < last->ntop && even; k++)
-            even = all_read_even(net, last->top[k]);
+            even = all_read_even(net, last->top[k]) && !is_observed(net, last->top[k]);
         l->fusion.even_only = even;
     }
 }
@@ -138,7 +149,8 @@ void fire_net_fuse(fire_net_t *net)
         fire_fusion_t    *group  = &leader->base.fusion;
 
         for (int k = i + 1;
-             k < net->nlayer && can_absorb(&leader->base, &net->layer[k].base); k++) {
+             k < net->nlayer && can_absorb(net, &leader->base, &net->layer[k].base);
+             k++) {
             fire_net_layer_t *l = &net->layer[k];
 
             group->follower[group->nfollower++] = &l->base;

@@ -6,9 +6,9 @@
  * ReLU) is freed after forward and computed once more before backward needs it. In
  * inference, a sum is written into the memory of a bottom that no other layer needs.
  *
- * Never freed are: outputs of the net, losses, tops of data layers (nothing could
- * compute them again), gradients of inputs, and parameters. Blobs that share memory
- * keep it until the last of them is not needed any more. */
+ * Never freed are: outputs of the net, observed blobs, losses, tops of data layers
+ * (nothing could compute them again), gradients of inputs, and parameters. Blobs that
+ * share memory keep it until the last of them is not needed any more. */
 #include <stdlib.h>
 
 #include "net/net_state.h"
@@ -191,6 +191,9 @@ static void trace(const fire_net_t *net, bool backward, bool recompute,
                          2 * net->nlayer - 1 - leader_of(net, i));
     for (int i = 0; i < net->noutput; i++)
         use(all, net->blob[net->output[i]].blob, FIRE_DATA, KEPT);
+    for (int i = 0; i < net->nblob; i++)
+        for (int part = 0; part < 2 && net->blob[i].observed; part++)
+            use(all, net->blob[i].blob, (fire_part_t)part, KEPT);
     if (backward && recompute) plan_recompute(net, all);
     if (!backward) plan_spares(net, all);
     mark_even_only(net, all);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/text/text.h"
 #include "device/cpu/precision.h"
 #include "device/gpu.h"
 
@@ -39,6 +40,34 @@ static bool may_be_lean(const fire_net_t *net)
     return true;
 }
 
+static const char *blob_name_at(const void *net, int i)
+{
+    const fire_net_t *n = net;
+
+    return i < n->nblob ? n->blob[i].name : NULL;
+}
+
+fire_status_t fire_net_observe(fire_net_t *net, int n, const char *const *name)
+{
+    for (int i = 0; i < n; i++) {
+        bool found = false;
+
+        for (int k = 0; k < net->nblob; k++)
+            if (strcmp(net->blob[k].name, name[i]) == 0)
+                net->blob[k].observed = found = true;
+        if (!found) {
+            const char *near = fire_name_nearest(name[i], blob_name_at, net);
+
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "cannot observe blob \"%s\": the net has none of that "
+                             "name%s%s%s",
+                             name[i], near != NULL ? "; did you mean \"" : "",
+                             near != NULL ? near : "", near != NULL ? "\"?" : "");
+        }
+    }
+    return FIRE_OK;
+}
+
 /* The passes that make a net out of a NetParameter. */
 static fire_status_t run_passes(fire_net_t *net, const Caffe__NetParameter *param,
                                 const fire_net_options_t *options)
@@ -57,6 +86,7 @@ static fire_status_t run_passes(fire_net_t *net, const Caffe__NetParameter *para
     FIRE_TRY(fire_net_build(net));
     FIRE_TRY(fire_net_plan_gradients(net));
     FIRE_TRY(fire_net_collect_params(net));
+    FIRE_TRY(fire_net_observe(net, options->nobserve, options->observe));
     fire_net_fuse(net);
     FIRE_TRY(fire_net_plan_memory(net));
     return fire_net_load(net, net->param, NULL);
@@ -116,6 +146,7 @@ void fire_net_destroy(fire_net_t *net)
     fire_pool_release(net->ctx.pool);
     fire_message_free(net->param);
     fire_gpu_close(net->stream);
+    fire_free(net->kernels);
     fire_log_route_destroy(net->log);
     fire_free(net);
 }

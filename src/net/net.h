@@ -32,6 +32,8 @@ typedef struct fire_net_options {
     int           level;
     int           nstage;
     const char  **stage;
+    int           nobserve; /* names of blobs that keep their values in a lean net */
+    const char *const *observe;
 } fire_net_options_t;
 
 #define FIRE_NET_OPTIONS_INIT                         \
@@ -54,6 +56,9 @@ fire_status_t fire_net_zero_diffs(fire_net_t *net);
  * the values written through views; give all views the values of now. */
 fire_status_t fire_net_absorb_views(fire_net_t *net);
 fire_status_t fire_net_refresh_views(fire_net_t *net);
+/* so_far: how the run ended, which is returned unless refreshing fails; a failure keeps
+ * its message. */
+fire_status_t fire_net_refresh_views_after(fire_net_t *net, fire_status_t so_far);
 
 fire_layer_t *fire_net_find_layer(const fire_net_t *net,
                                   const char       *name); /* or NULL */

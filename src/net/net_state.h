@@ -14,6 +14,7 @@ typedef struct fire_net_blob {
     const char  *name;
     fire_blob_t *blob;
     bool         need_backward; /* a layer below it learns */
+    bool         observed;      /* keeps its values, also in a lean net */
 } fire_net_blob_t;
 
 /* A layer, and what only the net knows about it. */
@@ -65,8 +66,11 @@ struct fire_net {
     fire_net_hooks_t hooks; /* for the gradient exchange and solvers */
     fire_net_hooks_t watch; /* for profiling: called closest around the layer */
 
-    fire_log_route_t *log;    /* the net's own sink, owned; NULL: it has none */
-    fire_stream_t    *stream; /* ctx.stream if the net has opened it, or NULL */
+    /* Owned by the net if its creator hands them over; else NULL. */
+    fire_log_route_t *log;     /* its own sink */
+    fire_stream_t    *stream;  /* ctx.stream */
+    char             *kernels; /* ctx.kernels */
+    int               gpu;     /* number of the GPU that `stream` is on */
 };
 
 /* ---- passes ---- */
@@ -78,6 +82,9 @@ fire_status_t fire_net_build(fire_net_t *net);          /* layers, blobs, shapes
 fire_status_t fire_net_plan_gradients(fire_net_t *net); /* what runs backward */
 fire_status_t
 fire_net_collect_params(fire_net_t *net); /* what learns, what is shared */
+
+/* Mark the blobs of these names as observed. */
+fire_status_t fire_net_observe(fire_net_t *net, int n, const char *const *name);
 
 /* Let kernels compute several layers (fusion.c); undo it, for callers that need the
  * result of every layer. A pass over part of the net, or with debug_info, undoes it

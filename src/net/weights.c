@@ -88,7 +88,7 @@ fire_status_t fire_net_load_file(fire_net_t *net, const char *path)
 
     FIRE_TRY(fire_net_param_load_weights(path, &trained));
     before = fire_log_enter(net->log);
-    st     = fire_net_load(net, trained, path);
+    st     = fire_net_refresh_views_after(net, fire_net_load(net, trained, path));
     fire_log_leave(before);
     fire_message_free(trained);
     return st;

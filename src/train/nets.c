@@ -65,7 +65,11 @@ static fire_status_t make_net(const fire_trainer_t *t, net_source_t source,
     o.level  = state->level;
     o.nstage = (int)state->n_stage;
     o.stage  = (const char **)state->stage;
-    st       = fire_net_create(source.param, &o, net_p);
+    if (phase == CAFFE__PHASE__TRAIN) {
+        o.nobserve = t->options.nobserve;
+        o.observe  = t->options.observe;
+    }
+    st = fire_net_create(source.param, &o, net_p);
     if (st < 0 && source.path != NULL) fire_error_prefix(st, "%s", source.path);
     if (st >= 0 && t->options.observed) st = fire_net_unfuse(*net_p);
 out:

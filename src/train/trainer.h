@@ -22,10 +22,12 @@ typedef struct fire_trainer_options {
     int          nstage;
     const char **stage;    /* [nstage] */
     bool         observed; /* nets keep every value: without lean, nothing is fused */
-    bool         measure;  /* time phases and layers */
-    int64_t      trace;    /* keep single activities of the first so many iterations;
+    int nobserve; /* names of blobs of the training net that keep their values */
+    const char *const *observe;
+    bool               measure; /* time phases and layers */
+    int64_t            trace; /* keep single activities of the first so many iterations;
                              0: of a few iterations only */
-    void        *arg;      /* first argument of the callbacks, which may be NULL */
+    void              *arg;   /* first argument of the callbacks, which may be NULL */
     /* What the user of this worker requests (by a signal, say), besides
      * fire_trainer_request(); asked for once per iteration. Requests are added up with
      * the gradients, so all workers act on them in the same iteration. */

@@ -4,15 +4,17 @@
 #include <stdlib.h>
 #include "test.h"
 
+/* Convolution and pooling may compute in another layout than that of views. */
 static const char text[] =
     "layer { name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 16 "
     "  dim: 4 dim: 4 } } } "
     "layer { name: 'conv' type: 'Convolution' bottom: 'x' top: 'conv' "
     "  convolution_param { num_output: 16 kernel_size: 3 pad: 1 "
     "  weight_filler { value: 1 } } } "
-    "layer { name: 'norm' type: 'BatchNorm' bottom: 'conv' top: 'conv' } "
-    "layer { name: 'relu' type: 'ReLU' bottom: 'conv' top: 'conv' } "
-    "layer { name: 'sum' type: 'Reduction' bottom: 'conv' top: 'sum' loss_weight: 1 }";
+    "layer { name: 'pool' type: 'Pooling' bottom: 'conv' top: 'pool' "
+    "  pooling_param { pool: MAX kernel_size: 2 stride: 2 } } "
+    "layer { name: 'relu' type: 'ReLU' bottom: 'pool' top: 'relu' } "
+    "layer { name: 'sum' type: 'Reduction' bottom: 'relu' top: 'sum' loss_weight: 1 }";
 
 static fire_net_t *make(fire_net_phase_t phase)
 {
@@ -42,34 +44,34 @@ static void fill(fire_view_t *v, float value)
         fire_view_values(v)[i] = value;
 }
 
-/* A convolution may compute in another layout: the views follow, in both directions. */
 TEST(views_taken_before_a_pass_show_what_it_computes)
 {
-    fire_net_t  *net = make(FIRE_TEST);
-    fire_blob_t *w   = fire_net_layer_param(net, fire_net_layer_number(net, "conv"), 0);
-    fire_view_t *x   = view_of(fire_net_find_blob(net, "x"), FIRE_DATA);
-    fire_view_t *y   = view_of(fire_net_find_blob(net, "conv"), FIRE_DATA);
-    fire_view_t *weights = view_of(w, FIRE_DATA);
-    fire_view_t *scale   = view_of(
-          fire_net_layer_param(net, fire_net_layer_number(net, "norm"), 2), FIRE_DATA);
+    fire_net_t  *net     = make(FIRE_TEST);
+    fire_view_t *x       = view_of(fire_net_find_blob(net, "x"), FIRE_DATA);
+    fire_view_t *y       = view_of(fire_net_find_blob(net, "conv"), FIRE_DATA);
+    fire_view_t *weights = view_of(fire_net_layer_param(net, 1, 0), FIRE_DATA);
+    float        before;
 
     CHECK(fire_view_place(y) == FIRE_CPU);
-    fill(scale, 0); /* BatchNorm without statistics: mean and variance are 0 */
     for (int pass = 1; pass <= 3; pass++) {
-        float before;
-
         fill(x, (float)pass);
+        fill(weights, 1);
         CHECK_OK(fire_net_forward(net, 0, -1, NULL));
         before = fire_view_values(y)[0];
-        CHECK(before > 0);
-        fill(weights, 2 * fire_view_values(weights)[0]);
+        CHECK_NEAR(before, 64 * pass, 1e-3);
+        fill(weights, 2);
         CHECK_OK(fire_net_forward(net, 0, -1, NULL));
-        CHECK_NEAR(fire_view_values(y)[0], 2 * before, 1e-4 * before);
+        CHECK_NEAR(fire_view_values(y)[0], 2 * before, 1e-3);
+        /* a value that other code has read in its own format meanwhile */
+        fill(y, -1);
+        CHECK_OK(fire_net_forward(net, 2, -1, NULL));
+        CHECK_NEAR(fire_view_values(y)[0], -1, 0);
+        CHECK_OK(fire_net_forward(net, 2, -1, &before));
+        CHECK_NEAR(before, 0, 0);
     }
     fire_view_destroy(x);
     fire_view_destroy(y);
     fire_view_destroy(weights);
-    fire_view_destroy(scale);
     fire_net_destroy(net);
 }
 
@@ -141,6 +143,109 @@ TEST(a_lean_net_has_views_of_its_outputs_and_parameters)
     CHECK(fire_view_values(sum)[0] > first);
     fire_view_destroy(sum);
     fire_view_destroy(x);
+}
+
+/* A lean net frees or never writes what nobody reads: not what is observed. */
+TEST(observed_blobs_of_a_lean_net_keep_their_values)
+{
+    static const char *const names[] = {"conv", "pool"}, *const wrong[] = {"poll"};
+    fire_net_t       *all = make(FIRE_TEST), *lean;
+    fire_net_config_t c   = FIRE_NET_CONFIG_INIT;
+    const float      *x, *y;
+    float            *in;
+
+    c.mode     = FIRE_LEAN;
+    c.nobserve = 2;
+    c.observe  = names;
+    CHECK_OK(fire_net_from_text(text, strlen(text), &c, &lean));
+    for (int i = 0; i < 2; i++) {
+        fire_net_t *net = i == 0 ? all : lean;
+
+        CHECK_OK(
+            fire_blob_write(fire_net_find_blob(net, "x"), FIRE_DATA, FIRE_CPU, &in));
+        for (int k = 0; k < 512; k++)
+            in[k] = (float)(k % 11) - 5;
+        CHECK_OK(fire_net_forward(net, 0, -1, NULL));
+    }
+    for (int i = 0; i < 2; i++) {
+        fire_blob_t *b = fire_net_find_blob(lean, names[i]);
+
+        CHECK_OK(fire_blob_read(b, FIRE_DATA, FIRE_CPU, &x));
+        CHECK_OK(
+            fire_blob_read(fire_net_find_blob(all, names[i]), FIRE_DATA, FIRE_CPU, &y));
+        CHECK(memcmp(x, y, (size_t)fire_blob_count(b) * sizeof(*x)) == 0);
+    }
+    fire_net_destroy(lean);
+    fire_net_destroy(all);
+    c.nobserve = 1;
+    c.observe  = wrong;
+    CHECK(fire_net_from_text(text, strlen(text), &c, &lean) == FIRE_ERR_INVALID);
+    CHECK(strstr(fire_last_error(), "did you mean \"pool\"") != NULL);
+    c.observe = NULL;
+    CHECK(fire_net_from_text(text, strlen(text), &c, &lean) == FIRE_ERR_INVALID);
+}
+
+/* ---- where and how to compute ---- */
+
+static fire_status_t with(const char *kernels, const char *precision, int gpu)
+{
+    fire_net_config_t c   = FIRE_NET_CONFIG_INIT;
+    fire_net_t       *net = NULL;
+    fire_status_t     st;
+
+    c.kernels   = kernels;
+    c.precision = precision;
+    c.gpu       = gpu;
+    c.exact     = true;
+    st          = fire_net_from_text(text, strlen(text), &c, &net);
+    if (st >= 0) CHECK_EQ(fire_net_gpu(net), gpu);
+    fire_net_destroy(net);
+    return st;
+}
+
+TEST(a_net_takes_kernels_precision_and_gpu_that_exist)
+{
+    CHECK_OK(with("all=ref", "fp32", -1));
+    CHECK_FAILS(with("Convolution=fast", NULL, -1), FIRE_ERR_INVALID, "no such kernel");
+    CHECK_FAILS(with(NULL, "fp64", -1), FIRE_ERR_INVALID, "fp64");
+    CHECK_FAILS(with(NULL, NULL, 1000), FIRE_ERR_DEVICE, "");
+    CHECK(with(NULL, NULL, -2) == FIRE_ERR_INVALID);
+}
+
+TEST(a_net_on_a_gpu_computes_what_one_on_the_cpu_does)
+{
+    fire_net_config_t c   = FIRE_NET_CONFIG_INIT;
+    fire_net_t       *cpu = make(FIRE_TEST), *gpu;
+    fire_view_t      *x, *y, *there;
+    const float      *want;
+    float            *in;
+
+    c.gpu = 0;
+    if (fire_net_from_text(text, strlen(text), &c, &gpu) == FIRE_ERR_DEVICE)
+        test_skip(fire_last_error());
+    CHECK_EQ(fire_net_gpu(gpu), 0);
+    x = view_of(fire_net_find_blob(gpu, "x"), FIRE_DATA);
+    y = view_of(fire_net_find_blob(gpu, "pool"), FIRE_DATA);
+    CHECK_OK(
+        fire_blob_view(fire_net_find_blob(gpu, "conv"), FIRE_DATA, FIRE_GPU, &there));
+    CHECK(fire_view_place(there) == FIRE_GPU && fire_view_values(there) != NULL);
+    CHECK_OK(fire_blob_write(fire_net_find_blob(cpu, "x"), FIRE_DATA, FIRE_CPU, &in));
+    for (int pass = 1; pass < 3; pass++) {
+        for (int k = 0; k < 512; k++)
+            fire_view_values(x)[k] = in[k] = (float)(k % 11 - 5) * (float)pass;
+        CHECK_OK(fire_net_forward(cpu, 0, -1, NULL));
+        CHECK_OK(fire_net_forward(gpu, 0, -1, NULL));
+        CHECK_OK(fire_blob_read(fire_net_find_blob(cpu, "pool"), FIRE_DATA, FIRE_CPU,
+                                &want));
+        for (int k = 0; k < 128; k++)
+            CHECK_NEAR(fire_view_values(y)[k], want[k], 1e-3);
+    }
+    fire_net_destroy(gpu);
+    CHECK_NEAR(fire_view_values(y)[0], want[0], 1e-3);
+    fire_view_destroy(x);
+    fire_view_destroy(y);
+    fire_view_destroy(there);
+    fire_net_destroy(cpu);
 }
 
 /* ---- messages ---- */

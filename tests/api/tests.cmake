@@ -61,4 +61,5 @@ if(CMAKE_CXX_COMPILER)
 endif()
 
 fire_gpu_test(training test_api --file test_training.c)
+fire_gpu_test(views test_api --file test_views.c)
 fire_gpu_test(trainer_views test_api --file test_trainer_views.c)

@@ -39,3 +39,12 @@ TEST(views_of_blobs_and_parameters_are_absorbed_and_refreshed)
     }
     fire_net_destroy(net);
 }
+
+TEST(a_failure_stays_the_failure_after_views_are_refreshed)
+{
+    fire_net_t *net = net_make_file("two_products", CAFFE__PHASE__TRAIN);
+
+    CHECK_FAILS(fire_net_refresh_views_after(net, FIRE_FAIL(FIRE_ERR_IO, "disk")),
+                FIRE_ERR_IO, "disk");
+    fire_net_destroy(net);
+}
