@@ -75,6 +75,7 @@ static fire_status_t open_gpu(plan_t *p)
     }
     if (index < 0) return FIRE_OK;
     FIRE_TRY(fire_gpu_open(index, &p->parts.stream));
+    p->parts.gpu          = index;
     p->options.ctx.stream = p->parts.stream;
     p->options.ctx.place  = FIRE_GPU;
     FIRE_TRY(fire_gpu_describe(index, text, sizeof(text)));

@@ -16,12 +16,12 @@ static fire_status_t for_nets(fire_trainer_t *t, fire_status_t (*call)(fire_net_
 fire_trainer_call_t fire_trainer_listen(fire_trainer_t *t)
 {
     fire_trainer_call_t call    = {.before = fire_log_context()};
-    fire_log_context_t  context = t->log;
+    fire_log_context_t  context = t->own.log;
 
-    if (t->owned == NULL) return call;
+    if (t->own.param == NULL) return call;
     if (context.route == NULL) context.route = call.before.route;
     fire_log_set_context(&context);
-    if (t->own_stream != NULL) fire_gpu_use(t->own_stream);
+    if (t->own.stream != NULL) fire_gpu_use(t->own.stream);
     return call;
 }
 
@@ -29,7 +29,7 @@ fire_trainer_call_t fire_trainer_enter(fire_trainer_t *t)
 {
     fire_trainer_call_t call = fire_trainer_listen(t);
 
-    if (t->owned != NULL) call.st = for_nets(t, fire_net_absorb_views);
+    if (t->own.param != NULL) call.st = for_nets(t, fire_net_absorb_views);
     return call;
 }
 
@@ -40,8 +40,9 @@ fire_status_t fire_trainer_leave(fire_trainer_t *t, fire_trainer_call_t call,
     fire_status_t views     = FIRE_OK;
 
     if (st < 0) snprintf(why, sizeof(why), "%s", fire_last_error());
-    if (t->owned != NULL) views = for_nets(t, fire_net_refresh_views);
-    if (t->owned != NULL) fire_log_set_context(&call.before);
+    if (t->own.param != NULL) views = for_nets(t, fire_net_refresh_views);
+    if (views >= 0 && t->own.stream != NULL) views = fire_gpu_sync(t->own.stream);
+    if (t->own.param != NULL) fire_log_set_context(&call.before);
     if (views >= 0) return st;
     return st < 0 ? FIRE_FAIL(st, "%s", why) : views; /* the cause is what to tell */
 }

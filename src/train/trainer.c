@@ -166,20 +166,19 @@ void fire_trainer_destroy(fire_trainer_t *t)
     fire_free(t->window);
     fire_str_fini(&t->text);
     fire_log_set_context(&call.before);
-    fire_trainer_parts_fini(
-        &(fire_trainer_parts_t){t->owned, t->own_stream, t->own_kernels, t->log});
+    fire_trainer_parts_fini(&t->own);
     fire_free(t);
 }
 
 void fire_trainer_own(fire_trainer_t *t, const fire_trainer_parts_t *parts)
 {
-    t->owned          = parts->param;
-    t->own_stream     = parts->stream;
-    t->own_kernels    = parts->kernels;
-    t->log            = parts->log;
+    t->own            = *parts;
     t->net->own_steps = true;
-    for (int i = 0; i < t->ntest; i++)
+    t->net->gpu       = parts->gpu;
+    for (int i = 0; i < t->ntest; i++) {
         t->test[i].net->own_steps = true;
+        t->test[i].net->gpu       = parts->gpu;
+    }
 }
 
 static fire_status_t load_weights(fire_trainer_t *t, const char *paths)

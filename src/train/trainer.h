@@ -47,6 +47,7 @@ fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
 typedef struct fire_trainer_parts {
     Caffe__SolverParameter *param;
     fire_stream_t          *stream;  /* NULL on the CPU */
+    int                     gpu;     /* its number */
     char                   *kernels; /* ctx.kernels */
     fire_log_context_t      log;     /* of its public functions, with its route */
 } fire_trainer_parts_t;

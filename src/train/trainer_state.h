@@ -22,16 +22,12 @@ typedef struct fire_test_net {
 enum { FIRE_AHEAD = FIRE_GPU_READBACKS - 1 };
 
 struct fire_trainer {
-    const Caffe__SolverParameter *param; /* the caller's, or `owned` */
-    fire_trainer_options_t  options;     /* likewise, with ctx.mt set for rng: caffe */
-    Caffe__SolverParameter *owned;       /* ends with the trainer; NULL: not ours */
-    fire_stream_t          *own_stream;  /* likewise */
-    char                   *own_kernels; /* likewise: options.ctx.kernels */
-    fire_log_context_t   log;   /* of calls of a trainer that owns these; its route ends
-                                    with the trainer */
-    fire_trainer_hooks_t user;  /* of fire_trainer_set_hooks() */
-    atomic_int           asked; /* fire_action_t of fire_trainer_request() */
-    fire_str_t           text;  /* of fire_trainer_text() */
+    const Caffe__SolverParameter *param; /* the caller's, or own.param */
+    fire_trainer_options_t options;      /* likewise, with ctx.mt set for rng: caffe */
+    fire_trainer_parts_t   own;          /* param NULL: all belongs to the caller */
+    fire_trainer_hooks_t   user;         /* of fire_trainer_set_hooks() */
+    atomic_int             asked;        /* fire_action_t of fire_trainer_request() */
+    fire_str_t             text;         /* of fire_trainer_text() */
 
     fire_net_t      *net; /* the training net */
     fire_solver_t   *solver;

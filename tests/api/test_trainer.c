@@ -20,6 +20,7 @@ TEST(a_trainer_tells_what_it_was_made_of)
     CHECK_EQ(fire_trainer_ntest(t), 1);
     CHECK(fire_trainer_test_net(t, 0) != NULL && fire_trainer_test_net(t, 1) == NULL);
     CHECK(strcmp(fire_net_name(fire_trainer_net(t)), "line") == 0);
+    CHECK_EQ(fire_net_gpu(fire_trainer_net(t)), -1);
     CHECK_OK(fire_trainer_number(t, "momentum", &x));
     CHECK_NEAR(x, 0.9, 1e-6);
     CHECK_OK(fire_trainer_number(t, "snapshot_after_train", &x));

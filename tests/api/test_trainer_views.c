@@ -170,6 +170,8 @@ TEST(views_are_live_on_a_gpu)
     c.gpu = 0;
     if (fire_trainer_from_text(LINE_SOLVER, strlen(LINE_SOLVER), &c, &t) < 0)
         test_skip("no GPU");
+    CHECK_EQ(fire_net_gpu(fire_trainer_net(t)), 0);
+    CHECK_EQ(fire_net_gpu(fire_trainer_test_net(t, 0)), 0);
     fire_trainer_destroy(t);
     check_views(&c);
 }
