@@ -33,8 +33,14 @@ def set_mode_gpu():
 
 
 def has_gpu():
-    """Can nets compute on a GPU here?"""
-    return False
+    """Can nets compute on the GPU of set_device() here?"""
+    from .errors import Error
+    net = b"layer { type: 'Input' name: 'x' top: 'x' input_param { shape { dim: 1 } } }"
+    try:
+        _caffe._Net()._open(1, net, 1, 0, (), False, (), 1, 1, settings.device, None, None)
+    except Error:
+        return False
+    return True
 
 
 def set_device(device_id):

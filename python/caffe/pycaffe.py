@@ -30,6 +30,13 @@ def source_of(source):
     return FILE, path_of(text)
 
 
+def names_of(names):
+    """A tuple of bytes of a list of names, or of None."""
+    if isinstance(names, str):
+        raise TypeError('a list of names is needed, not a string')
+    return tuple(name.encode() for name in names or ())
+
+
 def path_of(path):
     """The bytes of a path."""
     name = os.fsencode(path)
@@ -48,21 +55,26 @@ class Net(_caffe._Net):
     network: a path; or the text of a prototxt, a NetParameter or its bytes.
     phase: caffe.TRAIN or caffe.TEST. level, stages: which layers are included.
     weights: a .caffemodel or .h5 file. Net(network, weights, phase) is understood too.
-    lean: give memory back when no layer reads a blob any more, and let kernels compute
-    several layers in one step; only inputs and outputs have values after a pass then.
+    observe: names of blobs; the net is lean then: it gives memory back when no layer
+    reads a blob any more, and kernels may compute several layers in one step; only
+    inputs, outputs, parameters and these blobs have values after a pass. Without it all
+    have. lean=True is observe=[]. threads: of the CPU. seed: of fillers. precision,
+    kernels: as the options of the program, "bf16", "Convolution=ref".
     """
 
     def __init__(self, network_file, phase=None, level=0, stages=None, weights=None,
-                 lean=False, threads=None, seed=None):
+                 observe=None, lean=False, threads=None, seed=None, precision=None,
+                 kernels=None):
         if isinstance(phase, (str, bytes, os.PathLike)):  # Net(network, weights, phase)
             phase, weights, level = level, phase, 0
         if phase not in (TRAIN, TEST):
             raise TypeError('a net needs a phase: caffe.TRAIN or caffe.TEST')
         if seed is None:
             seed = 1 if settings.seed is None else settings.seed
-        self._open(*source_of(network_file), phase, level,
-                   tuple(stage.encode() for stage in stages or ()), lean, seed,
-                   settings.threads if threads is None else threads)
+        self._open(*source_of(network_file), phase, level, names_of(stages),
+                   lean or observe is not None, names_of(observe), seed,
+                   settings.threads if threads is None else threads,
+                   settings.device if settings.gpu else -1, precision, kernels)
         self._look()
         if weights is not None:
             self.copy_from(weights)

@@ -28,8 +28,10 @@ class Net:
     inputs: list[str]
     outputs: list[str]
     def __init__(self, network_file: Any, phase: int | _Path | None = ..., level: int = ...,
-                 stages: Iterable[str] | None = ..., weights: Any = ..., lean: bool = ...,
-                 threads: int | None = ..., seed: int | None = ...) -> None: ...
+                 stages: Iterable[str] | None = ..., weights: Any = ...,
+                 observe: Iterable[str] | None = ..., lean: bool = ...,
+                 threads: int | None = ..., seed: int | None = ...,
+                 precision: str | None = ..., kernels: str | None = ...) -> None: ...
     def forward(self, blobs: list[str] | None = ..., start: str | None = ...,
                 end: str | None = ..., **kwargs: ArrayLike) -> _Arrays: ...
     def backward(self, diffs: list[str] | None = ..., start: str | None = ...,

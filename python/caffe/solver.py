@@ -9,7 +9,7 @@ from google.protobuf import text_format
 from . import _caffe, _job
 from ._settings import settings
 from .proto import caffe_pb2
-from .pycaffe import FILE, MESSAGE, TEXT, Net, path_of, source_of
+from .pycaffe import FILE, MESSAGE, Net, names_of, path_of, source_of
 
 GO_ON, SNAPSHOT, STOP = range(3)  # what to ask a training run for
 _GPU_OF_SOLVER, _NO_GPU = -2, -1
@@ -155,21 +155,23 @@ class Solver:
 
     solver_file: a path; or the text of a solver, a SolverParameter or its bytes. fire:
     text of a FireParameter that replaces settings in the solver's fire { }, as "lanes:
-    8". lean: only inputs, outputs and parameters of the nets have values after a step;
-    it saves memory and some time. threads: of the CPU. Under mpirun every process is a
+    8". observe: names of blobs of the training net; only inputs, outputs, parameters and
+    these have values after a step then, which saves memory and some time; lean=True is
+    observe=[]. threads: of the CPU. kernels: as the program's option. Under mpirun every process is a
     worker (caffe.rank, caffe.size), and all make the same calls.
     """
 
     _type = None  # of the class; None: what the solver says
 
-    def __init__(self, solver_file, fire=None, lean=False, threads=None, comm=None):
+    def __init__(self, solver_file, fire=None, observe=None, lean=False, threads=None,
+                 kernels=None, comm=None):
         self._training = _Training()
         gpu = (_GPU_OF_SOLVER if settings.gpu is None else
                settings.device if settings.gpu else _NO_GPU)
         self._training._open(*_with_type(source_of(solver_file), self._type),
                              comm if comm is not None else _job.comm_or_none(), fire,
-                             lean, gpu, settings.threads if threads is None else threads,
-                             None)
+                             lean or observe is not None, names_of(observe), gpu,
+                             settings.threads if threads is None else threads, kernels)
         self._training.watch()
         self.net = Net._of_trainer(self._training, -1)
         self.test_nets = [Net._of_trainer(self._training, i)

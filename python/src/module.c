@@ -20,6 +20,26 @@ int caffe_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type_p)
     return PyModule_AddType(module, *type_p);
 }
 
+const char **caffe_read_names(PyObject *names, int *n_p)
+{
+    Py_ssize_t   n    = PyTuple_Size(names);
+    const char **list = n >= 0 ? PyMem_Calloc((size_t)n + 1, sizeof(*list)) : NULL;
+
+    if (list == NULL) {
+        if (n >= 0) PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        list[i] = PyBytes_AsString(PyTuple_GetItem(names, i));
+        if (list[i] == NULL) {
+            PyMem_Free(list);
+            return NULL;
+        }
+    }
+    *n_p = (int)n;
+    return list;
+}
+
 static PyObject *layer_type_list(PyObject *module, PyObject *args)
 {
     PyObject   *list = PyList_New(0);

@@ -120,6 +120,10 @@ int caffe_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type_p);
 /* Free an object of a type made from a spec. */
 void caffe_free(PyObject *object);
 
+/* The strings of a tuple of bytes, which keeps them; free the array by PyMem_Free().
+ * NULL: an exception is set. */
+const char **caffe_read_names(PyObject *names, int *n_p);
+
 /* ---- log (log.c) ---- */
 
 /* Messages of this level (glog's: 0 info, 1 warning, 2 error) and above go to stderr. */

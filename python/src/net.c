@@ -70,27 +70,6 @@ static fire_status_t open_source(void *arg)
     return fire_net_from_message(c->bytes, (size_t)c->length, &c->config, &c->net);
 }
 
-/* The strings of a tuple of bytes; free the array only. */
-static const char **read_stages(PyObject *stages, int *n_p)
-{
-    Py_ssize_t   n    = PyTuple_Size(stages);
-    const char **list = n >= 0 ? PyMem_Calloc((size_t)n + 1, sizeof(*list)) : NULL;
-
-    if (list == NULL) {
-        if (n >= 0) PyErr_NoMemory();
-        return NULL;
-    }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        list[i] = PyBytes_AsString(PyTuple_GetItem(stages, i));
-        if (list[i] == NULL) {
-            PyMem_Free(list);
-            return NULL;
-        }
-    }
-    *n_p = (int)n;
-    return list;
-}
-
 /* _adopt(trainer, i): be its test net i, or its training net for -1 */
 static PyObject *net_adopt(PyObject *self, PyObject *args)
 {
@@ -116,41 +95,47 @@ static PyObject *net_adopt(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* _open(source, bytes, phase, level, stages, lean, seed, threads) */
+/* Create the net with this config, whose lists of names are read already. */
+static PyObject *open_with(net_object_t *n, open_call_t *c)
+{
+    fire_status_t st;
+
+    if (n->gate == NULL) n->gate = caffe_gate_create();
+    if (n->gate == NULL) return NULL;
+    st = caffe_gate_call(n->gate, open_source, c);
+    if (st >= 0) n->net = c->net;
+    return caffe_result(st);
+}
+
+/* _open(source, bytes, phase, level, stages, lean, observe, seed, threads, gpu, precision
+ * or None, kernels or None) */
 static PyObject *net_open(PyObject *self, PyObject *args)
 {
     net_object_t      *n = (net_object_t *)self;
     open_call_t        c = {.config = FIRE_NET_CONFIG_INIT};
-    PyObject          *stages;
-    const char       **list;
+    PyObject          *stages, *observe, *result = NULL;
     int                phase, lean;
     unsigned long long seed;
-    fire_status_t      st;
 
-    if (!PyArg_ParseTuple(args, "iy#iiO!pKi", &c.source, &c.bytes, &c.length, &phase,
-                          &c.config.level, &PyTuple_Type, &stages, &lean, &seed,
-                          &c.config.threads))
+    if (!PyArg_ParseTuple(args, "iy#iiO!pO!Kiizz", &c.source, &c.bytes, &c.length,
+                          &phase, &c.config.level, &PyTuple_Type, &stages, &lean,
+                          &PyTuple_Type, &observe, &seed, &c.config.threads,
+                          &c.config.gpu, &c.config.precision, &c.config.kernels))
         return NULL;
     if (n->net != NULL) {
         PyErr_SetString(PyExc_ValueError, "this net is created already");
         return NULL;
     }
-    list = read_stages(stages, &c.config.nstage);
-    if (list == NULL) return NULL;
-    c.config.stage  = list;
-    c.config.phase  = (fire_net_phase_t)phase;
-    c.config.mode   = lean ? FIRE_LEAN : FIRE_OBSERVED;
-    c.config.seed   = seed;
-    c.config.python = &caffe_host;
-    if (n->gate == NULL) n->gate = caffe_gate_create();
-    if (n->gate == NULL) {
-        PyMem_Free(list);
-        return NULL;
-    }
-    st = caffe_gate_call(n->gate, open_source, &c);
-    PyMem_Free(list);
-    if (st >= 0) n->net = c.net;
-    return caffe_result(st);
+    c.config.phase   = (fire_net_phase_t)phase;
+    c.config.mode    = lean ? FIRE_LEAN : FIRE_OBSERVED;
+    c.config.seed    = seed;
+    c.config.python  = &caffe_host;
+    c.config.stage   = caffe_read_names(stages, &c.config.nstage);
+    c.config.observe = caffe_read_names(observe, &c.config.nobserve);
+    if (c.config.stage != NULL && c.config.observe != NULL) result = open_with(n, &c);
+    PyMem_Free((void *)c.config.stage);
+    PyMem_Free((void *)c.config.observe);
+    return result;
 }
 
 /* ---- the type ---- */

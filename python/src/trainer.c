@@ -81,40 +81,50 @@ static fire_status_t open_source(void *arg)
     return fire_trainer_from_message(c->bytes, n, &c->config, &c->trainer);
 }
 
-/* _open(source, bytes, comm or None, fire or None, lean, gpu, threads, kernels or
- * None) */
-static PyObject *trainer_open(PyObject *self, PyObject *args)
+/* Create the trainer with this config, whose list of names is read already. */
+static PyObject *open_with(trainer_object_t *t, open_call_t *c, PyObject *comm)
 {
-    trainer_object_t *t = (trainer_object_t *)self;
-    open_call_t       c = {.config = FIRE_TRAINER_CONFIG_INIT};
-    PyObject         *comm;
-    int               lean;
-    fire_status_t     st;
+    fire_status_t st;
 
-    if (!PyArg_ParseTuple(args, "iy#Ozpiiz", &c.source, &c.bytes, &c.length, &comm,
-                          &c.config.fire, &lean, &c.config.gpu, &c.config.threads,
-                          &c.config.kernels))
-        return NULL;
-    if (t->trainer != NULL) {
-        PyErr_SetString(PyExc_ValueError, "this solver is created already");
-        return NULL;
-    }
     if (comm != Py_None) {
-        c.config.comm = caffe_comm_of(comm);
-        if (c.config.comm == NULL) return NULL;
+        c->config.comm = caffe_comm_of(comm);
+        if (c->config.comm == NULL) return NULL;
     }
-    c.config.python = &caffe_host;
-    c.config.mode   = lean ? FIRE_LEAN : FIRE_OBSERVED;
     if (t->gate == NULL) t->gate = caffe_gate_create();
     if (t->gate == NULL) return NULL;
-    st = caffe_gate_call(t->gate, open_source, &c);
+    st = caffe_gate_call(t->gate, open_source, c);
     if (st < 0) return caffe_raise(st);
-    t->trainer = c.trainer;
+    t->trainer = c->trainer;
     if (comm != Py_None) {
         Py_INCREF(comm);
         t->comm = comm;
     }
     Py_RETURN_NONE;
+}
+
+/* _open(source, bytes, comm or None, fire or None, lean, observe, gpu, threads, kernels
+ * or None) */
+static PyObject *trainer_open(PyObject *self, PyObject *args)
+{
+    trainer_object_t *t = (trainer_object_t *)self;
+    open_call_t       c = {.config = FIRE_TRAINER_CONFIG_INIT};
+    PyObject         *comm, *observe, *result = NULL;
+    int               lean;
+
+    if (!PyArg_ParseTuple(args, "iy#OzpO!iiz", &c.source, &c.bytes, &c.length, &comm,
+                          &c.config.fire, &lean, &PyTuple_Type, &observe, &c.config.gpu,
+                          &c.config.threads, &c.config.kernels))
+        return NULL;
+    if (t->trainer != NULL) {
+        PyErr_SetString(PyExc_ValueError, "this solver is created already");
+        return NULL;
+    }
+    c.config.python  = &caffe_host;
+    c.config.mode    = lean ? FIRE_LEAN : FIRE_OBSERVED;
+    c.config.observe = caffe_read_names(observe, &c.config.nobserve);
+    if (c.config.observe != NULL) result = open_with(t, &c, comm);
+    PyMem_Free((void *)c.config.observe);
+    return result;
 }
 
 /* ---- the type ---- */

@@ -253,6 +253,33 @@ class Running(unittest.TestCase):
         plain, lean = filled(text=DEPLOY, seed=3), filled(text=DEPLOY, seed=3, lean=True)
         np.testing.assert_array_equal(plain.forward()['prob'], lean.forward()['prob'])
 
+    def test_observed_blobs_of_a_lean_net_have_their_values(self):
+        plain = filled(text=DEPLOY, seed=3)
+        some = filled(text=DEPLOY, seed=3, observe=['ip'])
+        for net in plain, some:
+            net.forward()
+        np.testing.assert_array_equal(plain.blobs['ip'].data, some.blobs['ip'].data)
+        with self.assertRaises(caffe.Error):
+            caffe.Net(DEPLOY, caffe.TEST, observe=['none'])
+        with self.assertRaises(TypeError):
+            caffe.Net(DEPLOY, caffe.TEST, observe='ip')
+
+    def test_kernels_can_be_chosen(self):
+        one = filled(text=DEPLOY, kernels='all=ref').forward()['prob']
+        np.testing.assert_allclose(filled(text=DEPLOY).forward()['prob'], one, rtol=1e-5)
+        with self.assertRaises(caffe.Error):
+            filled(kernels='Convolution=none')
+
+    def test_without_a_gpu_nets_compute_on_the_cpu_with_a_warning(self):
+        if caffe.has_gpu():
+            self.skipTest('there is a GPU')
+        self.addCleanup(caffe.set_mode_cpu)
+        with self.assertWarnsRegex(RuntimeWarning, 'no GPU'):
+            caffe.set_mode_gpu()
+        filled().forward()
+        with self.assertRaises(caffe.Error):
+            filled().blobs['data']._gpu_data_ptr
+
     def test_callbacks_run_around_layers_and_see_the_values_of_then(self):
         net, seen = filled(), []
         ip = net.blobs['ip'].data
