@@ -10,7 +10,7 @@ typedef struct memory_data {
     const float *data, *labels;   /* the caller's: (n, row) and (n) */
     int64_t      n;               /* samples */
     bool         begun;           /* `origin` is set */
-    int64_t      origin;          /* step of the first pass over these arrays */
+    int64_t      origin;          /* first pass over these arrays, less the moment's */
 } memory_data_t;
 
 fire_status_t fire_memory_data_set(fire_layer_t *l, const float *data,
@@ -70,10 +70,10 @@ static fire_status_t memory_forward(fire_layer_t *l)
     if (d->data == NULL)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "a MemoryData layer must be given arrays before it runs");
-    if (!d->begun) d->origin = m.step;
+    if (!d->begun) d->origin = m.step - m.origin;
     d->begun = true;
-    m.origin = d->origin;
-    s        = fire_moment_slice(&m, d->batch_size);
+    m.origin += d->origin;
+    s = fire_moment_slice(&m, d->batch_size);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &data);
     FIRE_OUT(l, l->top[1], FIRE_DATA, &label);
     for (int64_t i = 0; i < s.n; i++) {
