@@ -21,6 +21,26 @@ function(fire_example_test test example pattern)
     ENVIRONMENT "OPENBLAS_NUM_THREADS=1;OMP_NUM_THREADS=1")
 endfunction()
 
+# fire_example_memory_test(TEST EXAMPLE ARGUMENT...): valgrind finds no wrong access and no
+# leak. Sanitizers do the same for the other tests of examples.
+find_program(VALGRIND valgrind)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/examples/valgrind)
+function(fire_example_memory_test test example)
+  if(VALGRIND AND NOT FIRE_SAN)
+    add_test(NAME examples/${test}_under_valgrind COMMAND ${VALGRIND} -q --error-exitcode=9
+      --leak-check=full --errors-for-leak-kinds=definite,indirect
+      $<TARGET_FILE:example_${example}> ${ARGN}
+      WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/examples/valgrind)
+  else()
+    add_test(NAME examples/${test}_under_valgrind COMMAND ${CMAKE_COMMAND} -E echo
+      "skipped: no valgrind, or a build with sanitizers")
+    set_tests_properties(examples/${test}_under_valgrind PROPERTIES
+      SKIP_REGULAR_EXPRESSION "^skipped")
+  endif()
+  set_tests_properties(examples/${test}_under_valgrind PROPERTIES TIMEOUT 600
+    RESOURCE_LOCK valgrind ENVIRONMENT "OPENBLAS_NUM_THREADS=1;OMP_NUM_THREADS=1")
+endfunction()
+
 fire_example(classify c/classify.c)
 fire_example(train c/train.c)
 fire_example(train_workers c/train_workers.c)
@@ -34,6 +54,8 @@ fire_example_test(classify_sorts classify
 fire_example_test(classify classify
   "class [0-9]\n.*class [0-9]\n.*class [0-9]\n.*class [0-9]\n.*class [0-9]"
   ${CMAKE_SOURCE_DIR}/models/lenet/deploy.prototxt)
+
+fire_example_memory_test(classify classify ${CMAKE_SOURCE_DIR}/models/lenet/deploy.prototxt)
 
 # line.prototxt trains 100 iterations. The second test continues from the first one's
 # snapshot; the three write the same files.
@@ -49,6 +71,9 @@ set_tests_properties(examples/train examples/train_continues examples/train_work
   PROPERTIES RESOURCE_LOCK line)
 set_tests_properties(examples/train_continues PROPERTIES DEPENDS examples/train)
 
+fire_example_memory_test(train train ${line})
+fire_example_memory_test(train_workers train_workers ${line} 2 "lanes: 4")
+
 # From C++, where there is a compiler for it.
 include(CheckLanguage)
 check_language(CXX)
@@ -58,6 +83,7 @@ if(CMAKE_CXX_COMPILER)
   target_compile_features(example_train_cpp PRIVATE cxx_std_17)
   fire_example_test(train_cpp train_cpp "iteration 30: loss " ${line} 30)
   set_tests_properties(examples/train_cpp PROPERTIES RESOURCE_LOCK line)
+  fire_example_memory_test(train_cpp train_cpp ${line} 30)
 endif()
 
 fire_gpu_test(training test_api --file test_training.c)
