@@ -24,6 +24,9 @@ set_target_properties(fire_shared PROPERTIES INSTALL_RPATH "$ORIGIN"
 install(TARGETS firecaffe RUNTIME DESTINATION ${bin} COMPONENT program)
 install(TARGETS fire_shared LIBRARY DESTINATION ${lib} COMPONENT program
   NAMELINK_COMPONENT dev)
+foreach(kind IN LISTS FIRE_MPI_MODULES)
+  install(TARGETS fire_mpi_${kind} LIBRARY DESTINATION ${lib}/firecaffe COMPONENT program)
+endforeach()
 file(STRINGS ${CMAKE_SOURCE_DIR}/tools/names.def names REGEX "^NAME")
 foreach(line IN LISTS names)
   string(REGEX REPLACE "^NAME\\(([a-z_.]+),.*" "\\1" name "${line}")
@@ -85,6 +88,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME firecaffe)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+# For several processes; the modules are not linked with either.
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
 # Both have a program called caffe.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONFLICTS "caffe-tools-cpu, caffe-tools-cuda")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libfire-dev)

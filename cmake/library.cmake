@@ -1,7 +1,9 @@
 # libfire: every .c file below src/, without those whose library is missing. The name of
-# a file tells which library it needs: *_onednn.c, *_mpi.c, *_cuda.c, ...
+# a file tells which library it needs: *_onednn.c, *_hdf5.c, *_cuda.c, ... MPI's modules
+# are libraries of their own.
 file(GLOB_RECURSE FIRE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.c)
-foreach(lib leveldb hdf5 jpeg png onednn mpi cuda cudnn nccl)
+list(FILTER FIRE_SOURCES EXCLUDE REGEX "/comm/transport/module/")
+foreach(lib leveldb hdf5 jpeg png onednn cuda cudnn nccl)
   string(TOUPPER ${lib} LIB)
   if(NOT FIRE_HAVE_${LIB})
     list(FILTER FIRE_SOURCES EXCLUDE REGEX "/([a-z0-9_]*_)?${lib}\\.c$")
@@ -99,6 +101,24 @@ if(FIRE_HAVE_CUDA)
     PROPERTIES COMPILE_DEFINITIONS "FIRE_CUDA_CODE=\"${FIRE_CUDA_CODE}\"")
 endif()
 
+# Modules, opened at run time from lib/firecaffe (src/base/installed.h).
+foreach(kind IN LISTS FIRE_MPI_MODULES)
+  string(TOUPPER ${kind} KIND)
+  add_library(fire_mpi_${kind} MODULE ${CMAKE_SOURCE_DIR}/src/comm/transport/module/module.c)
+  target_include_directories(fire_mpi_${kind} SYSTEM PRIVATE ${FIRE_${KIND}_FOLDER})
+  target_link_libraries(fire_mpi_${kind} PRIVATE fire_flags)
+  target_compile_options(fire_mpi_${kind} PRIVATE -fvisibility=hidden)
+  set_target_properties(fire_mpi_${kind} PROPERTIES PREFIX ""
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/firecaffe)
+  if(FIRE_${KIND}_LIBDIR)
+    set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/comm/transport/load_mpi.c APPEND PROPERTY
+      COMPILE_DEFINITIONS FIRE_${KIND}_LIBDIR="${FIRE_${KIND}_LIBDIR}")
+  endif()
+endforeach()
+include(GNUInstallDirs)
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/base/installed.c APPEND PROPERTY
+  COMPILE_DEFINITIONS FIRE_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
+
 add_library(fire_objects OBJECT ${FIRE_SOURCES} ${FIRE_PROTO_SOURCES} ${FIRE_PAGE}
   ${CMAKE_BINARY_DIR}/python_host.c)
 set_source_files_properties(${FIRE_PROTO_SOURCES} PROPERTIES COMPILE_OPTIONS "-w;-O1")
@@ -110,6 +130,9 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/src/layers/conv/winograd/f32.c
 target_compile_options(fire_objects PRIVATE -fvisibility=hidden)
 target_link_libraries(fire_objects PUBLIC fire_flags ${FIRE_LIBS})
 add_dependencies(fire_objects fire_proto)
+foreach(kind IN LISTS FIRE_MPI_MODULES)
+  add_dependencies(fire_objects fire_mpi_${kind}) # whoever builds libfire can use it
+endforeach()
 
 add_library(fire STATIC $<TARGET_OBJECTS:fire_objects> ${FIRE_CUDA_OBJECTS})       # program and tests
 target_link_libraries(fire PUBLIC fire_flags ${FIRE_LIBS})

@@ -18,8 +18,8 @@ build() { # build PROGRAM: with the exchange engine and the collectives themselv
         return 0
     fi
     # Memory is folded, all ranks write to the same: adding would only take time.
-    smpicc -O2 -D_GNU_SOURCE -DFIRE_HAVE_MPI -Isrc -Iinclude "bench/sim/$1.c" bench/sim/no_sums.c \
-        src/base/*.c src/base/*/*.c $(ls src/comm/*.c src/comm/*/*.c | grep -vE '/(reduce|nccl).c$') src/train/exchange/exchange.c \
+    smpicc -O2 -D_GNU_SOURCE -DFIRE_SIMGRID -Isrc -Iinclude "bench/sim/$1.c" bench/sim/no_sums.c \
+        src/base/*.c src/base/*/*.c $(ls src/comm/*.c src/comm/*/*.c src/comm/transport/module/*.c | grep -vE '/(reduce|nccl).c$') src/train/exchange/exchange.c \
         src/train/exchange/exchange_create.c src/train/exchange/exchange_thread.c src/device/cpu/parallel.c -o "$dir/$1" -lm -lpthread
 }
 

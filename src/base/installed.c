@@ -1,4 +1,5 @@
-/* installed.c - looks for share/firecaffe above the program or the shared library. */
+/* installed.c - looks for share/firecaffe and lib/firecaffe around the program or the
+ * shared library. */
 #include "base/installed.h"
 
 #include <dlfcn.h>
@@ -11,6 +12,11 @@
 /* PREFIX/bin/firecaffe is one folder below the prefix, PREFIX/lib/libfire.so too;
  * PREFIX/lib/x86_64-linux-gnu/libfire.so is two below it. */
 enum { MOST_LEVELS = 2 };
+
+/* Folder of libraries, below the prefix: "lib" or "lib/x86_64-linux-gnu". */
+#ifndef FIRE_LIBDIR
+#    define FIRE_LIBDIR "lib"
+#endif
 
 /* The absolute path of the file that this function was loaded from. dladdr() gives the
  * full path of a shared library, but only argv[0] of a program. */
@@ -61,5 +67,34 @@ bool fire_installed_find(const char *relative, char *path_p, size_t size)
         if (n > 0 && (size_t)n < size && access(path_p, R_OK) == 0) return true;
     }
     path_p[0] = '\0';
+    return false;
+}
+
+bool fire_installed_module(const char *name, char *path_p, size_t size)
+{
+    char folder[PATH_MAX] = "", up[PATH_MAX];
+
+    path_p[0] = '\0';
+    if (!own_path(folder) || !go_up(folder)) return false;
+    snprintf(up, sizeof(up), "%s", folder);
+    go_up(up);
+    const struct {
+        const char *base, *below;
+    } place[] = {
+        {folder, "firecaffe"},          /* of PREFIX/lib/libfire.so */
+        {folder, "lib/firecaffe"},      /* of a program in the build folder */
+        {up, "lib/firecaffe"},          /* of its tests, and of PREFIX/bin */
+        {up, FIRE_LIBDIR "/firecaffe"}, /* the same, with Debian's folders */
+    };
+    enum { PLACES = sizeof(place) / sizeof(place[0]) };
+    size_t n = 0;
+
+    for (int i = 0; i < PLACES; i++) {
+        snprintf(path_p, size, "%s/%s/%s", place[i].base, place[i].below, name);
+        if (access(path_p, R_OK) == 0) return true;
+    }
+    for (int i = 0; i < PLACES && n < size; i++)
+        n += (size_t)snprintf(path_p + n, size - n, "%s%s/%s", i > 0 ? ", " : "",
+                              place[i].base, place[i].below);
     return false;
 }

@@ -216,16 +216,10 @@ fire_status_t fire_comm_open_alone(const fire_comm_options_t *options,
 fire_status_t fire_comm_open_cluster(const fire_comm_options_t *options,
                                      fire_comm_t              **comm_p)
 {
-#ifdef FIRE_HAVE_MPI
     fire_transport_t *tp;
 
     FIRE_TRY(options->onesided ? fire_rma_open(&tp) : fire_p2p_open(&tp));
     return fire_comm_open(tp, options, comm_p);
-#else
-    (void)options, (void)comm_p;
-    return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
-                     "this build has no MPI; install libopenmpi-dev and build again");
-#endif
 }
 
 void fire_comm_close(fire_comm_t *c)

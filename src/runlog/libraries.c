@@ -164,9 +164,6 @@ static const tell_t library[] = {
 #ifdef FIRE_HAVE_ONEDNN
     tell_onednn,
 #endif
-#ifdef FIRE_HAVE_MPI
-    NULL, /* MPI's version comes from the caller */
-#endif
 #ifdef FIRE_HAVE_CUDA
     tell_cuda,
 #endif
@@ -177,10 +174,10 @@ static const tell_t library[] = {
 
 bool fire_library_at(int i, const char *mpi, char *text, size_t size)
 {
-    if (i < 0 || (size_t)i >= sizeof(library) / sizeof(library[0])) return false;
-    if (library[i] != NULL)
-        library[i](text, size);
-    else
-        snprintf(text, size, "%s", mpi != NULL ? mpi : "MPI");
+    const int n = sizeof(library) / sizeof(library[0]);
+
+    if (i >= 0 && i < n) library[i](text, size);
+    if (i < 0 || i >= n + (mpi != NULL && mpi[0] != '\0')) return false;
+    if (i == n) snprintf(text, size, "%s", mpi);
     return true;
 }

@@ -27,7 +27,7 @@ static void find_machine(machine_t *m)
     int                 n = fire_gpu_count(&why);
 
     fire_cluster_library(m->mpi, sizeof(m->mpi));
-    e->mpi      = m->mpi[0] != '\0' ? m->mpi : NULL;
+    e->mpi      = m->mpi[0] != '\0' ? m->mpi : NULL; /* NULL: no MPI job */
     e->launched = fire_cluster_launched();
     e->gpu      = m->gpus;
     for (int i = 0; i < n && e->ngpu < MOST_GPUS; i++) {

@@ -37,7 +37,8 @@ static const struct {
     {"base/text", "base"},
     {"comm/pattern", "comm"},
     {"comm/codec", "comm"},
-    {"comm/transport", "comm"},
+    {"comm/transport", "comm comm/transport/module"},
+    {"comm/transport/module", ""},
     {"comm/algo", "comm comm/pattern"},
     {"comm/select", "comm comm/algo"},
     {"comm/exec", "comm comm/codec comm/transport"},
@@ -57,7 +58,7 @@ static const struct {
 static const struct {
     const char *header, *part[3];
 } libraries[] = {
-    {"mpi.h", {"src/comm/transport/"}},
+    {"mpi.h", {"src/comm/transport/module/"}},
     {"nccl.h", {"src/comm/transport/nccl"}},
     {"cudnn.h", {"src/device/cuda/", "_cudnn."}},
     {"cuda_runtime.h", {"src/device/cuda/", ".cu", "_cudnn."}},

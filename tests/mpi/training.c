@@ -34,7 +34,36 @@ void make_net(net_kind_t kind, const char *more)
 
 bool has_mpi(void)
 {
-    return sh("firecaffe version | grep -q MPI && command -v mpirun") == 0;
+    return can_mpirun();
+}
+
+/* The first of these names whose --version has the mark. */
+static const char *find_launcher(const char *names, const char *mark,
+                                 const char *module)
+{
+    static char name[2][256];
+    static int  turn;
+    char       *found = name[turn ^= 1];
+
+    if (sh("firecaffe version | grep -q 'modules for.*%s' || exit 1; for name in %s; "
+           "do "
+           "$name --version 2>&1 | grep -q '%s' && command -v $name && exit; done; "
+           "exit 1",
+           module, names, mark) != 0)
+        return NULL;
+    snprintf(found, sizeof(name[0]), "timeout -k 5 300 %.*s",
+             (int)strcspn(ran.out, "\n"), ran.out);
+    return found;
+}
+
+const char *open_mpi_launcher(void)
+{
+    return find_launcher("mpirun.openmpi mpirun", "Open MPI", "Open MPI");
+}
+
+const char *mpich_launcher(void)
+{
+    return find_launcher("mpiexec.mpich mpiexec.hydra mpiexec", "HYDRA", "MPICH");
 }
 
 const char *sha256_of(const char *name)

@@ -21,6 +21,11 @@ void make_net(net_kind_t kind, const char *more);
 
 bool has_mpi(void);
 
+/* The launchers by their own names, where the program has a module for their MPI;
+ * otherwise NULL. */
+const char *open_mpi_launcher(void);
+const char *mpich_launcher(void);
+
 /* SHA-256 of a file in test_tmpdir(), as text; valid until the next call but one. */
 const char *sha256_of(const char *name);
 #endif

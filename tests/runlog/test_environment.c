@@ -75,6 +75,8 @@ TEST(libraries_have_names_and_versions)
         lmdb |= strncmp(text, "LMDB ", 5) == 0;
     }
     CHECK(lmdb && n >= 4); /* compiler, protobuf-c, LMDB, BLAS */
-    CHECK(!fire_library_at(n, "", text, sizeof(text)));
+    CHECK_STR(text, "MPI 7");
+    CHECK(!fire_library_at(n - 1, "", text, sizeof(text)));
+    CHECK(!fire_library_at(n - 1, NULL, text, sizeof(text)));
     CHECK(!fire_library_at(-1, "", text, sizeof(text)));
 }

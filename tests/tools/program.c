@@ -52,6 +52,14 @@ int sh(const char *format, ...)
     return ran.code;
 }
 
+bool can_mpirun(void)
+{
+    return sh("kind=MPICH; mpirun --version 2>&1 | grep -q 'Open MPI' && kind='Open "
+              "MPI'; "
+              "command -v mpirun && firecaffe version | grep \"modules for.*$kind\"") ==
+           0;
+}
+
 void check_one_error(const char *file, int line, const char *text)
 {
     static const char head[] = "firecaffe: error: ";

@@ -15,6 +15,9 @@ extern outcome_t ran;
  * in the PATH and $SRC the source tree. Returns its exit status. */
 int sh(const char *format, ...) FIRE_PRINTF(1, 2);
 
+/* Is there an mpirun, and a module for its kind of MPI? */
+bool can_mpirun(void);
+
 /* The run failed as it should: status 1, and on stderr one line that begins with
  * "firecaffe: error: ", the last one, holding this text. */
 void check_one_error(const char *file, int line, const char *text);

@@ -6,10 +6,11 @@
 
 static fire_status_t run(int narg, const char *const *arg)
 {
-    char text[128], mpi[256];
+    char text[128], modules[64], mpi[128] = "";
 
     (void)narg, (void)arg;
-    fire_cluster_library(mpi, sizeof(mpi));
+    fire_cluster_modules(modules, sizeof(modules));
+    if (modules[0] != '\0') snprintf(mpi, sizeof(mpi), "modules for %s", modules);
     printf("firecaffe %s\nbuilt with: ", FIRE_VERSION);
     for (int i = 0; fire_library_at(i, mpi, text, sizeof(text)); i++)
         printf("%s%s", i > 0 ? ", " : "", text);

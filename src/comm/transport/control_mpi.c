@@ -9,6 +9,7 @@
 
 fire_status_t fire_control_open(const fire_job_t *job, fire_control_t *c)
 {
+    c->mpi         = job->mpi;
     c->rank        = job->rank;
     c->size        = job->size;
     c->failed_rank = -1;
@@ -22,33 +23,34 @@ fire_status_t fire_control_open(const fire_job_t *job, fire_control_t *c)
 
 void fire_control_close(fire_control_t *c, bool broken)
 {
-    if (c->comm != MPI_COMM_NULL && !broken) MPI_Comm_free(&c->comm);
+    if (c->comm != NULL && !broken) c->mpi->comm_free(&c->comm);
     fire_free(c->last_seen);
 }
 
-/* Sends without waiting; the request is freed, because nobody needs to know when it is
- * done. An error is ignored: the peer will not answer, and that is noticed. */
+/* Sends without waiting: nobody needs to know when it is done. An error is ignored: the
+ * peer will not answer, and that is noticed. */
 static void send_message(fire_control_t *c, int peer,
                          const fire_control_message_t *message)
 {
     size_t len = offsetof(fire_control_message_t, cause) + strlen(message->cause) + 1;
-    MPI_Request r;
 
-    if (MPI_Isend(message, (int)len, MPI_BYTE, peer, 0, c->comm, &r) == MPI_SUCCESS)
-        MPI_Request_free(&r);
+    c->mpi->isend_and_free(c->comm, peer, 0, message, (int)len);
 }
 
-fire_status_t fire_control_listen(fire_control_t *c, MPI_Request *request)
+fire_status_t fire_control_listen(fire_control_t *c, fire_mpi_requests_t *requests,
+                                  int i)
 {
-    return FIRE_MPI(MPI_Irecv(&c->received, (int)sizeof(c->received), MPI_BYTE,
-                              MPI_ANY_SOURCE, 0, c->comm, request));
+    return FIRE_MPI(c->mpi, irecv(c->comm, FIRE_MPI_ANY_SOURCE, 0, &c->received,
+                                  (int)sizeof(c->received), requests, i));
 }
 
-fire_status_t fire_control_handle(fire_control_t *c, int peer, MPI_Request *request)
+fire_status_t fire_control_handle(fire_control_t *c, int peer,
+                                  fire_mpi_requests_t *requests, int i)
 {
     c->last_seen[peer] = fire_clock_now();
     if (c->received.kind == FIRE_CONTROL_PING) send_message(c, peer, &c->pong);
-    if (c->received.kind != FIRE_CONTROL_FAIL) return fire_control_listen(c, request);
+    if (c->received.kind != FIRE_CONTROL_FAIL)
+        return fire_control_listen(c, requests, i);
     c->failed_rank = peer;
     return FIRE_OK;
 }

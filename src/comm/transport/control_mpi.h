@@ -15,9 +15,10 @@ typedef struct fire_control_message {
 } fire_control_message_t;
 
 typedef struct fire_control {
-    MPI_Comm comm; /* an own duplicate, so that nothing else matches */
-    int      rank, size;
-    int      failed_rank; /* -1: none */
+    const fire_mpi_t *mpi;
+    fire_mpi_comm_t   comm; /* an own duplicate, so that nothing else matches */
+    int               rank, size;
+    int               failed_rank; /* -1: none */
     /* MPI reads and writes these while requests are under way. */
     fire_control_message_t received, ping, pong, fail;
     double                *last_seen; /* [size] fire_clock_now() of the last message */
@@ -27,11 +28,14 @@ typedef struct fire_control {
 fire_status_t fire_control_open(const fire_job_t *job, fire_control_t *c);
 void          fire_control_close(fire_control_t *c, bool broken);
 
-/* Post the receive of the next control message; call handle() when it has finished. */
-fire_status_t fire_control_listen(fire_control_t *c, MPI_Request *request);
+/* Post the receive of the next control message as request i; call handle() when it has
+ * finished. */
+fire_status_t fire_control_listen(fire_control_t *c, fire_mpi_requests_t *requests,
+                                  int i);
 /* Handle c->received, which came from `peer`: answer a ping and listen again. After
  * FAIL set failed_rank and listen no more, so that received.cause stays. */
-fire_status_t fire_control_handle(fire_control_t *c, int peer, MPI_Request *request);
+fire_status_t fire_control_handle(fire_control_t *c, int peer,
+                                  fire_mpi_requests_t *requests, int i);
 
 /* The transport operations of these names. */
 bool fire_control_alive(fire_control_t *c, int peer, double within);

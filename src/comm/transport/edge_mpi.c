@@ -49,25 +49,23 @@ struct fire_edge {
 /* ---- writing to a peer ---- */
 
 /* Offset in the peer's window of a byte of our mailbox there. */
-static MPI_Aint at_peer(const fire_edges_t *t, size_t offset)
+static size_t at_peer(const fire_edges_t *t, size_t offset)
 {
-    return (MPI_Aint)((size_t)t->rank * t->stride + offset);
+    return (size_t)t->rank * t->stride + offset;
 }
 
 static fire_status_t put(fire_edges_t *t, int peer, size_t offset, const void *data,
                          size_t n)
 {
-    return FIRE_MPI(MPI_Put(data, (int)n, MPI_BYTE, peer, at_peer(t, offset), (int)n,
-                            MPI_BYTE, t->win));
+    return FIRE_MPI(t->mpi, put(t->win, peer, at_peer(t, offset), data, (int)n));
 }
 
 /* Write one word atomically; on return the peer can see it, and all that was put before
  * it and flushed. */
 static fire_status_t put_word(fire_edges_t *t, int peer, size_t offset, uint64_t word)
 {
-    FIRE_TRY(FIRE_MPI(MPI_Accumulate(&word, 1, MPI_UINT64_T, peer, at_peer(t, offset),
-                                     1, MPI_UINT64_T, MPI_REPLACE, t->win)));
-    return FIRE_MPI(MPI_Win_flush(peer, t->win));
+    FIRE_TRY(FIRE_MPI(t->mpi, accumulate(t->win, peer, at_peer(t, offset), &word)));
+    return FIRE_MPI(t->mpi, win_flush(t->win, peer));
 }
 
 /* Put n bytes at position `at` of the peer's ring, in two parts where the ring ends. */
@@ -110,7 +108,7 @@ static fire_status_t push(fire_edges_t *t, int peer)
         FIRE_TRY(put_ring(t, peer, edge->written, &head, sizeof(head)));
         FIRE_TRY(put_ring(t, peer, edge->written + sizeof(head), s->memory + s->moved,
                           head.len));
-        FIRE_TRY(FIRE_MPI(MPI_Win_flush(peer, t->win)));
+        FIRE_TRY(FIRE_MPI(t->mpi, win_flush(t->win, peer)));
         edge->written += sizeof(head) + padded(head.len);
         s->moved += head.len;
         if (s->moved < s->len) continue;
@@ -254,7 +252,7 @@ void fire_edges_drop(fire_edges_t *e, fire_edge_message_t *p)
 
 fire_status_t fire_edges_poll(fire_edges_t *e)
 {
-    FIRE_TRY(FIRE_MPI(MPI_Win_sync(e->win)));
+    FIRE_TRY(FIRE_MPI(e->mpi, win_sync(e->win)));
     for (int r = 0; r < e->size; r++) {
         if (r == e->rank) continue;
         take_rtrs(&e->edge[r]);
@@ -264,7 +262,7 @@ fire_status_t fire_edges_poll(fire_edges_t *e)
     return FIRE_OK;
 }
 
-static fire_status_t open_window(MPI_Comm comm, fire_edges_t *e)
+static fire_status_t open_window(const fire_job_t *job, fire_edges_t *e)
 {
     size_t n = (size_t)e->size, each = RINGS_ALL / n / 64 * 64;
     char  *memory;
@@ -272,8 +270,8 @@ static fire_status_t open_window(MPI_Comm comm, fire_edges_t *e)
     e->ring   = each < RING_LEAST ? RING_LEAST : each > RING_MOST ? RING_MOST : each;
     e->stride = offsetof(mailbox_t, ring) + e->ring;
     FIRE_TRY(FIRE_NEW(&e->edge, n));
-    FIRE_TRY(FIRE_MPI(MPI_Win_allocate((MPI_Aint)(e->stride * n), 1, MPI_INFO_NULL,
-                                       comm, &memory, &e->win)));
+    FIRE_TRY(
+        FIRE_MPI(e->mpi, win_allocate(job->world, e->stride * n, &memory, &e->win)));
     memset(memory, 0, e->stride * n);
     for (size_t r = 0; r < n; r++) {
         fire_edge_t *edge = &e->edge[r];
@@ -283,23 +281,20 @@ static fire_status_t open_window(MPI_Comm comm, fire_edges_t *e)
         fire_queue_init(&edge->sending);
         fire_queue_init(&edge->unasked);
     }
-    return FIRE_MPI(MPI_Win_lock_all(0, e->win));
+    return FIRE_MPI(e->mpi, win_lock_all(e->win, false));
 }
 
 /* The Allreduce makes all ranks agree whether every window could be made; it is also
  * the barrier that keeps a peer from writing before memory is zeroed. */
-fire_status_t fire_edges_open(MPI_Comm comm, fire_edges_t *e)
+fire_status_t fire_edges_open(const fire_job_t *job, fire_edges_t *e)
 {
     fire_status_t st;
     int           ok;
 
-    *e = (fire_edges_t){.win = MPI_WIN_NULL};
-    MPI_Comm_rank(comm, &e->rank);
-    MPI_Comm_size(comm, &e->size);
-    st = open_window(comm, e);
+    *e = (fire_edges_t){.mpi = job->mpi, .rank = job->rank, .size = job->size};
+    st = open_window(job, e);
     ok = st == FIRE_OK;
-    if (MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS &&
-        ok)
+    if (e->mpi->allreduce(job->world, FIRE_MPI_MIN_INT, &ok, 1) == 0 && ok)
         return FIRE_OK;
     fire_edges_close(e, st < 0);
     if (st < 0) return st;
@@ -308,9 +303,9 @@ fire_status_t fire_edges_open(MPI_Comm comm, fire_edges_t *e)
 
 void fire_edges_close(fire_edges_t *e, bool broken)
 {
-    if (e->win != MPI_WIN_NULL && !broken) {
-        MPI_Win_unlock_all(e->win);
-        MPI_Win_free(&e->win);
+    if (e->win != NULL && !broken) {
+        e->mpi->win_unlock_all(e->win);
+        e->mpi->win_free(&e->win);
     }
     fire_free(e->edge);
     e->edge = NULL;

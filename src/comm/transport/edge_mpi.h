@@ -33,15 +33,16 @@ typedef struct fire_edge_message {
 typedef struct fire_edge fire_edge_t;
 
 typedef struct fire_edges {
-    MPI_Win      win;
-    int          rank, size;
+    const fire_mpi_t *mpi;
+    fire_mpi_win_t    win;
+    int               rank, size;
     size_t       ring, stride; /* bytes of a ring, and of a mailbox with its ring */
     fire_edge_t *edge;         /* [size], by peer */
 } fire_edges_t;
 
-/* All ranks of comm call it; all get windows or all fail. On failure there is nothing
+/* All ranks of the job call it; all get windows or all fail. On failure there is nothing
  * to close. */
-fire_status_t fire_edges_open(MPI_Comm comm, fire_edges_t *e);
+fire_status_t fire_edges_open(const fire_job_t *job, fire_edges_t *e);
 /* `broken`: peers may be gone, so skip every call that would wait for them. */
 void fire_edges_close(fire_edges_t *e, bool broken);
 

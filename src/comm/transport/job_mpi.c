@@ -1,53 +1,59 @@
 /* job_mpi.c - starts and ends MPI, and finds out which ranks share a node. */
 #include "comm/transport/job_mpi.h"
 
-#include <stdio.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "comm/transport/cluster.h"
+#include "comm/transport/load_mpi.h"
 
-fire_status_t fire_mpi_status(int code, const char *call, const char *file, int line)
+/* "isend(...)" is MPI_Isend. */
+fire_status_t fire_mpi_status(const fire_mpi_t *mpi, int code, const char *call,
+                              const char *file, int line)
 {
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int  len;
+    char text[512];
 
-    if (code == MPI_SUCCESS) return FIRE_OK;
-    MPI_Error_string(code, text, &len);
-    fire_error_set(FIRE_ERR_COMM, file, line, "%.*s: %s", (int)strcspn(call, "("), call,
-                   text);
+    if (code == 0) return FIRE_OK;
+    mpi->error_string(code, text, sizeof(text));
+    fire_error_set(FIRE_ERR_COMM, file, line, "MPI_%c%.*s: %s",
+                   toupper((unsigned char)call[0]), (int)strcspn(call, "(") - 1,
+                   call + 1, text);
     return FIRE_ERR_COMM;
 }
 
-/* "Open MPI v4.1.4" or "MPICH Version: 4.0.2": the library's text up to its details. */
-void fire_cluster_library(char *text, size_t size)
+static fire_status_t start_mpi(fire_job_t *job, fire_mpi_threads_t threads)
 {
-    char all[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int  n;
+    int done;
 
-    if (MPI_Get_library_version(all, &n) != MPI_SUCCESS) all[0] = '\0';
-    for (char *c = all; *c != '\0'; c++)
-        if (*c == '\t') *c = ' ';
-    snprintf(text, size, "%.*s", (int)strcspn(all, ",\n"), all);
-}
-
-static fire_status_t start_mpi(fire_job_t *job, int threads)
-{
-    int done, level;
-
-    FIRE_TRY(FIRE_MPI(MPI_Finalized(&done)));
+    FIRE_TRY(FIRE_MPI(job->mpi, finalized(&done)));
     if (done) return FIRE_FAIL(FIRE_ERR_COMM, "MPI has already ended in this process");
-    FIRE_TRY(FIRE_MPI(MPI_Initialized(&done)));
+    FIRE_TRY(FIRE_MPI(job->mpi, initialized(&done)));
     if (done) return FIRE_OK;
-    FIRE_TRY(FIRE_MPI(MPI_Init_thread(NULL, NULL, threads, &level)));
+    FIRE_TRY(FIRE_MPI(job->mpi, init_thread(threads)));
     job->started = true;
     return FIRE_OK;
 }
 
-fire_status_t fire_job_dup(const fire_job_t *job, MPI_Comm *comm_p)
+fire_status_t fire_job_dup(const fire_job_t *job, fire_mpi_comm_t *comm_p)
 {
-    FIRE_TRY(FIRE_MPI(MPI_Comm_dup(job->world, comm_p)));
-    return FIRE_MPI(MPI_Comm_set_errhandler(*comm_p, MPI_ERRORS_RETURN));
+    return FIRE_MPI(job->mpi, comm_dup(job->world, comm_p));
+}
+
+/* An MPI library that does not understand the launcher starts a job of its own in every
+ * process. */
+static fire_status_t check_size(const fire_job_t *job)
+{
+    int  want = fire_cluster_size();
+    char library[128];
+
+    if (!job->started || job->size > 1 || want <= 1) return FIRE_OK;
+    fire_cluster_library(library, sizeof(library));
+    return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                     "the launcher has started %d processes, but %s knows of this one "
+                     "only: the launcher is that of another MPI; start this one's, or "
+                     "set FIRE_MPI to openmpi or mpich",
+                     want, library);
 }
 
 /* At first a node is identified by its lowest rank, which its processes broadcast; all
@@ -56,15 +62,12 @@ static fire_status_t find_nodes(fire_job_t *job)
 {
     int first = job->rank, mine, nodes = 0;
 
-    FIRE_TRY(FIRE_MPI(MPI_Comm_split_type(job->world, MPI_COMM_TYPE_SHARED, 0,
-                                          MPI_INFO_NULL, &job->node)));
-    FIRE_TRY(FIRE_MPI(MPI_Comm_set_errhandler(job->node, MPI_ERRORS_RETURN)));
-    FIRE_TRY(FIRE_MPI(MPI_Comm_size(job->node, &job->node_size)));
-    FIRE_TRY(FIRE_MPI(MPI_Bcast(&first, 1, MPI_INT, 0, job->node)));
+    FIRE_TRY(FIRE_MPI(job->mpi, comm_split_type(job->world, &job->node)));
+    FIRE_TRY(FIRE_MPI(job->mpi, comm_size(job->node, &job->node_size)));
+    FIRE_TRY(FIRE_MPI(job->mpi, bcast(job->node, &first)));
     FIRE_TRY(FIRE_NEW(&job->node_of, job->size));
     FIRE_TRY(FIRE_NEW(&job->node_rank, job->size));
-    FIRE_TRY(FIRE_MPI(
-        MPI_Allgather(&first, 1, MPI_INT, job->node_of, 1, MPI_INT, job->world)));
+    FIRE_TRY(FIRE_MPI(job->mpi, allgather(job->world, first, job->node_of)));
     mine = 0;
     for (int r = 0; r < job->size; r++) {
         bool leads = job->node_of[r] == r;
@@ -75,13 +78,15 @@ static fire_status_t find_nodes(fire_job_t *job)
     return FIRE_OK;
 }
 
-fire_status_t fire_job_open(fire_job_t *job, int threads)
+fire_status_t fire_job_open(fire_job_t *job, fire_mpi_threads_t threads)
 {
-    *job = (fire_job_t){.world = MPI_COMM_WORLD, .node = MPI_COMM_NULL};
+    *job = (fire_job_t){0};
+    FIRE_TRY(fire_mpi_load(&job->mpi));
     FIRE_TRY(start_mpi(job, threads));
-    FIRE_TRY(fire_job_dup(job, &job->world));
-    FIRE_TRY(FIRE_MPI(MPI_Comm_rank(job->world, &job->rank)));
-    FIRE_TRY(FIRE_MPI(MPI_Comm_size(job->world, &job->size)));
+    FIRE_TRY(FIRE_MPI(job->mpi, comm_dup(job->mpi->comm_world(), &job->world)));
+    FIRE_TRY(FIRE_MPI(job->mpi, comm_rank(job->world, &job->rank)));
+    FIRE_TRY(FIRE_MPI(job->mpi, comm_size(job->world, &job->size)));
+    FIRE_TRY(check_size(job));
     return find_nodes(job);
 }
 
@@ -89,9 +94,9 @@ void fire_job_close(fire_job_t *job, bool broken)
 {
     while (job->shares != NULL && !broken)
         fire_share_free(job, job->shares->base);
-    if (job->node != MPI_COMM_NULL && !broken) MPI_Comm_free(&job->node);
-    if (job->world != MPI_COMM_WORLD && !broken) MPI_Comm_free(&job->world);
+    if (job->node != NULL && !broken) job->mpi->comm_free(&job->node);
+    if (job->world != NULL && !broken) job->mpi->comm_free(&job->world);
     fire_free(job->node_of);
     fire_free(job->node_rank);
-    if (job->started && !broken) MPI_Finalize();
+    if (job->started && !broken) job->mpi->finalize();
 }

@@ -14,7 +14,7 @@
 
 #include "comm/transport/p2p_mpi.h"
 
-#ifdef SMPI_H
+#ifdef FIRE_SIMGRID
 #    include <simgrid/engine.h>
 #endif
 
@@ -44,7 +44,7 @@ static bool p2p_reaches(fire_transport_t *tp, int peer, const void *memory)
 /* Post the receive of the receipt before the note is sent, so that it always finds its
  * receive posted. The fence makes what was written to the memory visible to the
  * peer. */
-static fire_status_t lend(fire_p2p_t *t, fire_p2p_slot_t *s, MPI_Request *request)
+static fire_status_t lend(fire_p2p_t *t, fire_p2p_slot_t *s, int first)
 {
     const fire_share_t *share = fire_share_find(&t->job, s->memory);
 
@@ -53,22 +53,23 @@ static fire_status_t lend(fire_p2p_t *t, fire_p2p_slot_t *s, MPI_Request *reques
     s->pending = 2;
     atomic_thread_fence(memory_order_seq_cst);
     FIRE_TRY(FIRE_MPI(
-        MPI_Irecv(NULL, 0, MPI_BYTE, s->peer, s->tag, t->receipts, &request[0])));
-    return FIRE_MPI(MPI_Isend(&s->note, (int)sizeof(s->note), MPI_BYTE, s->peer, s->tag,
-                              t->data, &request[1]));
+        t->job.mpi, irecv(t->receipts, s->peer, s->tag, NULL, 0, t->requests, first)));
+    return FIRE_MPI(t->job.mpi, isend(t->data, s->peer, s->tag, &s->note,
+                                      (int)sizeof(s->note), t->requests, first + 1));
 }
 
 static fire_status_t p2p_send(fire_transport_t *tp, int peer, int tag, void *memory,
                               size_t len, bool lent, fire_req_t *req_p)
 {
-    fire_p2p_t  *t = fire_p2p_of(tp);
-    MPI_Request *request;
+    fire_p2p_t *t = fire_p2p_of(tp);
+    int         first;
 
     FIRE_TRY(new_slot(t, peer, tag, memory, len, req_p));
-    request = &t->request[FIRE_P2P_REQUESTS * *req_p];
-    if (lent) return lend(t, t->slot[*req_p], request);
+    first = FIRE_P2P_REQUESTS * *req_p;
+    if (lent) return lend(t, t->slot[*req_p], first);
     t->slot[*req_p]->pending = 1;
-    return FIRE_MPI(MPI_Isend(memory, (int)len, MPI_BYTE, peer, tag, t->data, request));
+    return FIRE_MPI(t->job.mpi,
+                    isend(t->data, peer, tag, memory, (int)len, t->requests, first));
 }
 
 static fire_status_t p2p_recv(fire_transport_t *tp, int peer, int tag, void *memory,
@@ -82,9 +83,10 @@ static fire_status_t p2p_recv(fire_transport_t *tp, int peer, int tag, void *mem
     s->receives = true;
     s->lent     = memory == NULL;
     s->pending  = 1;
-    return FIRE_MPI(MPI_Irecv(s->lent ? (void *)&s->note : memory,
-                              s->lent ? (int)sizeof(s->note) : (int)len, MPI_BYTE, peer,
-                              tag, t->data, &t->request[FIRE_P2P_REQUESTS * *req_p]));
+    return FIRE_MPI(t->job.mpi,
+                    irecv(t->data, peer, tag, s->lent ? (void *)&s->note : memory,
+                          s->lent ? (int)sizeof(s->note) : (int)len, t->requests,
+                          FIRE_P2P_REQUESTS * *req_p));
 }
 
 /* The library's allreduce, non-blocking: one request of a slot. */
@@ -95,15 +97,16 @@ static fire_status_t p2p_allreduce(fire_transport_t *tp, float *data, size_t n,
 
     FIRE_TRY(new_slot(t, tp->rank, 0, data, 0, req_p));
     t->slot[*req_p]->pending = 1;
-    return FIRE_MPI(MPI_Iallreduce(MPI_IN_PLACE, data, (int)n, MPI_FLOAT, MPI_SUM,
-                                   t->library,
-                                   &t->request[FIRE_P2P_REQUESTS * *req_p]));
+    return FIRE_MPI(t->job.mpi, iallreduce(t->library, FIRE_MPI_SUM_FLOAT, data, (int)n,
+                                           t->requests, FIRE_P2P_REQUESTS * *req_p));
 }
 
 static fire_status_t p2p_allreduce_now(fire_transport_t *tp, float *data, size_t n)
 {
-    return FIRE_MPI(MPI_Allreduce(MPI_IN_PLACE, data, (int)n, MPI_FLOAT, MPI_SUM,
-                                  fire_p2p_of(tp)->library));
+    fire_p2p_t *t = fire_p2p_of(tp);
+
+    return FIRE_MPI(t->job.mpi,
+                    allreduce(t->library, FIRE_MPI_SUM_FLOAT, data, (int)n));
 }
 
 /* A note has arrived: find the sender's memory in this process. */
@@ -111,7 +114,7 @@ static fire_status_t find_lent(fire_p2p_t *t, fire_p2p_slot_t *s)
 {
     const fire_share_t *share = fire_share_number(&t->job, (int)s->note.share);
 
-    if (share == NULL || share->win == MPI_WIN_NULL)
+    if (share == NULL || share->win == NULL)
         return FIRE_FAIL(FIRE_ERR_COMM,
                          "rank %d lends memory that rank %d does not know", s->peer,
                          t->base.rank);
@@ -133,20 +136,21 @@ static fire_status_t p2p_test(fire_transport_t *tp, fire_req_t req,
 
 static void p2p_release(fire_transport_t *tp, fire_req_t req)
 {
-    fire_p2p_t      *t = fire_p2p_of(tp);
-    fire_p2p_slot_t *s = t->slot[req];
+    fire_p2p_t       *t   = fire_p2p_of(tp);
+    fire_p2p_slot_t  *s   = t->slot[req];
+    const fire_mpi_t *mpi = t->job.mpi;
 
     for (int k = 0; k < FIRE_P2P_REQUESTS; k++) {
-        MPI_Request *r = &t->request[FIRE_P2P_REQUESTS * req + k];
+        int i = FIRE_P2P_REQUESTS * req + k;
 
-        if (*r == MPI_REQUEST_NULL) continue;
+        if (mpi->request_is_clear(t->requests, i)) continue;
         t->broken = true; /* the message was given up */
-        if (s->receives || k == 0) MPI_Cancel(r);
-        MPI_Request_free(r);
+        if (s->receives || k == 0) mpi->cancel(t->requests, i);
+        mpi->request_free(t->requests, i);
     }
     if (s->receives && s->lent && s->pending == 0) {
         atomic_thread_fence(memory_order_seq_cst);
-        MPI_Send(NULL, 0, MPI_BYTE, s->peer, s->tag, t->receipts);
+        mpi->send(t->receipts, s->peer, s->tag, NULL, 0);
     }
     t->free[t->nfree++] = req;
 }
@@ -168,8 +172,8 @@ static void p2p_fail(fire_transport_t *tp, const char *cause)
 
 static fire_status_t handle_control(fire_p2p_t *t, int peer)
 {
-    FIRE_TRY(fire_control_handle(&t->control, peer,
-                                 &t->request[FIRE_P2P_REQUESTS * FIRE_P2P_CONTROL]));
+    FIRE_TRY(fire_control_handle(&t->control, peer, t->requests,
+                                 FIRE_P2P_REQUESTS * FIRE_P2P_CONTROL));
     if (t->control.failed_rank >= 0) t->broken = true;
     return FIRE_OK;
 }
@@ -179,15 +183,16 @@ static fire_status_t finish(fire_p2p_t *t, int n)
 {
     for (int i = 0; i < n; i++) {
         fire_p2p_slot_t *s = t->slot[t->finished[i] / FIRE_P2P_REQUESTS];
-        int              bytes;
+        bool control       = t->finished[i] == FIRE_P2P_REQUESTS * FIRE_P2P_CONTROL;
+        int  source, bytes;
 
-        if (t->finished[i] == FIRE_P2P_REQUESTS * FIRE_P2P_CONTROL) {
-            FIRE_TRY(handle_control(t, t->status[i].MPI_SOURCE));
+        if (!control) s->pending--;
+        if (!s->receives) continue;
+        FIRE_TRY(FIRE_MPI(t->job.mpi, get_count(t->statuses, i, &source, &bytes)));
+        if (control) {
+            FIRE_TRY(handle_control(t, source));
             continue;
         }
-        s->pending--;
-        if (!s->receives) continue;
-        FIRE_TRY(FIRE_MPI(MPI_Get_count(&t->status[i], MPI_BYTE, &bytes)));
         s->len = (size_t)bytes;
         if (s->lent) FIRE_TRY(find_lent(t, s));
     }
@@ -202,24 +207,24 @@ static fire_status_t p2p_poll(fire_transport_t *tp)
     if (t->control.failed_rank >= 0)
         return FIRE_FAIL(FIRE_ERR_PEER, "rank %d: %s", t->control.failed_rank,
                          t->control.received.cause);
-#ifdef SMPI_H
+#ifdef FIRE_SIMGRID
     if (simgrid_get_clock() == t->looked) return FIRE_OK;
     t->looked = simgrid_get_clock();
 #endif
-    FIRE_TRY(FIRE_MPI(MPI_Testsome(FIRE_P2P_REQUESTS * t->nslot, t->request, &n,
-                                   t->finished, t->status)));
+    FIRE_TRY(FIRE_MPI(t->job.mpi, testsome(t->requests, FIRE_P2P_REQUESTS * t->nslot,
+                                           &n, t->finished, t->statuses)));
     return finish(t, n);
 }
 
-#ifdef SMPI_H
+#ifdef FIRE_SIMGRID
 /* SimGrid's clock stands still while a rank polls, and MPI_Testsome gets slower with
  * every message it has found: wait for one request at a time instead. */
 static fire_status_t p2p_wait(fire_transport_t *tp)
 {
     fire_p2p_t *t = fire_p2p_of(tp);
 
-    FIRE_TRY(FIRE_MPI(
-        MPI_Waitany(FIRE_P2P_REQUESTS * t->nslot, t->request, t->finished, t->status)));
+    FIRE_TRY(FIRE_MPI(t->job.mpi, waitany(t->requests, FIRE_P2P_REQUESTS * t->nslot,
+                                          t->finished, t->statuses)));
     t->looked = simgrid_get_clock();
     return finish(t, 1);
 }
@@ -227,7 +232,7 @@ static fire_status_t p2p_wait(fire_transport_t *tp)
 
 /* ---- memory ---- */
 
-#ifdef SMPI_H
+#ifdef FIRE_SIMGRID
 static fire_status_t p2p_inbox(fire_transport_t *tp, size_t bytes, void **memory_p)
 {
     (void)tp;
@@ -256,7 +261,7 @@ const fire_transport_ops_t fire_p2p_ops = {
     .allreduce     = p2p_allreduce,
     .allreduce_now = p2p_allreduce_now,
     .poll          = p2p_poll,
-#ifdef SMPI_H
+#ifdef FIRE_SIMGRID
     .wait  = p2p_wait,
     .inbox = p2p_inbox,
 #endif

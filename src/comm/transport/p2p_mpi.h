@@ -35,17 +35,17 @@ typedef struct fire_p2p {
     fire_transport_t  base; /* first: see fire_p2p_of() */
     fire_job_t        job;
     fire_control_t    control;
-    MPI_Comm          data, receipts; /* of messages and notes; of receipts */
-    MPI_Comm          library;        /* of MPI's own allreduce */
+    fire_mpi_comm_t   data, receipts; /* of messages and notes; of receipts */
+    fire_mpi_comm_t   library;        /* of MPI's own allreduce */
     fire_p2p_block_t *blocks;
     fire_p2p_slot_t **slot;     /* [nslot] */
-    MPI_Request      *request;  /* [FIRE_P2P_REQUESTS * nslot], those of slot 0 first */
-    MPI_Status       *status;   /* the same length, results of MPI_Testsome */
+    void             *requests; /* [FIRE_P2P_REQUESTS * nslot], those of slot 0 first */
+    void             *statuses; /* the same length, results of MPI_Testsome */
     int              *finished; /* the same length */
     int              *free;     /* [nfree] numbers of free slots */
     int               nslot, nfree, reserved;
     bool              broken; /* a message was given up, or a rank has failed */
-#ifdef SMPI_H
+#ifdef FIRE_SIMGRID
     double looked; /* simulated time of the last MPI_Testsome */
 #endif
 } fire_p2p_t;

@@ -209,7 +209,7 @@ fire_status_t fire_rma_open(fire_transport_t **tp_p)
     fire_status_t     st;
 
     /* Open MPI's windows over TCP do not work with MPI_THREAD_MULTIPLE. */
-    FIRE_TRY(fire_p2p_open_for(MPI_THREAD_SERIALIZED, &p2p));
+    FIRE_TRY(fire_p2p_open_for(FIRE_MPI_SERIALIZED, &p2p));
     st = FIRE_NEW(&t, 1);
     if (st < 0) {
         p2p->ops->close(p2p);
@@ -218,7 +218,7 @@ fire_status_t fire_rma_open(fire_transport_t **tp_p)
     t->base     = *p2p;
     t->base.ops = &rma_ops;
     t->p2p      = p2p;
-    if (fire_edges_open(fire_p2p_comm(p2p), &t->edges) == FIRE_OK) {
+    if (fire_edges_open(fire_p2p_job(p2p), &t->edges) == FIRE_OK) {
         *tp_p = &t->base;
         return FIRE_OK;
     }

@@ -1,33 +1,31 @@
 /* share_mpi.c - memory that the processes of a node share, as MPI shared windows. */
 #include <string.h>
 
+#ifdef FIRE_SIMGRID
+#    include <smpi/smpi.h>
+#endif
+
 #include "base/alloc.h"
 #include "base/log.h"
 #include "comm/transport/job_mpi.h"
 
 static fire_status_t open_window(const fire_job_t *job, fire_share_t *s)
 {
-    MPI_Info info;
-    MPI_Aint bytes;
-    int      unit;
+    const fire_mpi_t *mpi = job->mpi;
 
-    FIRE_TRY(FIRE_MPI(MPI_Info_create(&info)));
-    FIRE_TRY(FIRE_MPI(MPI_Info_set(info, "alloc_shared_noncontig", "true")));
-    FIRE_TRY(FIRE_MPI(MPI_Win_allocate_shared((MPI_Aint)s->bytes, 1, info, job->node,
-                                              &s->base, &s->win)));
-    FIRE_TRY(FIRE_MPI(MPI_Info_free(&info)));
+    FIRE_TRY(
+        FIRE_MPI(mpi, win_allocate_shared(job->node, s->bytes, &s->base, &s->win)));
     for (int r = 0; r < job->node_size; r++)
-        FIRE_TRY(FIRE_MPI(MPI_Win_shared_query(s->win, r, &bytes, &unit, &s->peer[r])));
-    FIRE_TRY(FIRE_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, s->win)));
+        FIRE_TRY(FIRE_MPI(mpi, win_shared_query(s->win, r, &s->peer[r])));
+    FIRE_TRY(FIRE_MPI(mpi, win_lock_all(s->win, true)));
     memset(s->base, 0, s->bytes);
     return FIRE_OK;
 }
 
-static void close_window(fire_share_t *s)
+static void close_window(const fire_job_t *job, fire_share_t *s)
 {
-    MPI_Win_unlock_all(s->win);
-    MPI_Win_free(&s->win);
-    s->win = MPI_WIN_NULL;
+    job->mpi->win_unlock_all(s->win);
+    job->mpi->win_free(&s->win);
 }
 
 /* All processes of the node get a window, or none: both ends of a message must agree on
@@ -37,17 +35,16 @@ static fire_status_t try_window(const fire_job_t *job, fire_share_t *s)
     fire_status_t st = open_window(job, s);
     int           ok = st == FIRE_OK;
 
-    FIRE_TRY(
-        FIRE_MPI(MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, job->node)));
+    FIRE_TRY(FIRE_MPI(job->mpi, allreduce(job->node, FIRE_MPI_MIN_INT, &ok, 1)));
     if (ok) return FIRE_OK;
     FIRE_LOG(WARNING, "no shared memory of %zu bytes, exchange will be slower: %s",
              s->bytes, st < 0 ? fire_last_error() : "another rank got none");
-    if (st == FIRE_OK) close_window(s);
-    s->win = MPI_WIN_NULL;
+    if (st == FIRE_OK) close_window(job, s);
+    s->win = NULL;
     return FIRE_OK;
 }
 
-#ifdef SMPI_H
+#ifdef FIRE_SIMGRID
 fire_status_t fire_share_fold(size_t bytes, void **memory_p)
 {
     void *memory = SMPI_SHARED_MALLOC(bytes > 0 ? bytes : 1);
@@ -61,7 +58,7 @@ fire_status_t fire_share_fold(size_t bytes, void **memory_p)
 /* Plain memory of this process alone. */
 static fire_status_t get_own(fire_share_t *s)
 {
-#ifdef SMPI_H
+#ifdef FIRE_SIMGRID
     return fire_share_fold(s->bytes, (void **)&s->base);
 #else
     return fire_alloc(s->bytes, 1, "exchange buffer", (void **)&s->base);
@@ -71,10 +68,10 @@ static fire_status_t get_own(fire_share_t *s)
 static fire_status_t fill(const fire_job_t *job, fire_share_t *s)
 {
     FIRE_TRY(FIRE_NEW(&s->peer, job->node_size));
-#ifndef SMPI_H /* SimGrid's shared windows give wrong addresses */
+#ifndef FIRE_SIMGRID /* SimGrid's shared windows give wrong addresses */
     if (job->node_size > 1) FIRE_TRY(try_window(job, s));
 #endif
-    return s->win != MPI_WIN_NULL ? FIRE_OK : get_own(s);
+    return s->win != NULL ? FIRE_OK : get_own(s);
 }
 
 fire_status_t fire_share_alloc(fire_job_t *job, size_t bytes, void **memory_p)
@@ -84,7 +81,6 @@ fire_status_t fire_share_alloc(fire_job_t *job, size_t bytes, void **memory_p)
 
     FIRE_TRY(FIRE_NEW(&s, 1));
     s->number = job->nshare++;
-    s->win    = MPI_WIN_NULL;
     s->bytes  = bytes > 0 ? bytes : 1;
     st        = fill(job, s);
     if (st < 0) {
@@ -105,8 +101,8 @@ void fire_share_free(fire_job_t *job, void *memory)
 
         if (s->base != memory) continue;
         *at = s->next;
-        if (s->win != MPI_WIN_NULL)
-            close_window(s);
+        if (s->win != NULL)
+            close_window(job, s);
         else
             fire_free(s->base);
         fire_free(s->peer);
@@ -120,8 +116,7 @@ const fire_share_t *fire_share_find(const fire_job_t *job, const void *memory)
     const char *at = memory;
 
     for (const fire_share_t *s = job->shares; s != NULL; s = s->next)
-        if (s->win != MPI_WIN_NULL && at >= s->base && at < s->base + s->bytes)
-            return s;
+        if (s->win != NULL && at >= s->base && at < s->base + s->bytes) return s;
     return NULL;
 }
 

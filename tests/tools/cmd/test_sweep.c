@@ -5,8 +5,7 @@
 
 static void need_mpi(void)
 {
-    if (sh("firecaffe version | grep -q MPI && command -v mpirun") != 0)
-        test_skip("no MPI");
+    if (!can_mpirun()) test_skip("no MPI");
 }
 
 TEST(a_sweep_prints_a_row_per_batch_and_a_column_per_rate)
