@@ -18,9 +18,9 @@ fire_status_t fire_config_read(const void *from, void *to, size_t size,
     for (size_t i = size; i < given; i++)
         if (bytes[i] != 0)
             return FIRE_FAIL(FIRE_ERR_INVALID,
-                             "the %s has %zu bytes, this library (version %s) knows "
-                             "%zu; use a newer library",
-                             what, given, FIRE_VERSION, size);
+                             "the %s has %zu bytes, this library knows %zu; use a "
+                             "newer library",
+                             what, given, size);
     memcpy(to, from, given < size ? given : size);
     memcpy(to, &size, sizeof(size));
     return FIRE_OK;
