@@ -11,11 +11,40 @@ static fire_status_t finish(fire_net_t *net, fire_status_t st)
     return st;
 }
 
+static bool is_fused(const fire_net_t *net)
+{
+    bool fused = false;
+
+    for (int i = 0; i < net->nlayer; i++)
+        fused |= net->layer[i].base.fusion.absorbed;
+    return fused && !net->ctx.lean;
+}
+
+/* On the CPU a trainer runs observed layers in place together with the one before
+ * (train/nets.c). Whoever runs the net by hand may do so in pieces: each layer runs
+ * alone from then on. */
+static fire_status_t unfuse_observed(fire_net_t *net)
+{
+    return is_fused(net) ? fire_net_unfuse(net) : FIRE_OK;
+}
+
+/* What layers that ran as one have kept for backward is not enough for one of them. */
+static fire_status_t check_piece(const fire_net_t *net, int first, int last)
+{
+    if (!is_fused(net) || ((first < 0 || first == net->nlayer - 1) && last == 0))
+        return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID,
+                     "backward of layers %d to %d after the forward pass of a trainer: "
+                     "run forward of the net first",
+                     first, last);
+}
+
 fire_status_t fire_net_forward(fire_net_t *net, int first, int last, float *loss_p)
 {
     fire_log_route_t *before = fire_net_enter(net);
     fire_status_t     st     = fire_net_absorb_views(net);
 
+    if (st >= 0) st = unfuse_observed(net);
     if (st >= 0) st = fire_net_run_forward(net, first, last, loss_p);
     return fire_net_leave(before, finish(net, st));
 }
@@ -25,6 +54,7 @@ fire_status_t fire_net_backward(fire_net_t *net, int first, int last)
     fire_log_route_t *before = fire_net_enter(net);
     fire_status_t     st     = fire_net_absorb_views(net);
 
+    if (st >= 0) st = check_piece(net, first, last);
     if (st >= 0) st = fire_net_run_backward(net, first, last);
     return fire_net_leave(before, finish(net, st));
 }

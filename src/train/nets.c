@@ -71,7 +71,9 @@ static fire_status_t make_net(const fire_trainer_t *t, net_source_t source,
     }
     st = fire_net_create(source.param, &o, net_p);
     if (st < 0 && source.path != NULL) fire_error_prefix(st, "%s", source.path);
-    if (st >= 0 && t->options.observed) st = fire_net_unfuse(*net_p);
+    /* on the CPU, fusion of layers in place changes no gradient of a blob */
+    if (st >= 0 && t->options.observed && o.ctx.place == FIRE_GPU)
+        st = fire_net_unfuse(*net_p);
 out:
     fire_message_free(state);
     fire_message_free(loaded);

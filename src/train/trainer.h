@@ -21,7 +21,7 @@ typedef struct fire_trainer_options {
     int          level; /* NetState of the training net, from the command line */
     int          nstage;
     const char **stage;    /* [nstage] */
-    bool         observed; /* nets keep every value: without lean, nothing is fused */
+    bool         observed; /* nets keep every value, without lean */
     int nobserve; /* names of blobs of the training net that keep their values */
     const char *const *observe;
     bool               measure; /* time phases and layers */

@@ -88,6 +88,27 @@ class Solvers(InFolder):
         np.testing.assert_array_equal(test.params['ip'][0].data, 0)
         np.testing.assert_array_equal(test.forward()['loss'] > 1.9, True)
 
+    def test_step_leaves_every_value_and_gradient_as_a_pass_by_hand(self):
+        more = """layer { name: 'bn' type: 'BatchNorm' bottom: 'conv' top: 'bn' }
+layer { name: 'sc' type: 'Scale' bottom: 'bn' top: 'bn' scale_param { bias_term: true } }
+layer { name: 'r2' type: 'ReLU' bottom: 'bn' top: 'bn' }
+layer { name: 'ip' type: 'InnerProduct' bottom: 'bn'"""
+        self.write(NET.replace("'gaussian' std: 1", "'constant' value: 1").replace(
+            "layer { name: 'ip' type: 'InnerProduct' bottom: 'conv'", more))
+        one, two = (caffe.SGDSolver('solver.prototxt') for _ in range(2))
+        one.step(1)
+        two.net.forward()
+        two.net.backward()
+        for name in one.net.blobs:
+            for part in 'data', 'diff':
+                np.testing.assert_array_equal(getattr(one.net.blobs[name], part),
+                                              getattr(two.net.blobs[name], part), name)
+        with self.assertRaisesRegex(caffe.Error, 'run forward of the net first'):
+            one.net.backward(start='bn')
+        one.net.forward()
+        one.net.backward(start='bn')
+        one.step(1)
+
     def test_nets_outlive_their_solver(self):
         nets = [self.solver.net] + self.solver.test_nets
         self.solver.step(1)
