@@ -42,5 +42,34 @@ enum { FIRE_ONNX_OPSET_MIN = 13, FIRE_ONNX_OPSET_MAX = 22 };
  * cannot be, FIRE_ERR_IO, FIRE_ERR_NOMEM. */
 FIRE_CALL fire_onnx_export(fire_net_t *net, const char *path,
                            const fire_onnx_export_config_t *config);
+
+/* How to import a file. Begin with
+ *     fire_onnx_import_config_t config = FIRE_ONNX_IMPORT_CONFIG_INIT; */
+typedef struct fire_onnx_import_config {
+    size_t size;   /* sizeof(fire_onnx_import_config_t); set by the macro */
+    int    batch;  /* first dimension of the inputs; 0: as in the file, or 1 */
+    int    nshape; /* shapes of inputs, "NAME=N,C,H,W", where the file */
+    const char *const *shape; /* [nshape] leaves more open than the first dimension */
+} fire_onnx_import_config_t;
+
+#define FIRE_ONNX_IMPORT_CONFIG_INIT                  \
+    {                                                 \
+        sizeof(fire_onnx_import_config_t), 0, 0, NULL \
+    }
+
+/* Read an ONNX file and write, to a folder that is made if it is missing:
+ *   deploy.prototxt      the net
+ *   train_val.prototxt   the net with data layers, loss and accuracy, where it has one
+ *                        input of images and one output of scores
+ *   solver.prototxt      for that
+ *   net.caffemodel       the weights of both
+ * Layers are called as in the graph. config NULL: FIRE_ONNX_IMPORT_CONFIG_INIT.
+ *
+ * Fails with FIRE_ERR_UNSUPPORTED if nodes have no form as layers; the message, and a
+ * warning for each in the log, name them all. FIRE_ERR_PARSE: a damaged file, or one
+ * whose external data lead out of its folder; FIRE_ERR_INVALID: an open dimension without
+ * a shape; FIRE_ERR_IO, FIRE_ERR_NOMEM. */
+FIRE_CALL fire_onnx_import(const char *path, const char *folder,
+                           const fire_onnx_import_config_t *config);
 FIRE_END_C
 #endif

@@ -9,7 +9,6 @@
 
 #define PUT(type, function) void function(fire_onnx_export_t *x);
 #include "onnx/operators.def"
-#undef PUT
 
 typedef struct operator_row {
     const char     *type;
@@ -20,7 +19,6 @@ typedef struct operator_row {
 static const operator_row_t operators[] = {
 #include "onnx/operators.def"
 };
-#undef PUT
 
 fire_onnx_put_t fire_onnx_find_put(const char *type)
 {

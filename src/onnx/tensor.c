@@ -37,10 +37,11 @@ static fire_status_t add_numbers(found_t *v, const fire_wire_field_t *f)
 {
     bool        single = f->number == FLOAT_DATA, twice = f->number == DOUBLE_DATA;
     size_t      size = single ? 4 : 8;
-    fire_wire_t w    = {f->bytes, f->bytes + f->n};
+    fire_wire_t w;
     uint64_t    number;
 
     if (f->kind == FIRE_WIRE_VARINT) return add_number(v, f->value);
+    w = (fire_wire_t){f->bytes, f->bytes + f->n};
     if (!single && !twice) {
         if (f->kind != FIRE_WIRE_BYTES)
             return FIRE_FAIL(FIRE_ERR_PARSE, "a tensor's values have the wrong type");

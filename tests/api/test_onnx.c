@@ -25,6 +25,26 @@ TEST(a_net_is_exported_to_a_file)
     fire_net_destroy(net);
 }
 
+TEST(a_file_is_imported_to_a_folder)
+{
+    fire_onnx_import_config_t c   = FIRE_ONNX_IMPORT_CONFIG_INIT;
+    fire_net_t               *net = NULL;
+
+    CHECK_OK(fire_net_from_text(text, strlen(text), NULL, &net));
+    CHECK_OK(fire_onnx_export(net, test_path("a.onnx"), NULL));
+    fire_net_destroy(net);
+    c.batch = 5;
+    CHECK_OK(fire_onnx_import(test_path("a.onnx"), test_path("a"), &c));
+    CHECK_OK(fire_net_from_file(test_path("a/deploy.prototxt"), NULL, &net));
+    CHECK_OK(fire_net_load_file(net, test_path("a/net.caffemodel")));
+    CHECK_EQ(fire_blob_dims(fire_net_find_blob(net, "y"))[0], 5);
+    CHECK_EQ(fire_blob_dims(fire_net_find_blob(net, "y"))[1], 4);
+    fire_net_destroy(net);
+    c.size = 4;
+    CHECK_FAILS(fire_onnx_import(test_path("a.onnx"), test_path("b"), &c),
+                FIRE_ERR_INVALID, "a config of 4 bytes");
+}
+
 TEST(a_net_in_phase_train_is_not_exported)
 {
     fire_net_config_t c = FIRE_NET_CONFIG_INIT;

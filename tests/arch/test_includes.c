@@ -33,6 +33,7 @@ static const struct {
     const char *room, *may;
 } rooms[] = {
     {"onnx/export", "onnx"},
+    {"onnx/import", "onnx"},
     {"base/random", "base"},
     {"base/text", "base"},
     {"comm/pattern", "comm"},

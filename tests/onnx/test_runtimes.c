@@ -1,11 +1,12 @@
 /* Exported nets give in onnxruntime what they give here: every case of tests/layers/cases
  * and the models. Tests src/onnx/export/. Needs Python with onnx and onnxruntime, which
- * `./dev onnx` installs; with FIRE_ONNX_ALL in the environment large models too, and
+ * `./dev test` installs; with FIRE_ONNX_ALL in the environment large models too, and
  * OpenVINO and OpenCV where they are installed. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include "cases.h"
+#include "filled.h"
 #include "model/load.h"
 #include "model/npy.h"
 #include "net/net_state.h"
@@ -37,46 +38,6 @@ static void save(const char *prefix, const char *name, fire_blob_t *b)
     CHECK_OK(fire_npy_save(path_of(file), fire_blob_ndim(b), fire_blob_dims(b), x));
 }
 
-/* Values that a filler does not give: statistics of BatchNorm, weights that neither
- * vanish nor grow from layer to layer. */
-static void fill_params(fire_net_t *net)
-{
-    for (int i = 0; i < net->nparam; i++) {
-        const fire_param_t *p   = &net->learn[i];
-        fire_rng_key_t      key = fire_rng_key(11, FIRE_RNG_TEST, (uint64_t)i, 0);
-        int64_t             n   = p->blob->count;
-        double              fan = p->blob->ndim > 1 ? (double)(n / p->blob->dim[0]) : 0;
-        float              *x;
-
-        CHECK_OK(fire_blob_write(p->blob, FIRE_DATA, FIRE_CPU, &x));
-        for (int64_t k = 0; k < n; k++) {
-            double u = (double)fire_rng_uniform(key, (uint64_t)k);
-
-            x[k] =
-                (float)(p->kind == FIRE_PARAM_STATISTIC ? (p->index == 0 ? 0.2 * u - 0.1
-                                                           : p->index == 1 ? 0.5 + u
-                                                                           : 1.0)
-                        : fan > 0                       ? (2 * u - 1) * sqrt(6 / fan)
-                        : strcmp(net->layer[p->layer].base.ops->type, "Scale") == 0 &&
-                                p->index == 0
-                            ? 0.5 + u
-                            : 0.2 * u - 0.1);
-        }
-    }
-}
-
-static void fill_images(fire_net_t *net)
-{
-    fire_blob_t *b = net->layer[0].base.top[0];
-    float       *x;
-
-    CHECK_OK(fire_blob_write(b, FIRE_DATA, FIRE_CPU, &x));
-    for (int64_t k = 0; k < b->count; k++)
-        x[k] =
-            2 * fire_rng_uniform(fire_rng_key(12, FIRE_RNG_TEST, 0, 0), (uint64_t)k) -
-            1;
-}
-
 /* Inputs and outputs of a forward pass as K_in_NAME.npy and K_out_NAME.npy. */
 static void run(fire_net_t *net, const fire_onnx_model_t *m, int k)
 {
@@ -89,23 +50,6 @@ static void run(fire_net_t *net, const fire_onnx_model_t *m, int k)
     snprintf(prefix, sizeof(prefix), "%d_out_", k);
     for (int64_t i = 0; i < m->noutput; i++)
         save(prefix, m->output[i]->name, net->blob[net->output[i]].blob);
-}
-
-/* The first dimension of every input, from now on. */
-static void set_batch(fire_net_t *net, int64_t n)
-{
-    for (int i = 0; i < net->nlayer; i++)
-        for (int t = 0; t < net->layer[i].base.ntop &&
-                        strcmp(net->layer[i].base.ops->type, "Input") == 0;
-             t++) {
-            fire_blob_t *b = net->layer[i].base.top[t];
-            int64_t      dim[FIRE_MAX_DIMS];
-
-            memcpy(dim, fire_blob_dims(b), sizeof(dim));
-            dim[0] = n;
-            CHECK_OK(fire_blob_reshape(b, fire_blob_ndim(b), dim));
-        }
-    CHECK_OK(fire_net_reshape(net));
 }
 
 /* Is the message one that says that ONNX cannot have this layer? */
@@ -170,6 +114,7 @@ static void write_model(const char *name, bool fold)
 
     snprintf(file, sizeof(file), "models/%s/deploy.prototxt", name);
     CHECK_OK(fire_net_param_load_text(test_source(file), &param));
+    o.ctx.exact = true; /* no Winograd, whose rounding is coarser */
     CHECK_OK(fire_net_create(param, &o, &net));
     fire_message_free(param);
     fill_params(net);
@@ -194,13 +139,14 @@ static int python(const char *folder)
     int  status;
 
     snprintf(command, sizeof(command),
-             "p='" FIRE_SOURCE_DIR "/build/venv/bin/python'; p=${FIRE_PYTHON:-$p}; "
+             "p='" FIRE_SOURCE_DIR
+             "/build/venv-onnx/bin/python'; p=${FIRE_PYTHON:-$p}; "
              "[ -x \"$p\" ] || p=python3; \"$p\" -B '%s' %s",
              test_source("tests/onnx/check_export.py"), folder);
     status = system(command);
     CHECK(WIFEXITED(status));
     if (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127)
-        test_skip("no Python with onnx and onnxruntime: ./dev onnx installs them");
+        test_skip("no Python with onnx and onnxruntime: ./dev test installs them");
     return WEXITSTATUS(status);
 }
 

@@ -5,7 +5,6 @@
 
 #define PUT(type, function) void function(fire_onnx_export_t *x);
 #include "onnx/operators.def"
-#undef PUT
 
 /* pooling.h's windows as a node; out NULL: a new name. average: else the maximum. */
 struct fire_pool_windows;
