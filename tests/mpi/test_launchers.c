@@ -162,3 +162,27 @@ TEST(fire_mpi_overrules_the_choice)
           launcher);
     CHECK_STR(sha256_of("snap_iter_60.caffemodel"), want);
 }
+
+/* ---- programs that use MPI themselves ---- */
+
+static void check_host(const char *launcher, const char *compiler)
+{
+    if (launcher == NULL || TEST_SANITIZED ||
+        sh("command -v %s && test -e %s/libfire.so", compiler, FIRE_BUILD_DIR) != 0)
+        test_skip("this MPI or libfire.so is not here, or sanitizers are");
+    SH_OK("%s $SRC/tests/mpi/host/host.c -I$SRC/include -o host -L%s -lfire "
+          "-Wl,-rpath,%s",
+          compiler, FIRE_BUILD_DIR, FIRE_BUILD_DIR);
+    SH_OK(ENVIRONMENT "%s -n 3 ./host", launcher);
+    CHECK_HAS(ran.out, "sum 6\n");
+}
+
+TEST(a_program_that_has_started_open_mpi_keeps_it)
+{
+    check_host(open_mpi_launcher(), "mpicc.openmpi");
+}
+
+TEST(a_program_that_has_started_mpich_keeps_it)
+{
+    check_host(mpich_launcher(), "mpicc.mpich");
+}
