@@ -73,7 +73,9 @@ FIRE_CALL fire_blob_update(fire_blob_t *blob, fire_part_t part, fire_place_t whe
  *   own place. Where a blob is viewed on the CPU and on a GPU, write to one of them only.
  * A blob that is reshaped to more elements, or shares the memory of another blob from now
  * on, leaves its old views behind: they keep their values. So does a lean net where it
- * gives memory back. A view costs a conversion after each pass if the net computes in
+ * gives memory back. Parameters of a trainer with several workers are an exception: their
+ * memory belongs to the communicator, so destroy their views, and blobs retained, before
+ * the trainer. A view costs a conversion after each pass if the net computes in
  * another format, so destroy it when it is not needed. */
 typedef struct fire_view fire_view_t;
 

@@ -5,14 +5,14 @@
 
 #include "program.h"
 
-/* Libraries that may be opened with every start. What only some users need (CUDA,
- * Python) is opened when it is needed: see src/device/cuda/libs.h. */
+/* Libraries that may be opened with every start. What only some users need (MPI, CUDA,
+ * Python) is opened when it is needed: see src/device/cuda/libs.h, load_mpi.c. */
 static const char *const allowed[] = {
-    "linux-vdso",     "ld-linux",       "libc.",       "libm.",     "libgcc_s.",
-    "libstdc++.",     "libpthread.",    "libdl.",      "librt.",    "libgomp.",
-    "libprotobuf-c.", "liblmdb.",       "libopenblas", "libcblas.", "libblas.",
-    "libleveldb.",    "libhdf5",        "libjpeg.",    "libpng",    "libz.",
-    "libdnnl.",       "libmicrohttpd.", "libmpi."};
+    "linux-vdso",     "ld-linux",      "libc.",       "libm.",     "libgcc_s.",
+    "libstdc++.",     "libpthread.",   "libdl.",      "librt.",    "libgomp.",
+    "libprotobuf-c.", "liblmdb.",      "libopenblas", "libcblas.", "libblas.",
+    "libleveldb.",    "libhdf5",       "libjpeg.",    "libpng",    "libz.",
+    "libdnnl.",       "libmicrohttpd."};
 
 static bool is_allowed(const char *library)
 {

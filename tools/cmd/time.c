@@ -83,12 +83,12 @@ static fire_status_t pass(fire_net_t *net, stopwatch_t *w, float *loss_p)
 {
     double t0 = fire_clock_now(), t1;
 
-    FIRE_TRY(fire_net_clear_diffs(net));
-    FIRE_TRY(fire_net_forward(net, 0, -1, loss_p));
+    FIRE_TRY(fire_net_zero_diffs(net));
+    FIRE_TRY(fire_net_run_forward(net, 0, -1, loss_p));
     t1 = fire_clock_now();
     w->forward += t1 - t0;
     w->begin = 0;
-    if (!fire_net_ctx(net)->inference) FIRE_TRY(fire_net_backward(net, -1, 0));
+    if (!fire_net_ctx(net)->inference) FIRE_TRY(fire_net_run_backward(net, -1, 0));
     w->backward += fire_clock_now() - t1;
     fire_net_set_step(net, fire_net_step(net) + 1);
     return FIRE_OK;
