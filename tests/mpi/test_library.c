@@ -21,6 +21,21 @@ static void train_by_program(const char *flags)
     snprintf(want, sizeof(want), "%s", sha256_of("snap_iter_60.caffemodel"));
 }
 
+/* The example on n processes, under each MPI that is here. */
+static void check_processes(int n, const char *settings)
+{
+    const char *launchers[] = {open_mpi_launcher(), mpich_launcher()};
+
+    if (launchers[0] == NULL && launchers[1] == NULL) test_skip("no MPI");
+    for (int i = 0; i < 2; i++) {
+        if (launchers[i] == NULL) continue;
+        SH_OK(ENVIRONMENT "rm snap_*; %s -n %d " EXAMPLES
+                          "train_workers solver.prototxt 0 %s",
+              launchers[i], n, settings);
+        check_same(launchers[i]);
+    }
+}
+
 TEST(one_worker_trains_as_the_program_does)
 {
     make_net(LENET, "");
@@ -38,16 +53,11 @@ TEST(workers_without_lanes_train_as_the_program_does)
     train_by_program("--workers=2");
     SH_OK(ENVIRONMENT "rm snap_*; " EXAMPLES "train_workers solver.prototxt 2");
     check_same("2 threads");
-    if (!has_mpi()) test_skip("no MPI");
-    SH_OK(ENVIRONMENT "rm snap_*; mpirun -n 2 " EXAMPLES
-                      "train_workers solver.prototxt");
-    check_same("2 processes");
+    check_processes(2, "");
 }
 
 TEST(workers_with_lanes_train_as_one_does)
 {
-    static const char settings[] = "0 'lanes: 8 bucket_mb: 0.02'";
-
     make_net(TEMPTING, "");
     train_by_program("--lanes=8");
     for (int n = 1; n <= 4; n *= 2) {
@@ -56,13 +66,8 @@ TEST(workers_with_lanes_train_as_one_does)
               n);
         check_same("threads");
     }
-    if (!has_mpi()) test_skip("no MPI");
-    for (int n = 2; n <= 4; n *= 2) {
-        SH_OK(ENVIRONMENT "rm snap_*; mpirun -n %d " EXAMPLES
-                          "train_workers solver.prototxt %s",
-              n, settings);
-        check_same("processes");
-    }
+    for (int n = 2; n <= 4; n *= 2)
+        check_processes(n, "\"lanes: 8 bucket_mb: 0.02\"");
 }
 
 TEST(a_process_that_fails_ends_the_job_with_one_message)
