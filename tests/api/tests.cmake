@@ -74,9 +74,12 @@ set_tests_properties(examples/train_continues PROPERTIES DEPENDS examples/train)
 fire_example_memory_test(train train ${line})
 fire_example_memory_test(train_workers train_workers ${line} 2 "lanes: 4")
 
-# From C++, where there is a compiler for it.
-include(CheckLanguage)
-check_language(CXX)
+# From C++, where there is a compiler for it. Cross-building, CMake would find this
+# machine's.
+if(NOT CMAKE_CROSSCOMPILING)
+  include(CheckLanguage)
+  check_language(CXX)
+endif()
 if(CMAKE_CXX_COMPILER)
   enable_language(CXX)
   fire_example(train_cpp cpp/train.cc)
