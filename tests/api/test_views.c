@@ -97,6 +97,85 @@ TEST(views_of_gradients_survive_clearing)
     fire_net_destroy(net);
 }
 
+/* BatchNorm in place keeps its input for backward by exchanging memory with its blob. */
+static fire_net_t *make_in_place(uint64_t seed)
+{
+    static const char norm[] =
+        "layer { name: 'in' type: 'DummyData' top: 'x' dummy_data_param { "
+        "  shape { dim: 4 dim: 16 dim: 6 dim: 6 } data_filler { type: 'gaussian' } } } "
+        "layer { name: 'conv' type: 'Convolution' bottom: 'x' top: 'y' "
+        "  convolution_param { num_output: 16 kernel_size: 3 "
+        "  weight_filler { type: 'xavier' } } } "
+        "layer { name: 'norm' type: 'BatchNorm' bottom: 'y' top: 'y' } "
+        "layer { name: 'scale' type: 'Scale' bottom: 'y' top: 'y' "
+        "  scale_param { bias_term: true } } "
+        "layer { name: 'relu' type: 'ReLU' bottom: 'y' top: 'y' } "
+        "layer { name: 'ip' type: 'InnerProduct' bottom: 'y' top: 'z' "
+        "  inner_product_param { num_output: 3 weight_filler { type: 'xavier' } } } "
+        "layer { name: 'sum' type: 'Reduction' bottom: 'z' top: 's' loss_weight: 1 "
+        "  reduction_param { operation: SUMSQ } }";
+    fire_net_config_t c = FIRE_NET_CONFIG_INIT;
+    fire_net_t       *net;
+
+    c.phase = FIRE_TRAIN;
+    c.seed  = seed;
+    CHECK_OK(fire_net_from_text(norm, strlen(norm), &c, &net));
+    return net;
+}
+
+static void run_and_step(fire_net_t *net)
+{
+    CHECK_OK(fire_net_clear_diffs(net));
+    CHECK_OK(fire_net_forward(net, 0, -1, NULL));
+    CHECK_OK(fire_net_backward(net, -1, 0));
+    for (int i = 0; i < fire_net_nparam(net); i++) {
+        fire_blob_t *b = fire_net_param_blob(net, i);
+        const float *d;
+        float       *w;
+
+        CHECK_OK(fire_blob_read(b, FIRE_DIFF, FIRE_CPU, &d));
+        CHECK_OK(fire_blob_update(b, FIRE_DATA, FIRE_CPU, &w));
+        for (int64_t k = 0; k < fire_blob_count(b); k++)
+            w[k] -= 1e-3f * d[k];
+    }
+}
+
+TEST(views_change_no_results)
+{
+    enum { MOST = 64 };
+    fire_net_t  *plain = make_in_place(3), *viewed = make_in_place(3);
+    fire_view_t *view[MOST];
+    int          n = 0;
+
+    for (int i = 0; i < fire_net_nblob(viewed); i++)
+        for (int part = 0; part < 2; part++)
+            view[n++] = view_of(fire_net_blob(viewed, i), (fire_part_t)part);
+    for (int i = 0; i < fire_net_nparam(viewed); i++)
+        for (int part = 0; part < 2; part++)
+            view[n++] = view_of(fire_net_param_blob(viewed, i), (fire_part_t)part);
+    for (int pass = 0; pass < 3; pass++) {
+        run_and_step(plain);
+        run_and_step(viewed);
+    }
+    n = 0;
+    for (int i = 0; i < fire_net_nblob(plain) + fire_net_nparam(plain); i++)
+        for (int part = 0; part < 2; part++, n++) {
+            fire_blob_t *b =
+                i < fire_net_nblob(plain)
+                    ? fire_net_blob(plain, i)
+                    : fire_net_param_blob(plain, i - fire_net_nblob(plain));
+            const float *x;
+
+            CHECK_OK(fire_blob_read(b, (fire_part_t)part, FIRE_CPU, &x));
+            CHECK(memcmp(x, fire_view_values(view[n]),
+                         (size_t)fire_blob_count(b) * sizeof(*x)) == 0);
+        }
+    while (n > 0)
+        fire_view_destroy(view[--n]);
+    fire_net_destroy(plain);
+    fire_net_destroy(viewed);
+}
+
 TEST(blobs_and_views_outlive_their_net)
 {
     enum { NETS = 100 };
