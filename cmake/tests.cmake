@@ -7,6 +7,9 @@ target_include_directories(fire_test PUBLIC ${CMAKE_SOURCE_DIR}/tests)
 target_compile_definitions(fire_test PUBLIC FIRE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
   FIRE_BUILD_DIR="${CMAKE_BINARY_DIR}")
 target_link_libraries(fire_test PUBLIC fire)
+if(CMAKE_CROSSCOMPILING)
+  target_compile_definitions(fire_test PRIVATE TEST_EMULATED=1)
+endif()
 
 file(GLOB_RECURSE test_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tests
   ${CMAKE_SOURCE_DIR}/tests/*/test_*.c)
@@ -22,7 +25,7 @@ list(REMOVE_DUPLICATES test_dirs)
 set(mpi_environment "OPENBLAS_NUM_THREADS=1;OMP_NUM_THREADS=1;ASAN_OPTIONS=detect_leaks=0")
 
 set(test_seconds 600)
-if(FIRE_SAN)
+if(FIRE_SAN OR CMAKE_CROSSCOMPILING)
   set(test_seconds 3000)
 endif()
 foreach(d IN LISTS test_dirs)

@@ -71,6 +71,17 @@ static double error_of(float got, float want, double scale)
     return fabs((double)got - (double)want) / scale;
 }
 
+/* Fast kernels add in another order, and so does the BLAS of other processors than those
+ * that Caffe ran on. */
+static bool sums_in_caffes_order(void)
+{
+#if defined(__x86_64__)
+    return golden_ctx().kernels != NULL;
+#else
+    return false;
+#endif
+}
+
 void golden_compare(golden_case_t *c, const char *what, int64_t n, const float *got,
                     const float *want)
 {
@@ -81,7 +92,7 @@ void golden_compare(golden_case_t *c, const char *what, int64_t n, const float *
             scale = fabs((double)want[i]);
     if (c->absolute || scale == 0) scale = 1;
     /* Sums that are zero but for rounding: another order leaves other rests. */
-    if (golden_ctx().kernels == NULL && scale < 1e-5) scale = 0.1;
+    if (!sums_in_caffes_order() && scale < 1e-5) scale = 0.1;
     for (int64_t i = 0; i < n; i++) {
         double error = error_of(got[i], want[i], scale);
 
