@@ -1,5 +1,5 @@
-# cmake --install and packages (./dev package). Everything finds its files relative to
-# where the program or the library is, so the prefix may be moved as a whole.
+# cmake --install; packaging/debs makes Debian packages of it. Everything finds its files
+# relative to where the program or the library is, so the prefix may be moved as a whole.
 # Component "program": the program, libfire.so.N, models, machines, docs. Component "dev":
 # what is needed to compile against the library.
 include(GNUInstallDirs)
@@ -40,6 +40,10 @@ install(DIRECTORY models machines DESTINATION ${share} COMPONENT program
   PATTERN "*.solverstate" EXCLUDE PATTERN "*.h5" EXCLUDE)
 install(DIRECTORY data/mnist DESTINATION ${share}/data COMPONENT program
   FILES_MATCHING PATTERN "*.gz" PATTERN "README.md")
+install(FILES examples/mnist/README.md DESTINATION ${share}/examples/mnist COMPONENT program)
+install(PROGRAMS examples/mnist/demo DESTINATION ${share}/examples/mnist COMPONENT program)
+install(DIRECTORY examples/c examples/cpp examples/plugin DESTINATION ${share}/examples
+  COMPONENT dev OPTIONAL)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${doc} COMPONENT program)
 install(FILES LICENSE DESTINATION ${doc} RENAME copyright COMPONENT program)
 install(DIRECTORY docs/ DESTINATION ${doc}/docs COMPONENT program)
@@ -73,27 +77,3 @@ install(FILES ${made}/fireConfig.cmake ${made}/fireConfigVersion.cmake
 # Removes what the last cmake --install wrote.
 add_custom_target(uninstall COMMAND ${CMAKE_COMMAND}
   -DMANIFEST=${CMAKE_BINARY_DIR}/install_manifest.txt -P ${CMAKE_SOURCE_DIR}/cmake/uninstall.cmake)
-
-# ---- Debian packages ----
-set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_NAME firecaffe)
-set(CPACK_PACKAGE_CONTACT "FireCaffe <firecaffe@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Caffe-compatible training of neural networks")
-set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL program dev)
-set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME firecaffe)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
-# For several processes; the modules are not linked with either.
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
-# Both have a program called caffe.
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONFLICTS "caffe-tools-cpu, caffe-tools-cuda")
-set(CPACK_DEBIAN_DEV_PACKAGE_NAME libfire-dev)
-set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "firecaffe (= ${PROJECT_VERSION})")
-set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers, pkg-config and CMake files of libfire")
-include(CPack)

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /* PREFIX/bin/firecaffe is one folder below the prefix, PREFIX/lib/libfire.so too;
- * PREFIX/lib/x86_64-linux-gnu/libfire.so is two below it. */
-enum { MOST_LEVELS = 2 };
+ * Debian's PREFIX/lib/x86_64-linux-gnu/firecaffe/cpu/ is four below it. */
+enum { MOST_LEVELS = 4 };
 
 /* Folder of libraries, below the prefix: "lib" or "lib/x86_64-linux-gnu". */
 #ifndef FIRE_LIBDIR
@@ -85,6 +85,7 @@ bool fire_installed_module(const char *name, char *path_p, size_t size)
         {folder, "lib/firecaffe"},      /* of a program in the build folder */
         {up, "lib/firecaffe"},          /* of its tests, and of PREFIX/bin */
         {up, FIRE_LIBDIR "/firecaffe"}, /* the same, with Debian's folders */
+        {up, "."}, /* of PREFIX/lib/x86_64-linux-gnu/firecaffe/cpu */
     };
     enum { PLACES = sizeof(place) / sizeof(place[0]) };
     size_t n = 0;
