@@ -14,6 +14,14 @@ class BlobVec(list):
         self.append(_caffe._add_param(*dims))
 
 
+class _Phase(int):
+    """caffe.TRAIN or caffe.TEST, whose text is its name: scripts look settings up by
+    str(self.phase)."""
+
+    def __str__(self):
+        return 'TEST' if self else 'TRAIN'
+
+
 class Layer:
     """A layer of a net; to write one in Python, derive from it.
 
@@ -79,7 +87,7 @@ def _make(module, name, param_str, phase, layer_name):
     if not isinstance(getattr(layer, 'blobs', None), BlobVec):
         layer.blobs = BlobVec()  # a class that does not derive from Layer
     layer.param_str = layer.param_str_ = param_str
-    layer.phase = phase
+    layer.phase = _Phase(phase)
     return layer, BlobVec(), BlobVec()
 
 

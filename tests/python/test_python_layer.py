@@ -42,6 +42,20 @@ class Phase(caffe.Layer):
         top[0].data[()] = self.phase
 
 
+class Growing(caffe.Layer):
+    """Has one element more in every pass, and says so in forward only."""
+    reshaped = passes = 0
+
+    def reshape(self, bottom, top):
+        self.reshaped += 1
+        top[0].reshape(1)
+
+    def forward(self, bottom, top):
+        self.passes += 1
+        top[0].reshape(self.passes + 1)
+        top[0].data[...] = self.passes
+
+
 class Bad(caffe.Layer):
     where = None
 
@@ -113,7 +127,16 @@ class PythonLayers(InFolder):
 
     def test_the_phase_is_known(self):
         for phase in caffe.TRAIN, caffe.TEST:
-            self.assertEqual(net_of('Phase', phase=phase).forward()['mine'], phase)
+            net = net_of('Phase', phase=phase)
+            self.assertEqual(net.forward()['mine'], phase)
+            self.assertEqual(str(net.layers[1].phase), ['TRAIN', 'TEST'][phase])
+
+    def test_a_layer_is_reshaped_before_every_pass_and_may_reshape_in_forward(self):
+        net = net_of('Growing', more="layer { name: 'after' type: 'Power' bottom: 'mine' "
+                     "top: 'after' power_param { scale: 2 } }")
+        for n in 1, 2, 3:
+            np.testing.assert_array_equal(net.forward()['after'], np.full(n + 1, 2 * n))
+        self.assertEqual(net.layers[1].reshaped, 4)
 
     def test_a_new_shape_reshapes_the_layer(self):
         net = net_of('Scale', '2')
