@@ -58,3 +58,7 @@ install(FILES ${python_build}/caffe/proto/caffe.desc DESTINATION caffe/proto
   COMPONENT python EXCLUDE_FROM_ALL)
 install(FILES $<TARGET_FILE:fire_shared> DESTINATION caffe COMPONENT python
   RENAME libfire.so.${FIRE_ABI} EXCLUDE_FROM_ALL)
+foreach(kind IN LISTS FIRE_MPI_MODULES) # where libfire looks for them
+  install(TARGETS fire_mpi_${kind} LIBRARY DESTINATION caffe/firecaffe COMPONENT python
+    EXCLUDE_FROM_ALL)
+endforeach()
