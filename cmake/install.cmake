@@ -68,7 +68,7 @@ configure_file(cmake/fire.pc.in ${made}/fire.pc @ONLY)
 install(FILES ${made}/fire.pc DESTINATION ${lib}/pkgconfig COMPONENT dev)
 configure_package_config_file(cmake/fireConfig.cmake.in ${made}/fireConfig.cmake
   INSTALL_DESTINATION ${lib}/cmake/fire NO_CHECK_REQUIRED_COMPONENTS_MACRO
-  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${made}/fireConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${made}/fireConfig.cmake ${made}/fireConfigVersion.cmake

@@ -160,3 +160,14 @@ endforeach()
 file(WRITE ${CMAKE_BINARY_DIR}/exports.map "FIRE_${FIRE_ABI} {\n  global:\n${exports}  local: *;\n};\n")
 target_link_options(fire_shared PRIVATE LINKER:--version-script=${CMAKE_BINARY_DIR}/exports.map)
 set_target_properties(fire_shared PROPERTIES LINK_DEPENDS ${CMAKE_BINARY_DIR}/exports.map)
+
+# Programs that contain the library and load plug-ins (fire_host) show them the same
+# functions: exports.ld pulls them out of the archive, exports.list makes them visible.
+string(REPLACE "    fire_" " fire_" extern "${exports}")
+string(REGEX REPLACE "\n|;" " " extern "${extern}")
+file(WRITE ${CMAKE_BINARY_DIR}/exports.ld "EXTERN(${extern})\n")
+file(WRITE ${CMAKE_BINARY_DIR}/exports.list "{\n${exports}};\n")
+add_library(fire_host INTERFACE)
+target_link_libraries(fire_host INTERFACE fire)
+target_link_options(fire_host INTERFACE ${CMAKE_BINARY_DIR}/exports.ld
+  LINKER:--dynamic-list=${CMAKE_BINARY_DIR}/exports.list)

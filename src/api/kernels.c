@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "layers/layer.h"
+#include "layers/plugin/plugin.h"
 #include "solver/solver.h"
 
 static bool has_kernel(const fire_layer_ops_t *ops, const char *name)
@@ -50,6 +50,7 @@ fire_status_t fire_kernels_check(const char *who, const char *list)
     fire_status_t st = FIRE_OK;
 
     if (list == NULL) return FIRE_OK;
+    FIRE_TRY(fire_plugin_load_environment());
     FIRE_TRY(fire_strdup(list, &copy));
     for (char *request = strtok_r(copy, ",", &rest); request != NULL && st >= 0;
          request       = strtok_r(NULL, ",", &rest)) {

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local char last_error[2048];
-static _Thread_local char last_origin[128];
+static _Thread_local char     last_error[2048];
+static _Thread_local char     last_origin[128];
+static _Thread_local uint64_t failures;
 
 const char *fire_last_error(void)
 {
@@ -16,6 +17,11 @@ const char *fire_last_error(void)
 const char *fire_error_origin(void)
 {
     return last_origin;
+}
+
+uint64_t fire_error_count(void)
+{
+    return failures;
 }
 
 const char *fire_status_string(fire_status_t status)
@@ -43,6 +49,7 @@ fire_status_t fire_error_set(fire_status_t status, const char *file, int line,
 {
     va_list ap;
 
+    failures++;
     va_start(ap, format);
     vsnprintf(last_error, sizeof(last_error), format, ap);
     va_end(ap);
@@ -54,6 +61,7 @@ fire_status_t fire_fail(fire_status_t status, const char *format, ...)
 {
     va_list ap;
 
+    failures++;
     va_start(ap, format);
     vsnprintf(last_error, sizeof(last_error), format, ap);
     va_end(ap);

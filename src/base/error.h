@@ -35,6 +35,10 @@ fire_status_t fire_error_set(fire_status_t status, const char *file, int line,
 fire_status_t fire_error_prefix(fire_status_t status, const char *format, ...)
     FIRE_PRINTF(2, 3);
 
+/* How many failures this thread has recorded: tells whether foreign code said why it
+ * failed. */
+uint64_t fire_error_count(void);
+
 /* "src/file.c:123" where the last failure was recorded, for --verbose and bug
  * reports. */
 const char *fire_error_origin(void);

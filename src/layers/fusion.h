@@ -8,17 +8,10 @@
  * settings and shapes, not on values. */
 #ifndef FIRE_LAYERS_FUSION_H
 #define FIRE_LAYERS_FUSION_H
+#include <fire/layer.h>
 #include "blob/blob.h"
 
 FIRE_BEGIN_C
-typedef struct fire_layer fire_layer_t;
-
-/* What backward reads besides the gradients of the tops. */
-enum {
-    FIRE_READS_BOTTOM = 1 << 0, /* data of the bottoms */
-    FIRE_READS_TOP    = 1 << 1, /* data of the tops */
-    FIRE_READS_COPY   = 1 << 2, /* the kernel's own copy of the first bottom */
-};
 
 /* Members may be NULL: then the kernel cannot do it. The order puts first what most
  * kernels have, for the .cu files, whose C++ names no members. */
@@ -28,7 +21,8 @@ typedef struct fire_fusion_ops {
      * work in place; its result then belongs into fire_layer_result(l). After true,
      * `next` is in l->fusion.follower. */
     bool (*absorbs)(const fire_layer_t *l, const fire_layer_t *next);
-    /* FIRE_READS_* of backward. NULL: bottoms and tops. */
+    /* FIRE_READS_* of backward (<fire/layer.h>); FIRE_READS_COPY: the kernel's own copy
+     * of the first bottom. NULL: bottoms and tops. */
     unsigned (*backward_reads)(const fire_layer_t *l);
     /* The same question as absorbs, for a `next` with a top of its own and further
      * bottoms (the sum at the end of a residual branch), or several tops (Split). Only

@@ -25,6 +25,7 @@
  * kernels on the CPU may share their work between threads (device/cpu/parallel.h). */
 #ifndef FIRE_LAYERS_LAYER_H
 #define FIRE_LAYERS_LAYER_H
+#include <fire/layer.h>
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/random/moment.h"
@@ -78,21 +79,14 @@ typedef struct fire_arity {
     int min, max; /* max -1: any number */
 } fire_arity_t;
 
-enum {
-    FIRE_LAYER_INPLACE  = 1 << 0, /* a bottom may also be the top */
-    FIRE_LAYER_LOSS     = 1 << 1, /* loss_weight of the first top defaults to 1 */
-    FIRE_LAYER_AUTO_TOP = 1 << 2, /* tops up to the minimum need not be named */
-    FIRE_LAYER_PAIRED   = 1 << 3, /* as many tops as bottoms */
-    FIRE_LAYER_SOURCE   = 1 << 4, /* no bottoms: reads the data of l->moment */
-    FIRE_LAYER_DYNAMIC  = 1 << 5, /* top shapes depend on values: reshape each pass */
-    FIRE_LAYER_HOST     = 1 << 6, /* runs on the CPU, also in a net on a GPU */
-};
+/* Further flags are in <fire/layer.h>. */
+enum { FIRE_LAYER_PLUGIN = 1 << 16 /* from a plug-in: a fire_plugged_type_t */ };
 
 /* Defined as fire_layer_<file>, e.g. fire_layer_relu. */
 typedef struct fire_layer_ops {
     const char  *type; /* as prototxts spell it */
     fire_arity_t bottoms, tops;
-    unsigned     flags;
+    unsigned     flags;       /* FIRE_LAYER_* */
     unsigned     no_gradient; /* bit i: bottom i (e.g. labels) never takes a gradient */
     size_t       state_size;  /* bytes of l->state, zeroed before setup */
     fire_status_t (*setup)(fire_layer_t *l); /* (optional) */
@@ -155,12 +149,6 @@ static inline fire_param_kind_t fire_layer_param_kind(const fire_layer_t *l, int
 /* In setup: append a parameter of this shape, filled (filler NULL: zeros). */
 fire_status_t fire_layer_add_blob(fire_layer_t *l, int ndim, const int64_t *dim,
                                   const Caffe__FillerParameter *filler);
-
-/* As reshape: the only top gets the shape of the first bottom. */
-fire_status_t fire_layer_reshape_same(fire_layer_t *l);
-
-/* Loss layers, in backward: the factor of all gradients (top 0's diff). */
-fire_status_t fire_layer_loss_weight(fire_layer_t *l, float *weight_p);
 
 /* Key of this layer's random numbers at this step. */
 static inline fire_rng_key_t fire_layer_rng(const fire_layer_t *l, fire_rng_use_t use)

@@ -1,10 +1,10 @@
 /* registry.c - finds a layer's ops by its type name. layers.def is the list; as a table
  * that is compiled in, it needs no code that runs before main(), and a static link cannot
- * drop a layer. */
+ * drop a layer. Types of plug-ins follow those of the table. */
 #include <string.h>
 
 #include "base/text/text.h"
-#include "layers/layer.h"
+#include "layers/plugin/plugin.h"
 
 #define FIRE_LAYER(family, file) extern const fire_layer_ops_t fire_layer_##file;
 #include "layers/layers.def"
@@ -20,22 +20,28 @@ enum { NTYPES = sizeof(table) / sizeof(table[0]) };
 
 const fire_layer_ops_t *fire_layer_at(int i)
 {
-    return i >= 0 && i < NTYPES ? table[i] : NULL;
+    const fire_plugged_type_t *type;
+
+    if (i < 0) return NULL;
+    if (i < NTYPES) return table[i];
+    type = fire_plugin_type_at(i - NTYPES);
+    return type != NULL ? &type->ops : NULL;
 }
 
 static const char *type_at(const void *list, int i)
 {
     (void)list;
-    return i < NTYPES ? table[i]->type : NULL;
+    return fire_layer_at(i) != NULL ? fire_layer_at(i)->type : NULL;
 }
 
 fire_status_t fire_layer_find(const char *type, const fire_layer_ops_t **ops_p)
 {
-    const char *near;
+    const fire_layer_ops_t *ops;
+    const char             *near;
 
-    for (int i = 0; i < NTYPES; i++)
-        if (strcmp(table[i]->type, type) == 0) {
-            *ops_p = table[i];
+    for (int i = 0; (ops = fire_layer_at(i)) != NULL; i++)
+        if (strcmp(ops->type, type) == 0) {
+            *ops_p = ops;
             return FIRE_OK;
         }
     near = fire_name_nearest(type, type_at, NULL);
@@ -44,6 +50,6 @@ fire_status_t fire_layer_find(const char *type, const fire_layer_ops_t **ops_p)
                          "unknown layer type \"%s\"; did you mean \"%s\"?", type, near);
     return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                      "unknown layer type \"%s\" (`firecaffe net --coverage` lists the "
-                     "known ones)",
+                     "known ones; is a plug-in missing: --plugin, FIRE_PLUGINS?)",
                      type);
 }

@@ -15,4 +15,6 @@ fire_status_t fire_text_parse(const char *text, size_t n, const char *file,
 /* Append all set fields of a message as text, indented by two spaces per level, in the
  * order of field numbers. Parsing the text gives an equal message. */
 fire_status_t fire_text_print(const void *msg, fire_str_t *out);
+/* Append n bytes in quotes; those that are not printable ASCII as escapes. */
+fire_status_t fire_text_print_quoted(const void *bytes, size_t n, fire_str_t *out);
 #endif

@@ -5,7 +5,9 @@
 #include "base/alloc.h"
 #include "model/lexer.h"
 #include "model/text.h"
+#include "model/values/field.h"
 #include "model/text_scalar.h"
+#include "model/values/values.h"
 
 /* DEPTH_MAX: nested messages. KNOWN_MAX: bytes of a list of known names. */
 enum { DEPTH_MAX = 100, KNOWN_MAX = 320 };
@@ -16,6 +18,9 @@ typedef struct frame {
     /* per field: capacity of its array, or 1 once it was seen */
     int64_t            *cap;
     const struct frame *around; /* the message that contains it; NULL: none */
+    /* Of a layer: a field that may be a plug-in's or a misspelt one of Caffe. Its type,
+     * which may come later, tells. kind FIRE_TOKEN_END: none. */
+    fire_token_t doubtful;
 } frame_t;
 
 /* The state of the parser. */
@@ -44,11 +49,11 @@ static const char *owner_around(const frame_t *f, const char *field)
     return NULL;
 }
 
-/* Fail at an unknown field: a missing } before it, a misspelling, or something else. */
-static fire_status_t fail_field(const reader_t *r)
+/* Fail at an unknown field, the token of `lx`: a missing } before it, a misspelling, or
+ * something else. */
+static fire_status_t fail_field(const reader_t *r, const fire_lexer_t *lx)
 {
     const ProtobufCMessageDescriptor *desc = r->frame->msg->descriptor;
-    const fire_lexer_t               *lx   = &r->lx;
     char                              word[64], known[KNOWN_MAX];
     const char                       *near, *owner;
 
@@ -122,13 +127,72 @@ static fire_status_t read_values(reader_t *r, frame_t *f, const fire_field_t *fi
     return fire_lexer_next(&r->lx);
 }
 
+/* The current token, as the name of a field; false if it is too long for one. */
+static bool field_name(const reader_t *r, char name[FIRE_VALUES_KEY])
+{
+    const fire_token_t *t = &r->lx.token;
+
+    snprintf(name, FIRE_VALUES_KEY, "%.*s",
+             t->n < FIRE_VALUES_KEY ? (int)t->n : FIRE_VALUES_KEY - 1, t->at);
+    return t->n < FIRE_VALUES_KEY;
+}
+
+/* Does a field with settings of a plug-in begin here? */
+static bool at_plugin(const reader_t *r, const frame_t *f)
+{
+    fire_lexer_t ahead = r->lx;
+    char         name[FIRE_VALUES_KEY];
+    bool         colon;
+
+    return ahead.token.kind == FIRE_TOKEN_NAME && field_name(r, name) &&
+           fire_plugin_field_is_possible(f->msg->descriptor, name) &&
+           fire_field_find(f->msg->descriptor, name) == NULL &&
+           fire_lexer_next(&ahead) >= 0 &&
+           fire_lexer_accept(&ahead, ':', &colon) >= 0 &&
+           (fire_lexer_is(&ahead, '{') || fire_lexer_is(&ahead, '<'));
+}
+
+static fire_status_t read_plugin(reader_t *r, frame_t *f)
+{
+    Caffe__LayerParameter *layer = (Caffe__LayerParameter *)f->msg;
+    const fire_field_t    *list  = fire_field_find(f->msg->descriptor, "plugin");
+    char                   name[FIRE_VALUES_KEY];
+    bool                   separator;
+
+    field_name(r, name);
+    if (fire_plugin_field_is_doubtful(layer, name)) {
+        if (layer->type != NULL || f->doubtful.kind != FIRE_TOKEN_END)
+            return fail_field(r, &r->lx);
+        f->doubtful = r->lx.token;
+    }
+    FIRE_TRY(fire_lexer_next(&r->lx));
+    FIRE_TRY(fire_plugin_field_read(&r->lx, name, layer));
+    f->cap[list - f->msg->descriptor->fields] = (int64_t)layer->n_plugin;
+    FIRE_TRY(fire_lexer_accept(&r->lx, ',', &separator));
+    return separator ? FIRE_OK : fire_lexer_accept(&r->lx, ';', &separator);
+}
+
+/* At the end of a layer, when its type is known. */
+static fire_status_t settle_doubtful(const reader_t *r, const frame_t *f)
+{
+    fire_lexer_t at = r->lx;
+    char         name[FIRE_VALUES_KEY];
+
+    if (f->doubtful.kind == FIRE_TOKEN_END) return FIRE_OK;
+    at.token = f->doubtful;
+    snprintf(name, sizeof(name), "%.*s", (int)at.token.n, at.token.at);
+    if (!fire_plugin_field_is_doubtful((const Caffe__LayerParameter *)f->msg, name))
+        return FIRE_OK;
+    return fail_field(r, &at);
+}
+
 /* The field that the current token names. */
 static fire_status_t find_field(reader_t *r, frame_t *f, const fire_field_t **field_p)
 {
     const ProtobufCMessageDescriptor *desc = f->msg->descriptor;
     const fire_token_t               *t    = &r->lx.token;
     const fire_field_t               *field;
-    char                              name[128];
+    char                              name[FIRE_VALUES_KEY];
 
     if (t->kind == FIRE_TOKEN_END)
         return FIRE_FAIL_AT(&r->lx,
@@ -138,9 +202,8 @@ static fire_status_t find_field(reader_t *r, frame_t *f, const fire_field_t **fi
         return FIRE_FAIL_AT(&r->lx,
                             "a field of message \"%s\" must stand here, not \"%.*s\"",
                             desc->short_name, FIRE_TOKEN_TEXT(&r->lx));
-    snprintf(name, sizeof(name), "%.*s", t->n < 127 ? (int)t->n : 127, t->at);
-    field = t->n < sizeof(name) ? fire_field_find(desc, name) : NULL;
-    if (field == NULL) return fail_field(r);
+    field = field_name(r, name) ? fire_field_find(desc, name) : NULL;
+    if (field == NULL) return fail_field(r, &r->lx);
     if (field->label != PROTOBUF_C_LABEL_REPEATED && f->cap[field - desc->fields] > 0)
         return FIRE_FAIL_AT(&r->lx, "field \"%s\" is given twice in message \"%s\"",
                             field->name, desc->short_name);
@@ -154,6 +217,7 @@ static fire_status_t read_field(reader_t *r, frame_t *f)
     const fire_field_t *field = NULL;
     bool                colon, separator;
 
+    if (at_plugin(r, f)) return read_plugin(r, f);
     FIRE_TRY(find_field(r, f, &field));
     FIRE_TRY(fire_lexer_next(&r->lx));
     FIRE_TRY(fire_lexer_accept(&r->lx, ':', &colon));
@@ -190,7 +254,7 @@ static bool at_closing(const reader_t *r, char closing)
  * end of the text. */
 static fire_status_t read_message(reader_t *r, ProtobufCMessage *msg, char closing)
 {
-    frame_t       f = {msg, NULL, r->frame};
+    frame_t       f = {.msg = msg, .around = r->frame};
     fire_status_t st;
 
     FIRE_TRY(FIRE_NEW(&f.cap, msg->descriptor->n_fields));
@@ -199,6 +263,7 @@ static fire_status_t read_message(reader_t *r, ProtobufCMessage *msg, char closi
         st = at_closing(r, closing) ? FIRE_IN_PROGRESS : read_field(r, &f);
     while (st == FIRE_OK);
     if (st == FIRE_IN_PROGRESS) st = check_required(r, &f);
+    if (st == FIRE_OK) st = settle_doubtful(r, &f);
     r->frame = f.around;
     fire_free(f.cap);
     return st;

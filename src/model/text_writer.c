@@ -1,12 +1,12 @@
 /* text_writer.c - prints messages as text, formatted as protobuf's own printer does. */
 #include <string.h>
 #include "model/text.h"
+#include "model/values/field.h"
 
 static fire_status_t print_fields(const ProtobufCMessage *msg, int indent,
                                   fire_str_t *out);
 
-/* Bytes in quotes; those that are not printable ASCII as octal escapes. */
-static fire_status_t print_quoted(const void *bytes, size_t n, fire_str_t *out)
+fire_status_t fire_text_print_quoted(const void *bytes, size_t n, fire_str_t *out)
 {
     static const char plain[] = "\n\r\t\"'\\", letter[] = "nrt\"'\\";
     const char       *at = bytes;
@@ -72,9 +72,10 @@ static fire_status_t print_scalar(const fire_field_t *field, const void *value,
 
     switch (field->type) {
     case PROTOBUF_C_TYPE_STRING:
-        return print_quoted(*(char *const *)value, strlen(*(char *const *)value), out);
+        return fire_text_print_quoted(*(char *const *)value,
+                                      strlen(*(char *const *)value), out);
     case PROTOBUF_C_TYPE_BYTES:
-        return print_quoted(bytes->data, bytes->len, out);
+        return fire_text_print_quoted(bytes->data, bytes->len, out);
     case PROTOBUF_C_TYPE_BOOL:
         return fire_str_printf(out, *(const int *)value ? "true" : "false");
     case PROTOBUF_C_TYPE_ENUM:
@@ -99,6 +100,20 @@ static fire_status_t print_value(const fire_field_t *field, const void *value,
     return fire_str_printf(out, "\n");
 }
 
+/* Settings of a plug-in layer as they are written in a prototxt, where that is
+ * possible. */
+static fire_status_t print_plugin(const ProtobufCMessage *layer,
+                                  const fire_field_t *field, const void *value,
+                                  int indent, fire_str_t *out)
+{
+    bool done;
+
+    FIRE_TRY(fire_plugin_field_print((const Caffe__LayerParameter *)layer,
+                                     *(Caffe__PluginParameter *const *)value, indent,
+                                     out, &done));
+    return done ? FIRE_OK : print_value(field, value, indent, out);
+}
+
 /* Print all set fields; a descriptor lists them by number. */
 static fire_status_t print_fields(const ProtobufCMessage *msg, int indent,
                                   fire_str_t *out)
@@ -108,9 +123,14 @@ static fire_status_t print_fields(const ProtobufCMessage *msg, int indent,
     for (unsigned f = 0; f < desc->n_fields; f++) {
         const fire_field_t *field = &desc->fields[f];
         size_t              n     = fire_message_count(msg, field);
+        bool plugin = field->descriptor == &caffe__plugin_parameter__descriptor;
 
-        for (size_t i = 0; i < n; i++)
-            FIRE_TRY(print_value(field, fire_message_at(msg, field, i), indent, out));
+        for (size_t i = 0; i < n; i++) {
+            const void *value = fire_message_at(msg, field, i);
+
+            FIRE_TRY(plugin ? print_plugin(msg, field, value, indent, out)
+                            : print_value(field, value, indent, out));
+        }
     }
     return FIRE_OK;
 }

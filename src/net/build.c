@@ -139,6 +139,19 @@ static fire_status_t finish_params(fire_net_layer_t *l)
     return FIRE_OK;
 }
 
+/* Settings that Caffe does not have are for layers of plug-ins. */
+static fire_status_t check_settings(const Caffe__LayerParameter *p,
+                                    const fire_layer_ops_t      *ops)
+{
+    const char *field;
+
+    if (p->n_plugin == 0 || (ops->flags & FIRE_LAYER_PLUGIN)) return FIRE_OK;
+    field = p->plugin[0]->field;
+    return FIRE_FAIL(FIRE_ERR_INVALID,
+                     "has settings in %s, which only layers of plug-ins take",
+                     field != NULL ? field : "plugin { }");
+}
+
 /* Create one layer: find its type, connect it, set it up, choose its kernel. */
 static fire_status_t build_layer(fire_net_t *net, fire_net_layer_t *l)
 {
@@ -148,6 +161,7 @@ static fire_status_t build_layer(fire_net_t *net, fire_net_layer_t *l)
     if (p->type == NULL || p->type[0] == '\0')
         return FIRE_FAIL(FIRE_ERR_INVALID, "type: \"...\" is missing");
     FIRE_TRY(fire_layer_find(p->type, &ops));
+    FIRE_TRY(check_settings(p, ops));
     l->base.ops    = ops;
     l->base.ctx    = &net->ctx;
     l->base.moment = &net->moment;

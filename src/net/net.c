@@ -7,6 +7,7 @@
 #include "base/text/text.h"
 #include "device/cpu/precision.h"
 #include "device/gpu.h"
+#include "layers/plugin/plugin.h"
 
 /* The NetState (phase, level, stages) by which layers are filtered. */
 static fire_status_t make_state(const fire_net_options_t *o, Caffe__NetState **state_p)
@@ -103,6 +104,7 @@ fire_status_t fire_net_create(const Caffe__NetParameter *param,
     else if (options->ctx.stream != NULL)
         FIRE_TRY(fire_gpu_check_precision(options->ctx.stream, options->ctx.precision,
                                           options->ctx.tf32));
+    FIRE_TRY(fire_plugin_load_environment());
     FIRE_TRY(FIRE_NEW(&net, 1));
     net->ctx        = options->ctx;
     net->moment     = options->moment;

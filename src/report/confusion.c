@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "layers/plugin/plugin.h"
 #include "model/load.h"
 #include "net/net_state.h"
 #include "report/learned.h"
@@ -46,6 +47,7 @@ static fire_status_t open_net(const Caffe__SolverParameter *p, const char *model
         o.nstage = (int)state->n_stage;
         o.stage  = (const char **)state->stage;
     }
+    FIRE_TRY(fire_plugin_load_of(p->fire));
     FIRE_TRY(load_net(p, &param));
     st = fire_net_create(param, &o, &net);
     fire_message_free(param);

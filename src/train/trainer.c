@@ -7,10 +7,14 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "layers/plugin/plugin.h"
 
 /* batch_size of a data layer; 0 if it has none. */
-static int64_t batch_size_of(const Caffe__LayerParameter *p)
+static int64_t batch_size_of(const fire_layer_t *l)
 {
+    const Caffe__LayerParameter *p = l->param;
+
+    if (l->ops->flags & FIRE_LAYER_PLUGIN) return fire_plugin_batch(l);
     if (p->data_param != NULL) return p->data_param->batch_size;
     if (p->image_data_param != NULL) return p->image_data_param->batch_size;
     if (p->hdf5_data_param != NULL) return p->hdf5_data_param->batch_size;
@@ -29,8 +33,8 @@ static int64_t global_batch(const fire_trainer_t *t)
     for (int i = 0; i < t->net->nlayer; i++) {
         const fire_layer_t *l = &t->net->layer[i].base;
 
-        if ((l->ops->flags & FIRE_LAYER_SOURCE) && batch_size_of(l->param) > 0)
-            return batch_size_of(l->param) *
+        if ((l->ops->flags & FIRE_LAYER_SOURCE) && batch_size_of(l) > 0)
+            return batch_size_of(l) *
                    (t->net->moment.rule == FIRE_BATCH_PER_WORKER ? t->lanes : 1);
     }
     return 0;
@@ -85,6 +89,7 @@ static fire_status_t set_up(fire_trainer_t *t)
 {
     int window = t->param->average_loss > 0 ? t->param->average_loss : 1;
 
+    FIRE_TRY(fire_plugin_load_of(t->param->fire));
     FIRE_TRY(fire_settings_check(t->param->fire));
     FIRE_TRY(fire_trainer_take_lanes(t));
     FIRE_TRY(choose_scale(t));

@@ -27,8 +27,10 @@ static const fire_option_t options[] = {
                 "are converted between formats"),
     FIRE_OPTION(flags_t, draw, PATH, "", "FILE",
                 "draw the net to this .svg or .html file"),
-    FIRE_OPTION(flags_t, coverage, BOOL, "false", NULL,
-                "list all layer types, their kernels and tests; needs no net"),
+    FIRE_OPTION(
+        flags_t, coverage, BOOL, "false", NULL,
+        "list all layer types, also those of plug-ins, their kernels and tests; needs "
+        "no net"),
     {0},
 };
 static const fire_option_group_t groups[] = {
@@ -239,6 +241,7 @@ static fire_status_t run(int narg, const char *const *arg)
     fire_status_t st;
 
     if (flags.coverage) {
+        FIRE_TRY(net_flags_load_plugins());
         layer_types_print();
         return FIRE_OK;
     }
@@ -273,7 +276,7 @@ const command_t command_net = {
                  "  firecaffe net models/resnet50/deploy.prototxt --explain\n"
                  "  firecaffe net models/googlenet/deploy.prototxt \\\n"
                  "      --draw googlenet.svg\n"
-                 "  firecaffe net --coverage\n",
+                 "  firecaffe net --coverage --plugin build/rms_norm.so\n",
     .groups    = groups,
     .max_args  = 1,
     .run       = run,

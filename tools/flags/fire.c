@@ -2,6 +2,7 @@
  * would be. */
 #include "flags/fire.h"
 
+#include <fire/layer.h>
 #include "model/load.h"
 #include "model/text.h"
 #include "train/settings.h"
@@ -101,10 +102,24 @@ done:
     return st;
 }
 
+/* Plug-ins that are loaded already, of --plugin and FIRE_PLUGINS: with their absolute
+ * paths, so that who reads the solver of a run directory finds them. */
+static fire_status_t add_plugins(Caffe__SolverParameter *solver)
+{
+    Caffe__FireParameter *into;
+
+    for (int i = 0; i < fire_plugin_count(); i++) {
+        FIRE_TRY(fire_message_add_message(solver, "fire", &into));
+        FIRE_TRY(fire_message_add_string(into, "plugin", fire_plugin_path(i)));
+    }
+    return FIRE_OK;
+}
+
 static fire_status_t apply_all(Caffe__SolverParameter *solver)
 {
     Caffe__FireParameter *into;
 
+    FIRE_TRY(add_plugins(solver));
     for (const fire_option_t *o = fire_flag_options; o->name != NULL; o++) {
         if (value_of(o) == NULL) continue;
         FIRE_TRY(fire_message_add_message(solver, "fire", &into));

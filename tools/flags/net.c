@@ -5,6 +5,7 @@
 #include <string.h>
 #include "api/kernels.h"
 #include "flags/gpu.h"
+#include "layers/plugin/plugin.h"
 #include "model/load.h"
 #include "net/shapes.h"
 
@@ -24,7 +25,10 @@ net_flags_t net_flags = {.model = "", .weights = "", .phase = "", .precision = "
         FIRE_OPTION(net_flags_t, level, INT, "0", "N",                                 \
                     "level of the net's state, for include and exclude rules"),        \
         FIRE_OPTION(net_flags_t, stage, STRING, "", "LIST",                            \
-                    "stages of the net's state, separated by commas")
+                    "stages of the net's state, separated by commas"),                 \
+        FIRE_OPTION(net_flags_t, plugin, LIST, NULL, "FILE",                           \
+                    "load layer types from this shared object (or set FIRE_PLUGINS); " \
+                    "may be repeated")
 
 #define PLACE_OPTIONS                                                           \
     FIRE_OPTION(net_flags_t, gpu, STRING, "", "IDS",                            \
@@ -47,6 +51,16 @@ const fire_option_t net_options[] = {
 const fire_option_t place_options[] = {PLACE_OPTIONS, {0}};
 const fire_option_t how_options[]   = {HOW_OPTIONS, {0}};
 
+/* ---- --plugin ---- */
+
+fire_status_t net_flags_load_plugins(void)
+{
+    FIRE_TRY(fire_plugin_load_environment());
+    for (int64_t i = 0; i < net_flags.plugin.n; i++)
+        FIRE_TRY(fire_plugin_load(net_flags.plugin.text[i]));
+    return FIRE_OK;
+}
+
 enum { MAX_THREADS = 1024 };
 
 fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
@@ -57,6 +71,7 @@ fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
 
     if (net_flags.threads < 0 || net_flags.threads > MAX_THREADS)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--threads must be 0 to %d", MAX_THREADS);
+    FIRE_TRY(net_flags_load_plugins());
     FIRE_TRY(fire_kernels_check("--kernel", list));
     ctx.threads   = (int)net_flags.threads;
     ctx.kernels   = list;

@@ -6,9 +6,10 @@
 #include "net/net.h"
 
 typedef struct net_flags {
-    const char *model, *weights, *phase, *stage, *gpu, *kernel, *precision;
-    int64_t     level, threads;
-    bool        exact, recompute;
+    const char        *model, *weights, *phase, *stage, *gpu, *kernel, *precision;
+    fire_option_list_t plugin;
+    int64_t            level, threads;
+    bool               exact, recompute;
     bool
         lean; /* set by commands that read nothing but the net's outputs: saves memory */
 } net_flags_t;
@@ -18,6 +19,8 @@ extern const fire_option_t net_options[];   /* all of them */
 extern const fire_option_t place_options[]; /* gpu, kernel, threads, level, stage */
 extern const fire_option_t how_options[];   /* all of these but gpu */
 
+/* Load the plug-ins of FIRE_PLUGINS and --plugin. The next function does it too. */
+fire_status_t net_flags_load_plugins(void);
 /* A context from --kernel, --threads, --exact and --recompute; flags/gpu.h adds the
  * GPU. */
 fire_status_t net_flags_ctx(fire_ctx_t *ctx_p);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "layers/layer.h"
+#include "layers/plugin/plugin.h"
 
 /* The layer types of BVLC Caffe (master of February 2020). */
 static const char *const bvlc[] = {
@@ -185,7 +185,49 @@ static void print_totals(const char *whose, const totals_t *t, int of)
 static void print_group(bool of_bvlc, totals_t *t)
 {
     for (int i = 0; fire_layer_at(i) != NULL; i++)
-        if (is_bvlc(fire_layer_at(i)->type) == of_bvlc) print_type(fire_layer_at(i), t);
+        if (is_bvlc(fire_layer_at(i)->type) == of_bvlc &&
+            !(fire_layer_at(i)->flags & FIRE_LAYER_PLUGIN))
+            print_type(fire_layer_at(i), t);
+}
+
+/* All kernels of a type for a place, "-" if it has none. */
+static const char *all_kernels(const fire_plugged_type_t *type, fire_place_t where,
+                               char out[64])
+{
+    int at = 0;
+
+    snprintf(out, 64, "-");
+    for (int i = 0; i < type->nkernel; i++) {
+        const fire_plugin_kernel_t *k = &type->kernel[i].own;
+
+        if (k->where != where || at >= 60) continue;
+        at += snprintf(out + at, 64 - (size_t)at, "%s%s%s", at > 0 ? " " : "", k->name,
+                       k->backward == NULL ? " (forward)" : "");
+    }
+    return out;
+}
+
+/* Types of plug-ins have no tests here: `firecaffe check-layer` tests them. */
+static void print_plugins(void)
+{
+    const fire_plugged_type_t *type;
+    char                       cpu[64], gpu[64];
+
+    for (int k = 0; k < fire_plugin_count(); k++) {
+        const fire_plugin_t *plugin = fire_plugin_at(k);
+
+        printf("\nof plug-in %s (%s)%s%s\n", plugin->name, fire_plugin_path(k),
+               plugin->description != NULL ? ": " : "",
+               plugin->description != NULL ? plugin->description : "");
+        printf("%-24s %-31s %s\n", "layer type", "on CPU", "on GPU");
+        for (int i = 0; (type = fire_plugin_type_at(i)) != NULL; i++)
+            if (type->plugin == plugin)
+                printf("%-24s %-31s %s\n", type->ops.type,
+                       all_kernels(type, FIRE_CPU, cpu),
+                       all_kernels(type, FIRE_GPU, gpu));
+    }
+    if (fire_plugin_count() > 0)
+        printf("`firecaffe check-layer` tests a layer of a plug-in\n");
 }
 
 void layer_types_print(void)
@@ -197,6 +239,7 @@ void layer_types_print(void)
     print_group(true, &caffe);
     printf("\nof Caffe's forks, and newer ones\n");
     print_group(false, &others);
+    print_plugins();
     printf("\n");
     print_totals("BVLC Caffe", &caffe, NBVLC);
     print_totals("others", &others, others.types);

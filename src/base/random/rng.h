@@ -24,6 +24,7 @@ typedef enum fire_rng_use {
     FIRE_RNG_DATA,    /* DummyData */
     FIRE_RNG_POOL,    /* stochastic pooling */
     FIRE_RNG_TEST,
+    FIRE_RNG_PLUGIN, /* layers of plug-ins */
 } fire_rng_use_t;
 
 /* stream: distinguishes things of one use, e.g. fire_rng_name() of a layer's name.

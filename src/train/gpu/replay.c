@@ -8,6 +8,15 @@
 #include "base/log.h"
 #include "train/trainer_state.h"
 
+/* Does a pass differ from the one before, in more than values? */
+static bool is_unsteady(const fire_layer_t *l)
+{
+    unsigned flags = l->ops->flags;
+
+    return (flags & FIRE_LAYER_DYNAMIC) ||
+           ((flags & FIRE_LAYER_PLUGIN) && !(flags & FIRE_LAYER_STEADY));
+}
+
 /* Data layers at the front of the net; 0 if a later layer brings data too, computes on
  * the host, or changes the shape of its output by itself: then nothing is recorded. */
 static int count_sources(const fire_net_t *net)
@@ -17,8 +26,7 @@ static int count_sources(const fire_net_t *net)
     while (n < net->nlayer && net->layer[n].base.nbottom == 0)
         n++;
     for (int i = n; i < net->nlayer; i++)
-        if (net->layer[i].base.nbottom == 0 ||
-            (net->layer[i].base.ops->flags & FIRE_LAYER_DYNAMIC) ||
+        if (net->layer[i].base.nbottom == 0 || is_unsteady(&net->layer[i].base) ||
             net->layer[i].base.kernel->where == FIRE_CPU)
             return 0;
     return n;
