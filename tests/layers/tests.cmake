@@ -27,8 +27,9 @@ function(fire_loads_plugins)
     add_dependencies(${target} ${plugins})
   endforeach()
 endfunction()
-set(plugins plugin_probe plugin_rms_norm)
+set(plugins plugin_probe plugin_rms_norm plugin_wrong)
 fire_test_plugin(probe tests/api/plugin/probe.c)
+fire_test_plugin(wrong tests/net/check/wrong/wrong.c)
 fire_test_plugin(rms_norm examples/plugin/rms_norm.c)
 foreach(fault none setup silent status undefined version later flags no_entry no_name
     no_layers type arity no_reshape kernel_size kernel_name same_kernel no_forward reads
@@ -67,7 +68,7 @@ add_test(NAME layers/plugin/host COMMAND plugin_host $<TARGET_FILE:fire_shared>
 set_tests_properties(layers/plugin/host PROPERTIES TIMEOUT 300
   ENVIRONMENT "OPENBLAS_NUM_THREADS=1;OMP_NUM_THREADS=1")
 
-fire_loads_plugins(test_layers_plugin test_api)
+fire_loads_plugins(test_layers_plugin test_api test_net_check)
 foreach(target test_tools test_tools_cmd)
   add_dependencies(${target} ${plugins})
 endforeach()

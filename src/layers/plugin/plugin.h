@@ -2,7 +2,7 @@
  * them. Each becomes a fire_layer_ops_t whose functions call the plug-in's.
  *
  * Plug-ins belong to the process, as its code does: what was loaded once stays, and is
- * known to all nets (docs/design/0021-plug-ins.md). Any thread may call. */
+ * known to all nets (docs/design/0022-plug-ins.md). Any thread may call. */
 #ifndef FIRE_LAYERS_PLUGIN_PLUGIN_H
 #define FIRE_LAYERS_PLUGIN_PLUGIN_H
 #include "layers/layer.h"
