@@ -241,6 +241,13 @@ FIRE_CALL fire_net_save_message(const fire_net_t *net, bool with_diff, void **me
  * frees *text_p with fire_free(). Fails with FIRE_ERR_NOMEM. */
 FIRE_CALL fire_net_save_text(const fire_net_t *net, char **text_p);
 
+/* Draw the net into a file that ends in .svg or .html: boxes of layers with the shapes of
+ * their blobs, layers in place within the box of the one before. Graphviz places the
+ * boxes if its program `dot` is installed; starting it ignores SIGPIPE for the whole
+ * process meanwhile, so one thread at a time may draw. Fails with FIRE_ERR_IO, and
+ * FIRE_ERR_INVALID for another kind of file. */
+FIRE_CALL fire_net_draw(const fire_net_t *net, const char *path);
+
 /* Let the layers of `net` use the parameters of `other`'s layers of the same name: the
  * same memory, not a copy; gradients stay apart. The memory is freed with the last net
  * that uses it. While nets share parameters only one thread may run any of them that

@@ -1,5 +1,6 @@
 """pycaffe - nets: create, run, look into, change, save."""
 import os
+import tempfile
 from collections import OrderedDict
 from itertools import zip_longest
 
@@ -125,6 +126,20 @@ class Net(_caffe._Net):
         return '<caffe.Net "%s": %d layers, %s -> %s>' % (
             self.name, len(self.layers), ', '.join(self.inputs) or 'no inputs',
             ', '.join(self.outputs) or 'no outputs')
+
+    def plot(self, filename=None):
+        """The net as a picture: written to a .svg or .html file, or the text of an SVG if
+        there is none. In a notebook a net shows itself."""
+        if filename is not None:
+            return self._draw(path_of(filename))
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, 'net.svg')
+            self._draw(path_of(name))
+            with open(name, encoding='utf-8') as file:
+                return file.read()
+
+    def _repr_html_(self):
+        return self.plot()
 
     # ---- running ----
 

@@ -157,6 +157,7 @@ static PyMethodDef methods[] = {
     {"_save_hdf5", net_save_hdf5, METH_VARARGS, NULL},
     {"_load_message", net_load_message, METH_VARARGS, NULL},
     {"_save_message", net_save_message, METH_VARARGS, NULL},
+    {"_draw", net_draw, METH_VARARGS, NULL},
     {"_text", net_text, METH_NOARGS, NULL},
     {"_set_arrays", net_set_arrays, METH_VARARGS, NULL},
     {"_python_layer", net_python_layer, METH_VARARGS, NULL},

@@ -23,6 +23,7 @@ PyObject *net_load_hdf5(PyObject *self, PyObject *args);
 PyObject *net_save_hdf5(PyObject *self, PyObject *args);
 PyObject *net_load_message(PyObject *self, PyObject *args);
 PyObject *net_save_message(PyObject *self, PyObject *args);
+PyObject *net_draw(PyObject *self, PyObject *args);
 PyObject *net_text(PyObject *self, PyObject *args);
 PyObject *net_set_arrays(PyObject *self, PyObject *args);
 PyObject *net_share(PyObject *self, PyObject *other);

@@ -159,6 +159,16 @@ PyObject *net_text(PyObject *self, PyObject *args)
     return st < 0 ? caffe_raise(st) : take_bytes(text, strlen(text));
 }
 
+/* _draw(path) */
+PyObject *net_draw(PyObject *self, PyObject *args)
+{
+    net_object_t *n = net_open_of(self);
+    const char   *path;
+
+    if (n == NULL || !PyArg_ParseTuple(args, "y", &path)) return NULL;
+    return caffe_result(fire_net_draw(n->net, path));
+}
+
 /* ---- MemoryData ---- */
 
 /* _set_arrays(layer, data, labels, n): addresses of float32 arrays that the caller

@@ -204,6 +204,23 @@ TEST(an_observed_net_runs_in_pieces_and_keeps_every_value)
     fire_net_destroy(net);
 }
 
+TEST(a_net_is_drawn_into_a_file)
+{
+    fire_net_t *net = make(NULL);
+    char        path[1024], head[32] = "";
+    FILE       *file;
+
+    snprintf(path, sizeof(path), "%s/net.svg", test_tmpdir());
+    CHECK_OK(fire_net_draw(net, path));
+    file = fopen(path, "r");
+    CHECK(file != NULL && fread(head, 1, 4, file) == 4);
+    fclose(file);
+    CHECK(strncmp(head, "<svg", 4) == 0 || strncmp(head, "<?xm", 4) == 0);
+    CHECK(fire_net_draw(net, "net.bmp") == FIRE_ERR_INVALID);
+    CHECK(fire_net_draw(net, "/no/such/folder/net.svg") < 0);
+    fire_net_destroy(net);
+}
+
 TEST(an_observed_net_shows_values_before_an_activation)
 {
     fire_net_t *net = make(NULL);

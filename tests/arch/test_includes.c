@@ -23,7 +23,8 @@ static const struct {
     {"report", "base device blob model layers data net solver comm train runlog"},
     {"sweep", "base device model net train launch runlog report comm"},
     {"sim", "base comm"},
-    {"api", "base device blob model layers data net solver comm runlog train launch"},
+    {"api",
+     "base device blob model layers data net solver comm runlog train launch report"},
     {"plan", "base device blob model layers data net comm sim"},
 };
 

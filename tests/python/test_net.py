@@ -111,6 +111,13 @@ class Looking(unittest.TestCase):
         self.assertEqual(repr(ip), '<caffe.Blob (4, 7)>')
 
 
+    def test_a_net_shows_itself_as_a_picture(self):
+        self.assertIn('<svg', self.net.plot())
+        self.assertIn('conv', self.net._repr_html_())
+        with self.assertRaises(caffe.Error):
+            self.net.plot('net.bmp')
+
+
 class Arrays(unittest.TestCase):
     def test_an_array_taken_before_forward_shows_the_new_values(self):
         net = filled()
