@@ -38,18 +38,6 @@ TEST(repeating_keeps_the_number_of_threads)
     CHECK_HAS(read_file("run-repeated/run.jsonl"), "\"worker_threads\":2");
 }
 
-/* What Open MPI's plug-ins leak is not looked at. */
-TEST(processes_repeat_a_run_only_if_they_are_as_many)
-{
-    make_training();
-    SH_OK(TRAIN "--workers 2");
-    SH_FAILS("had 2 workers, 3 processes",
-             "ASAN_OPTIONS=detect_leaks=0 OMPI_COMM_WORLD_SIZE=3 "
-             "firecaffe train --repeat run");
-    SH_FAILS("had 2 workers, 4 processes",
-             "ASAN_OPTIONS=detect_leaks=0 PMI_SIZE=4 firecaffe train --repeat run");
-}
-
 TEST(only_trainings_are_repeated)
 {
     make_training();

@@ -41,6 +41,15 @@ TEST(a_run_of_processes_is_repeated_by_threads_to_the_last_bit)
           "cmp four/snap_iter_20.caffemodel four-repeated/snap_iter_20.caffemodel");
 }
 
+TEST(processes_repeat_a_run_only_if_they_are_as_many)
+{
+    need_mpi();
+    make_training();
+    SH_OK(TRAIN " --workers 2 --run_dir run");
+    CHECK(sh(MPIRUN "3 firecaffe train --repeat run --quiet 2>log") != 0);
+    SH_OK("grep 'had 2 workers, 3 processes' log");
+}
+
 TEST(only_the_first_process_writes_a_log)
 {
     need_mpi();
