@@ -34,8 +34,8 @@ static fire_status_t compare_slopes(fire_rig_t *r, fire_blob_t *b, const float *
     int64_t stride = b->count / PLACES + 1;
     double  scale = 0.01, worst = 0;
 
-    for (int64_t i = 0; i < b->count; i++)
-        scale = fmax(scale, fabs((double)dx[i]));
+    for (int64_t i = 0; i < b->count; i++) /* fmax() here breaks GCC 12 for arm64 */
+        if (fabs((double)dx[i]) > scale) scale = fabs((double)dx[i]);
     for (int64_t i = 0; i < b->count; i += stride) {
         double want, error;
 
