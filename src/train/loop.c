@@ -102,6 +102,16 @@ static fire_status_t test_all(fire_trainer_t *t)
     return FIRE_OK;
 }
 
+/* Requests of users were summed with the gradients: all workers see the same sums. They
+ * are looked at when an iteration lands, since the sums stay until the next one does. */
+static void take_requests(fire_trainer_t *t)
+{
+    const float *sum = t->grads->sum;
+
+    t->snapshot_asked |= sum[FIRE_SCALAR_SNAPSHOT] > 0;
+    t->stopped |= sum[FIRE_SCALAR_STOP] > 0;
+}
+
 /* Wait for the oldest iterations until only `ahead` are in flight. */
 static fire_status_t land(fire_trainer_t *t, int ahead)
 {
@@ -110,6 +120,7 @@ static fire_status_t land(fire_trainer_t *t, int ahead)
 
     while (t->nflight > ahead) {
         FIRE_TRY(fire_trainer_land(t, &f, &loss));
+        take_requests(t);
         smooth(t, loss);
         now = fire_clock_now();
         fire_trainer_emit(t, (fire_train_event_t){.kind    = FIRE_TRAIN_ITERATION,
@@ -161,11 +172,8 @@ static fire_status_t one(fire_trainer_t *t)
                          ? 0
                          : FIRE_AHEAD));
     if (shown) FIRE_TRY(display(t, iter));
-    /* Requests of users were summed with the gradients: all workers see the same
-     * sums. */
-    if (saved || t->grads->sum[FIRE_SCALAR_SNAPSHOT] > 0)
-        FIRE_TRY(fire_trainer_snapshot(t));
-    t->stopped = t->grads->sum[FIRE_SCALAR_STOP] > 0;
+    if (saved || t->snapshot_asked) FIRE_TRY(fire_trainer_snapshot(t));
+    t->snapshot_asked = false;
     return FIRE_OK;
 }
 

@@ -66,9 +66,10 @@ struct fire_trainer {
     double *window;  /* [average_loss] the last losses, a ring */
     int64_t nwindow; /* losses written to it so far */
     double  smoothed_loss;
-    double  display_time; /* when the last display line was written */
-    int64_t display_iter; /* and at which iteration */
-    bool    stopped;      /* a worker's user asked for it */
+    double  display_time;   /* when the last display line was written */
+    int64_t display_iter;   /* and at which iteration */
+    bool    stopped;        /* a worker's user asked for it */
+    bool    snapshot_asked; /* a worker's user asked for one, it is not written yet */
 };
 
 /* ---- setting up (trainer.c calls them in this order) ---- */

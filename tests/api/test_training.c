@@ -364,6 +364,34 @@ TEST(a_gpu_trains_the_same_in_whole_iterations_and_halves)
     CHECK(line_same(w[WHOLE], w[HALVES]) && line_same(w[WHOLE], w[HOOKED]));
 }
 
+/* An iteration on a GPU is looked at when two others are under way: a request that has
+ * been followed must not be seen again. */
+TEST(a_gpu_follows_each_request_once)
+{
+    fire_trainer_config_t c = FIRE_TRAINER_CONFIG_INIT;
+    heard_t               h = {.at = -1};
+    fire_trainer_t       *t;
+
+    c.gpu = 0;
+    if (fire_trainer_from_text(LINE_SOLVER, strlen(LINE_SOLVER), &c, &t) < 0)
+        test_skip("no GPU");
+    fire_trainer_destroy(t);
+    t = line_make("", &c);
+    CHECK_OK(fire_trainer_set(t, "display: 0 test_interval: 0"));
+    listen(t, &h);
+    fire_trainer_request(t, FIRE_STOP);
+    CHECK_OK(fire_trainer_step(t, 9));
+    CHECK_EQ(fire_trainer_iter(t), 1);
+    CHECK(fire_trainer_stopped(t));
+    CHECK_OK(fire_trainer_step(t, 9));
+    CHECK_EQ(fire_trainer_iter(t), 10);
+    CHECK(!fire_trainer_stopped(t));
+    fire_trainer_request(t, FIRE_SNAPSHOT);
+    CHECK_OK(fire_trainer_step(t, 9));
+    CHECK(strchr(h.text, 's') != NULL && strchr(h.text, 's') == strrchr(h.text, 's'));
+    fire_trainer_destroy(t);
+}
+
 static fire_status_t drive_worker(void *arg, fire_comm_t *comm)
 {
     line_weights_t       *w = arg;
