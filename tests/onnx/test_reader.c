@@ -90,21 +90,29 @@ TEST(a_file_cut_off_anywhere_is_refused_or_smaller)
 
 /* ---- models by hand ---- */
 
+static fire_str_t model_text; /* of the last model; its tensors point into it */
+
 /* A model with one tensor whose message is `body`. */
 static fire_status_t parse_tensor(const fire_str_t *body, const char *folder,
                                   fire_onnx_model_t **m_p)
 {
-    fire_str_t    graph = {0}, model = {0};
+    fire_str_t    graph = {0};
     fire_status_t st;
 
     CHECK_OK(fire_wire_put(&graph, 5, FIRE_WIRE_BYTES, (uint64_t)body->n));
     CHECK_OK(fire_str_add(&graph, body->text, (size_t)body->n));
-    CHECK_OK(fire_wire_put(&model, 7, FIRE_WIRE_BYTES, (uint64_t)graph.n));
-    CHECK_OK(fire_str_add(&model, graph.text, (size_t)graph.n));
-    st = fire_onnx_parse(model.text, (size_t)model.n, "t.onnx", folder, m_p);
+    CHECK_OK(fire_wire_put(&model_text, 7, FIRE_WIRE_BYTES, (uint64_t)graph.n));
+    CHECK_OK(fire_str_add(&model_text, graph.text, (size_t)graph.n));
+    st = fire_onnx_parse(model_text.text, (size_t)model_text.n, "t.onnx", folder, m_p);
     fire_str_fini(&graph);
-    if (st < 0) fire_str_fini(&model); /* else its data point into it */
+    if (st < 0) fire_str_fini(&model_text);
     return st;
+}
+
+static void drop(fire_onnx_model_t *m)
+{
+    fire_onnx_model_destroy(m);
+    fire_str_fini(&model_text);
 }
 
 static fire_str_t tensor(int type, int64_t dim)
@@ -142,14 +150,14 @@ TEST(values_are_read_from_lists_of_numbers_too)
     add_bytes(&t, 4, floats, sizeof(floats));
     CHECK_OK(parse_tensor(&t, NULL, &m));
     CHECK_NEAR(fire_onnx_tensor_number(&m->tensor[0], 1), -2, 0);
-    fire_onnx_model_destroy(m);
+    drop(m);
     fire_str_fini(&t);
     t = tensor(FIRE_ONNX(INT32), 2);
     add_bytes(&t, 5, varints, sizeof(varints));
     CHECK_OK(parse_tensor(&t, NULL, &m));
     CHECK_EQ(fire_onnx_tensor_integer(&m->tensor[0], 0), 5);
     CHECK_EQ(fire_onnx_tensor_integer(&m->tensor[0], 1), -1);
-    fire_onnx_model_destroy(m);
+    drop(m);
     fire_str_fini(&t);
 }
 
@@ -205,7 +213,7 @@ TEST(external_data_are_read_from_the_models_folder_only)
     t = outside("w", "8");
     CHECK_OK(parse_tensor(&t, folder, &m));
     CHECK_NEAR(fire_onnx_tensor_number(&m->tensor[0], 1), 4, 0);
-    fire_onnx_model_destroy(m);
+    drop(m);
     fire_str_fini(&t);
     refuses(outside("../secret", "8"), folder, FIRE_ERR_PARSE, "leads out of");
     refuses(outside("a/../../secret", "8"), folder, FIRE_ERR_PARSE, "leads out of");
