@@ -3,7 +3,8 @@
 # Golden cases are thousands of small files that rarely change, so they are packed:
 # cases.tar.xz was recorded with the real Caffe, computed.tar.xz by tests/golden/record.
 set(golden_packs ${CMAKE_SOURCE_DIR}/tests/golden/cases.tar.xz
-  ${CMAKE_SOURCE_DIR}/tests/golden/computed.tar.xz)
+  ${CMAKE_SOURCE_DIR}/tests/golden/computed.tar.xz
+  ${CMAKE_SOURCE_DIR}/tests/golden/properties.tar.xz)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${golden_packs})
 set(golden_is_old FALSE)
 foreach(pack IN LISTS golden_packs)

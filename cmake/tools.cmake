@@ -26,8 +26,22 @@ endif()
 
 file(STRINGS ${CMAKE_SOURCE_DIR}/tools/names.def names REGEX "^NAME")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/names.def)
+# Caffe's examples call its programs where its build leaves them: caffe and caffe.bin in
+# build/tools, some in a folder of build/examples.
+set(example_folders convert_cifar_data=cifar10 convert_mnist_data=mnist
+  convert_mnist_siamese_data=siamese classification=cpp_classification)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/tools)
 foreach(line IN LISTS names)
   string(REGEX REPLACE "^NAME\\(([a-z_.]+),.*" "\\1" name "${line}")
   file(CREATE_LINK ../firecaffe ${CMAKE_BINARY_DIR}/tools/${name} SYMBOLIC)
+  if(name MATCHES "\\.")
+    continue() # a script
+  endif()
+  file(CREATE_LINK ../firecaffe ${CMAKE_BINARY_DIR}/tools/${name}.bin SYMBOLIC)
+  if("${example_folders}" MATCHES "(^|;)${name}=([a-z0-9_]+)")
+    set(folder ${CMAKE_BINARY_DIR}/examples/${CMAKE_MATCH_2})
+    file(MAKE_DIRECTORY ${folder})
+    file(CREATE_LINK ../../firecaffe ${folder}/${name} SYMBOLIC)
+    file(CREATE_LINK ../../firecaffe ${folder}/${name}.bin SYMBOLIC)
+  endif()
 endforeach()

@@ -27,7 +27,7 @@ const command_t *command_at(int i);
 
 /* One of the names under which the program acts as one of Caffe's tools: "parse_log.sh",
  * and the words that it stands for, such as "log" and "--plain"; unused ones are NULL. */
-enum { MAX_WORDS = 2 };
+enum { MAX_WORDS = 3 };
 typedef struct tool_name {
     const char *name, *word[MAX_WORDS];
 } tool_name_t;

@@ -77,6 +77,15 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+/* Caffe's build makes each of its programs under a second name, caffe.bin. */
+static bool is_named(const char *program, const char *name)
+{
+    size_t n = strlen(name);
+
+    return strncmp(program, name, n) == 0 &&
+           (program[n] == '\0' || strcmp(program + n, ".bin") == 0);
+}
+
 /* argv with the program's name replaced by the words it stands for. */
 static fire_status_t expand_name(int argc, char **argv, int *argc_p,
                                  const char ***argv_p)
@@ -90,7 +99,7 @@ static fire_status_t expand_name(int argc, char **argv, int *argc_p,
     for (int i = 0; tool_name_at(i) != NULL; i++) {
         const tool_name_t *t = tool_name_at(i);
 
-        for (int k = 0; strcmp(program, t->name) == 0 && k < MAX_WORDS; k++)
+        for (int k = 0; is_named(program, t->name) && k < MAX_WORDS; k++)
             if (t->word[k] != NULL && t->word[k][0] != '\0') out[n++] = t->word[k];
     }
     for (int i = 1; i < argc; i++)

@@ -1,5 +1,5 @@
-/* debug.c - debug_info: logs mean absolute values of blobs in Caffe's format, so that
- * the logs of both programs can be compared line by line. */
+/* debug.c - debug_info: logs mean absolute values of blobs, and norms of all parameters,
+ * in Caffe's format, so that the logs of both programs can be compared line by line. */
 #include <math.h>
 
 #include "base/log.h"
@@ -54,6 +54,41 @@ fire_status_t fire_net_debug_backward(fire_net_t *net, int layer)
         FIRE_LOG(INFO, "    [Backward] Layer %s, param blob %d diff: %g", name, i,
                  mean);
     }
+    return FIRE_OK;
+}
+
+/* Add |x| and x^2 of a blob to sum[0] and sum[1]. */
+static fire_status_t add_norms(fire_blob_t *b, fire_part_t part, double sum[2])
+{
+    const float *x;
+
+    FIRE_TRY(fire_blob_read(b, part, FIRE_CPU, &x));
+    for (int64_t i = 0; i < b->count; i++) {
+        sum[0] += fabs((double)x[i]);
+        sum[1] += (double)x[i] * (double)x[i];
+    }
+    return FIRE_OK;
+}
+
+/* A parameter is counted when its gradient is final, and before hooks hand it to other
+ * workers or apply it. */
+fire_status_t fire_net_debug_norms(fire_net_t *net, int layer)
+{
+    fire_debug_norms_t *n = &net->norms;
+
+    if (layer == net->nlayer - 1) *n = (fire_debug_norms_t){0};
+    for (int i = 0; i < net->nparam; i++)
+        if (net->learn[i].first_use == layer) {
+            FIRE_TRY(add_norms(net->learn[i].blob, FIRE_DATA, n->data));
+            if (net->layer[layer].need_backward)
+                FIRE_TRY(add_norms(net->learn[i].blob, FIRE_DIFF, n->diff));
+        }
+    if (layer == 0)
+        FIRE_LOG(
+            INFO,
+            "    [Backward] All net params (data, diff): L1 norm = (%g, %g); L2 norm "
+            "= (%g, %g)",
+            n->data[0], n->diff[0], sqrt(n->data[1]), sqrt(n->diff[1]));
     return FIRE_OK;
 }
 

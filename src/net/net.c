@@ -9,17 +9,22 @@
 #include "device/gpu.h"
 #include "layers/plugin/plugin.h"
 
-/* The NetState (phase, level, stages) by which layers are filtered. */
-static fire_status_t make_state(const fire_net_options_t *o, Caffe__NetState **state_p)
+/* The NetState by which layers are filtered: the phase that the caller wants, its stages
+ * and those of the net's own `state`, its level or, if that is 0, the net's. */
+static fire_status_t make_state(const Caffe__NetParameter *param,
+                                const fire_net_options_t *o, Caffe__NetState **state_p)
 {
-    Caffe__NetState *state;
-    fire_status_t    st;
+    const Caffe__NetState *own = o->whole_state ? NULL : param->state;
+    Caffe__NetState       *state;
+    fire_status_t          st;
 
     FIRE_TRY(fire_message_create(&caffe__net_state__descriptor,
                                  (ProtobufCMessage **)&state));
     state->has_phase = state->has_level = true;
     state->phase                        = o->phase;
-    state->level                        = o->level;
+    state->level = o->level == 0 && own != NULL ? own->level : o->level;
+    for (size_t i = 0; own != NULL && i < own->n_stage; i++)
+        FIRE_TRY_GOTO(st, fire_message_add_string(state, "stage", own->stage[i]), err);
     for (int i = 0; i < o->nstage; i++)
         FIRE_TRY_GOTO(st, fire_message_add_string(state, "stage", o->stage[i]), err);
     *state_p = state;
@@ -76,7 +81,7 @@ static fire_status_t run_passes(fire_net_t *net, const Caffe__NetParameter *para
     Caffe__NetState *state;
     fire_status_t    st;
 
-    FIRE_TRY(make_state(options, &state));
+    FIRE_TRY(make_state(param, options, &state));
     st = fire_net_filter(param, state, &net->param);
     fire_message_free(state);
     FIRE_TRY(st);

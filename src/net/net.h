@@ -32,7 +32,8 @@ typedef struct fire_net_options {
     int           level;
     int           nstage;
     const char  **stage;
-    int           nobserve; /* names of blobs that keep their values in a lean net */
+    bool          whole_state; /* ignore the net's own `state`: it is merged in */
+    int           nobserve;    /* names of blobs that keep their values in a lean net */
     const char *const *observe;
 } fire_net_options_t;
 

@@ -38,17 +38,23 @@ typedef struct fire_recompute {
     int step, layer;
 } fire_recompute_t;
 
+/* For debug_info: sums of |x| and of x^2 over all parameters. */
+typedef struct fire_debug_norms {
+    double data[2], diff[2];
+} fire_debug_norms_t;
+
 struct fire_net {
     Caffe__NetParameter *param; /* filtered, with splits; owns names and settings */
     fire_ctx_t           ctx;
     fire_moment_t        moment; /* step, lane and seed of the next pass */
     Caffe__Phase         phase;
     /* factor of all gradients: this lane's share of the batch */
-    float loss_scale;
-    bool  debug_info;
-    bool  own_steps; /* a user runs it: each pass from the first layer on takes the next
+    float              loss_scale;
+    bool               debug_info;
+    fire_debug_norms_t norms; /* of the parameters that backward has passed */
+    bool own_steps; /* a user runs it: each pass from the first layer on takes the next
                         batch, unless a trainer (which has hooks) sets the step */
-    int64_t passed;  /* step of the last pass + 1; 0: there was none */
+    int64_t passed; /* step of the last pass + 1; 0: there was none */
 
     int               nlayer, nblob, nparam, noutput;
     fire_net_layer_t *layer;
@@ -98,8 +104,10 @@ void          fire_net_drop(fire_net_t *net, int step);
 /* Compute once more what was freed and this step of backward needs. */
 fire_status_t fire_net_recompute(fire_net_t *net, int step);
 /* Log mean absolute values as Caffe's debug_info does: after a layer's forward, after
- * its backward, at the update of parameter number `param`. */
+ * its backward, at the update of parameter number `param`; norms of all parameters,
+ * once backward has gone from the last layer to layer 0. */
 fire_status_t fire_net_debug_forward(fire_net_t *net, int layer);
 fire_status_t fire_net_debug_backward(fire_net_t *net, int layer);
+fire_status_t fire_net_debug_norms(fire_net_t *net, int layer);
 fire_status_t fire_net_debug_update(fire_net_t *net, int param);
 #endif

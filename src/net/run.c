@@ -204,6 +204,8 @@ fire_status_t fire_net_run_backward(fire_net_t *net, int first, int last)
             if (net->debug_info) FIRE_TRY(fire_net_debug_backward(net, i));
             FIRE_TRY(HOOK(net->watch, after_backward, i));
         }
+        if (net->debug_info && first == net->nlayer - 1)
+            FIRE_TRY(fire_net_debug_norms(net, i));
         FIRE_TRY(HOOK(net->hooks, after_backward, i));
         fire_net_drop(net, 2 * net->nlayer - 1 - i);
     }

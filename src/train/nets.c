@@ -59,12 +59,13 @@ static fire_status_t make_net(const fire_trainer_t *t, net_source_t source,
                 st, fire_message_add_string(state, "stage", t->options.stage[i]), out);
         if (t->options.level != 0) state->level = t->options.level;
     }
-    o.ctx    = t->options.ctx;
-    o.moment = *moment;
-    o.phase  = state->phase;
-    o.level  = state->level;
-    o.nstage = (int)state->n_stage;
-    o.stage  = (const char **)state->stage;
+    o.ctx         = t->options.ctx;
+    o.moment      = *moment;
+    o.phase       = state->phase;
+    o.level       = state->level;
+    o.nstage      = (int)state->n_stage;
+    o.stage       = (const char **)state->stage;
+    o.whole_state = true;
     if (phase == CAFFE__PHASE__TRAIN) {
         o.nobserve = t->options.nobserve;
         o.observe  = t->options.observe;

@@ -4,6 +4,7 @@
 
 #include "golden.h"
 #include "model/load.h"
+#include "net/net_state.h"
 
 static fire_status_t forward(const golden_case_t *c, fire_net_t *net)
 {
@@ -89,19 +90,36 @@ static fire_status_t check_spatial_dropout(golden_case_t *c, fire_net_t *net,
     return FIRE_OK;
 }
 
-/* The same net without the crop, as it sees the whole images. */
-static fire_status_t open_uncropped(fire_net_t **net_p)
+/* The same net, changed by `edit`. */
+static fire_status_t open_edited(void (*edit)(Caffe__LayerParameter *data),
+                                 fire_net_t **net_p)
 {
     fire_net_options_t   o = FIRE_NET_OPTIONS_INIT;
     Caffe__NetParameter *param;
     fire_status_t        st;
 
     FIRE_TRY(fire_net_param_load_text("net.prototxt", &param));
-    param->layer[0]->transform_param->crop_size = 0;
-    o.ctx                                       = golden_ctx();
-    st                                          = fire_net_create(param, &o, net_p);
+    edit(param->layer[0]);
+    o.ctx = golden_ctx();
+    st    = fire_net_create(param, &o, net_p);
     fire_message_free(param);
     return st;
+}
+
+static void do_not_crop(Caffe__LayerParameter *data)
+{
+    data->transform_param->crop_size = 0;
+}
+
+static void do_not_mirror(Caffe__LayerParameter *data)
+{
+    data->transform_param->mirror = false;
+}
+
+static void do_not_shuffle(Caffe__LayerParameter *data)
+{
+    if (data->image_data_param != NULL) data->image_data_param->shuffle = false;
+    if (data->hdf5_data_param != NULL) data->hdf5_data_param->shuffle = false;
 }
 
 static bool is_crop_at(const fire_blob_t *whole, const float *x,
@@ -137,7 +155,7 @@ static fire_status_t check_crop(golden_case_t *c, fire_net_t *net,
 
     (void)expect;
     FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
-    FIRE_TRY(open_uncropped(&uncropped));
+    FIRE_TRY(open_edited(do_not_crop, &uncropped));
     whole = first_output(c, uncropped);
     st    = fire_net_forward(uncropped, 0, -1, NULL);
     if (st >= 0) st = fire_blob_read(whole, FIRE_DATA, FIRE_CPU, &x);
@@ -148,6 +166,107 @@ static fire_status_t check_crop(golden_case_t *c, fire_net_t *net,
             golden_reject(c, "image %lld is no crop of its original", (long long)n);
     fire_net_destroy(uncropped);
     return st;
+}
+
+/* Each image is its original or the mirror image of it. */
+static fire_status_t check_mirror(golden_case_t *c, fire_net_t *net,
+                                  const fire_json_t *expect)
+{
+    fire_blob_t *out = first_output(c, net), *original;
+    fire_net_t  *plain;
+    const float *x, *y;
+    int64_t      width;
+
+    (void)expect;
+    FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
+    FIRE_TRY(open_edited(do_not_mirror, &plain));
+    original = first_output(c, plain);
+    FIRE_TRY(fire_net_forward(plain, 0, -1, NULL));
+    FIRE_TRY(fire_blob_read(original, FIRE_DATA, FIRE_CPU, &x));
+    FIRE_TRY(fire_blob_read(out, FIRE_DATA, FIRE_CPU, &y));
+    width = out->dim[3];
+    for (int64_t n = 0, size = out->count / out->dim[0]; n < out->dim[0]; n++) {
+        bool same = true, mirrored = true;
+
+        for (int64_t i = n * size; i < (n + 1) * size; i++) {
+            same     = same && y[i] == x[i];
+            mirrored = mirrored && y[i] == x[i - i % width + width - 1 - i % width];
+        }
+        if (!same && !mirrored)
+            golden_reject(c, "image %lld is neither its original nor its mirror image",
+                          (long long)n);
+    }
+    fire_net_destroy(plain);
+    return FIRE_OK;
+}
+
+/* The rows of all steps of a net: row i of every output of step 0, behind each other. */
+typedef struct rows {
+    int64_t n, size;
+    float  *x;
+    bool   *used;
+} rows_t;
+
+static fire_status_t read_rows(const golden_case_t *c, fire_net_t *net, rows_t *r)
+{
+    const fire_json_t *steps = fire_json_get(c->json, "steps");
+    int64_t            batch = first_output(c, net)->dim[0];
+
+    *r = (rows_t){.n = batch * steps->n};
+    for (int i = 0; i < net->noutput; i++)
+        r->size += net->blob[net->output[i]].blob->count / batch;
+    FIRE_TRY(FIRE_NEW(&r->x, r->n * r->size));
+    FIRE_TRY(FIRE_NEW(&r->used, r->n));
+    for (int64_t step = 0; step < steps->n; step++) {
+        float *to = r->x + step * batch * r->size;
+
+        fire_net_set_step(net, step);
+        FIRE_TRY(fire_net_forward(net, 0, -1, NULL));
+        for (int i = 0; i < net->noutput; i++) {
+            fire_blob_t *b    = net->blob[net->output[i]].blob;
+            int64_t      part = b->count / batch;
+            const float *x;
+
+            FIRE_TRY(fire_blob_read(b, FIRE_DATA, FIRE_CPU, &x));
+            for (int64_t row = 0; row < batch; row++)
+                memcpy(to + row * r->size, x + row * part, (size_t)part * sizeof(*x));
+            to += part;
+        }
+    }
+    return FIRE_OK;
+}
+
+/* Shuffled rows are those of the data, each once, in whatever order. */
+static fire_status_t check_permutation(golden_case_t *c, fire_net_t *net,
+                                       const fire_json_t *expect)
+{
+    fire_net_t *plain;
+    rows_t      got, want;
+
+    (void)expect;
+    FIRE_TRY(open_edited(do_not_shuffle, &plain));
+    FIRE_TRY(read_rows(c, net, &got));
+    FIRE_TRY(read_rows(c, plain, &want));
+    for (int64_t i = 0; i < got.n; i++) {
+        int64_t k = 0;
+
+        while (k < want.n &&
+               (want.used[k] || memcmp(got.x + i * got.size, want.x + k * want.size,
+                                       (size_t)got.size * sizeof(*got.x)) != 0))
+            k++;
+        if (k < want.n)
+            want.used[k] = true;
+        else
+            golden_reject(c, "row %lld is none of the data, or one that came before",
+                          (long long)i);
+    }
+    for (rows_t *r = &got;; r = &want) {
+        fire_free(r->x);
+        fire_free(r->used);
+        if (r == &want) break;
+    }
+    fire_net_destroy(plain);
+    return FIRE_OK;
 }
 
 /* Mean, deviation and range of what a filler made. */
@@ -234,11 +353,11 @@ fire_status_t golden_run_random(golden_case_t *c, fire_net_t *net)
         const char *property;
         fire_status_t (*check)(golden_case_t *c, fire_net_t *net,
                                const fire_json_t *expect);
-    } table[]                   = {{"dropout", check_dropout},
-                                   {"spatial_dropout", check_spatial_dropout},
-                                   {"random_crop", check_crop},
-                                   {"stats", check_stats},
-                                   {"unitball", check_unitball}};
+    } table[] = {
+        {"dropout", check_dropout},         {"spatial_dropout", check_spatial_dropout},
+        {"random_crop", check_crop},        {"random_mirror", check_mirror},
+        {"permutation", check_permutation}, {"stats", check_stats},
+        {"unitball", check_unitball}};
     const fire_json_t *expect   = fire_json_get(c->json, "expect");
     const char        *property = fire_json_string_or(expect, "property", "");
 

@@ -42,6 +42,8 @@ TEST(debug_info_logs_means_of_absolute_values_as_caffe_does)
     says("    [Backward] Layer loss, bottom blob second diff: 1.5\n");
     says("    [Backward] Layer second, param blob 1 diff: 3\n");
     CHECK(strstr(heard, "[Backward] Layer first, bottom blob x") == NULL);
+    says("    [Backward] All net params (data, diff): L1 norm = (");
+    says("); L2 norm = (");
     CHECK_OK(fire_net_debug_update(net, 2));
     says("    [Update] Layer second, param 1 data: 1; diff: 3\n");
     fire_net_destroy(net);

@@ -1,12 +1,10 @@
 /* conv.c - parameters and shapes of Convolution and Deconvolution. */
 #include "layers/conv/conv.h"
 
-/* channels: of bottom 0 */
-static fire_status_t check_param(const fire_layer_t *l, int64_t channels, int64_t group)
+/* channels: of bottom 0; outputs: of the top */
+static fire_status_t check_channels(int64_t channels, int64_t outputs, int64_t group)
 {
-    const Caffe__ConvolutionParameter *p = l->param->convolution_param;
-
-    if (p->num_output == 0 || p->num_output > INT32_MAX)
+    if (outputs < 1 || outputs > INT32_MAX)
         return FIRE_FAIL(FIRE_ERR_INVALID, "num_output must be given, from 1 to %d",
                          INT32_MAX);
     if (channels == 0) return FIRE_FAIL(FIRE_ERR_INVALID, "the input has no channels");
@@ -14,10 +12,10 @@ static fire_status_t check_param(const fire_layer_t *l, int64_t channels, int64_
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "the input's %lld channels do not divide into %lld groups",
                          (long long)channels, (long long)group);
-    if (p->num_output % group != 0)
+    if (outputs % group != 0)
         return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "num_output %u does not divide into %lld groups",
-                         p->num_output, (long long)group);
+                         "num_output %lld does not divide into %lld groups",
+                         (long long)outputs, (long long)group);
     return FIRE_OK;
 }
 
@@ -27,7 +25,7 @@ static fire_status_t add_parameters(fire_layer_t *l)
     const Caffe__ConvolutionParameter *p = l->param->convolution_param;
     const fire_conv_t                 *c = FIRE_STATE(l, fire_conv_t);
     int64_t dim[2 + FIRE_MAX_SPATIAL] = {c->map.channels, c->image.channels / c->group};
-    int64_t outputs                   = p->num_output;
+    int64_t outputs                   = fire_conv_top(c)->channels;
 
     for (int i = 0; i < c->window.axes; i++)
         dim[2 + i] = c->window.kernel[i];
@@ -40,18 +38,21 @@ fire_status_t fire_conv_setup(fire_layer_t *l, bool reverse, bool depthwise)
     const Caffe__ConvolutionParameter *p = l->param->convolution_param;
     fire_conv_t                       *c = FIRE_STATE(l, fire_conv_t);
     const fire_blob_t                 *x = l->bottom[0];
+    int64_t                            channels, outputs;
 
     if (p == NULL)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "convolution_param { num_output kernel_size } is missing");
     FIRE_TRY(fire_blob_axis(x, p->axis, "convolution_param", &c->axis));
     FIRE_TRY(fire_window_read(p, x->ndim - c->axis - 1, &c->window));
-    c->group = depthwise ? x->dim[c->axis] : p->group;
-    FIRE_TRY(check_param(l, x->dim[c->axis], c->group));
+    channels = x->dim[c->axis];
+    outputs  = depthwise ? channels : p->num_output;
+    c->group = depthwise ? channels : p->group;
+    FIRE_TRY(check_channels(channels, outputs, c->group));
     c->reverse        = reverse;
     c->bias           = p->bias_term;
-    c->image.channels = reverse ? p->num_output : x->dim[c->axis];
-    c->map.channels   = reverse ? x->dim[c->axis] : p->num_output;
+    c->image.channels = reverse ? outputs : channels;
+    c->map.channels   = reverse ? channels : outputs;
     FIRE_TRY(add_parameters(l));
     c->kernel_dim = c->image.channels / c->group * fire_window_size(&c->window);
     return FIRE_OK;

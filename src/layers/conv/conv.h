@@ -41,7 +41,8 @@ typedef struct fire_conv {
 
 /* Read convolution_param and add the parameters: blob 0, the weights (map.channels,
  * image.channels / group, kernel...), and blob 1, the bias, unless bias_term is false.
- * depthwise: a group for each channel, whatever the parameter says. */
+ * depthwise: a group and an output for each channel, whatever `group` and `num_output`
+ * say: the forks that have this layer ignore both. */
 fire_status_t fire_conv_setup(fire_layer_t *l, bool reverse, bool depthwise);
 fire_status_t fire_conv_reshape(fire_layer_t *l);
 void          fire_conv_teardown(fire_layer_t *l);

@@ -19,6 +19,7 @@ typedef struct window_data {
     fire_transform_t                  transform;
     fire_window_list_t                list;
     int                               crop, context_pad;
+    float                             scale; /* factor of what is pasted */
     /* crop_mode "square": extend windows to squares */
     bool                square;
     fire_caffe_draws_t *draws; /* Caffe's random numbers, or NULL */
@@ -166,7 +167,7 @@ static void paste(const window_data_t *d, const fire_pixels_t *in, const cut_t *
                 else if (t->nvalue > 0)
                     mean = t->value[t->nvalue == 1 ? 0 : ch];
                 out[((int64_t)ch * d->crop + row) * d->crop + col] =
-                    ((float)in->bytes[from + ch] - mean) * t->scale;
+                    ((float)in->bytes[from + ch] - mean) * d->scale;
             }
 }
 
@@ -230,6 +231,7 @@ static fire_status_t check_param(window_data_t *d)
     if (t->nvalue > 1 && t->nvalue != 3)
         return FIRE_FAIL(FIRE_ERR_INVALID, "give 1 or 3 mean_values, not %d",
                          t->nvalue);
+    d->scale       = t->scale * p->scale; /* Caffe knows the second one only */
     d->crop        = t->crop;
     d->context_pad = (int)p->context_pad;
     d->square      = strcmp(p->crop_mode, "square") == 0;

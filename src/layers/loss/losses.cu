@@ -44,6 +44,14 @@ __device__ static float difference(const fire_gpu_pair_t &p, int64_t i)
     return p.in != NULL ? d * p.in[i] : d;
 }
 
+/* The factor of element i in the gradient. */
+__device__ static float weight(const fire_gpu_pair_t &p, int64_t i)
+{
+    float in = p.in != NULL ? p.in[i] : 1.0f;
+
+    return p.out != NULL ? in * p.out[i] : in;
+}
+
 fire_status_t fire_gpu_pair_loss(fire_stream_t *s, const fire_gpu_pair_t *pair,
                                  float scale, float *loss)
 {
@@ -73,7 +81,7 @@ fire_status_t fire_gpu_pair_dx(fire_stream_t *s, const fire_gpu_pair_t *pair,
                       : p.kind == FIRE_PAIR_ABS  ? fire_sign(d)
                                                  : fire_smooth_l1_slope(p.sigma2, d);
 
-        dx[i] = *seed / divisor * slope * (p.in != NULL ? p.in[i] * p.out[i] : 1.0f);
+        dx[i] = *seed / divisor * slope * weight(p, i);
     });
 }
 

@@ -22,9 +22,8 @@ static fire_status_t read_bottoms(fire_layer_t *l, fire_gpu_pair_t *p)
         .kind = s->rule->kind, .n = fire_blob_count(l->bottom[0]), .sigma2 = s->sigma2};
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &p->a);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &p->b);
-    if (l->nbottom < 4) return FIRE_OK;
-    FIRE_IN(l, l->bottom[2], FIRE_DATA, &p->in);
-    FIRE_IN(l, l->bottom[3], FIRE_DATA, &p->out);
+    if (l->nbottom > 2) FIRE_IN(l, l->bottom[2], FIRE_DATA, &p->in);
+    if (l->nbottom > 3) FIRE_IN(l, l->bottom[3], FIRE_DATA, &p->out);
     return FIRE_OK;
 }
 

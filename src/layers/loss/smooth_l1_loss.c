@@ -3,7 +3,8 @@
  * / (2 sigma^2).
  *
  *   bottom 0, 1: (N, ...) a and b, of the same shape; both have a gradient
- *   bottom 2, 3: (N, ...) w_in and w_out (optional, else 1)
+ *   bottom 2, 3: (N, ...) w_in and w_out (optional, else 1); the first Fast R-CNN had
+ *                w_in alone
  *   top 0:       () loss */
 #include "layers/loss/formulas.h"
 #include "layers/loss/pair_loss.h"
@@ -26,7 +27,7 @@ static void slope(const fire_gpu_pair_t *p, const float *diff, float weight, flo
 {
     for (int64_t i = 0; i < p->n; i++) {
         dx[i] = weight * fire_smooth_l1_slope(p->sigma2, diff[i]);
-        if (p->in != NULL) dx[i] *= p->in[i] * p->out[i];
+        if (p->in != NULL) dx[i] *= p->in[i] * (p->out != NULL ? p->out[i] : 1.0f);
     }
 }
 
@@ -40,9 +41,6 @@ static fire_status_t smooth_l1_setup(fire_layer_t *l)
     if (!(p->sigma > 0.0f))
         return FIRE_FAIL(FIRE_ERR_INVALID, "sigma %g; it must be positive",
                          (double)p->sigma);
-    if (l->nbottom == 3)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "give both weights, inside and outside, or none");
     s->rule   = &rule;
     s->sigma2 = p->sigma * p->sigma;
     return FIRE_OK;

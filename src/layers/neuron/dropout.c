@@ -1,21 +1,27 @@
 /* dropout.c - in training, sets each element to 0 with probability dropout_ratio and
  * multiplies the others by 1 / (1 - ratio), so that the expected value stays; at test y
- * = x.
+ * = x. With scale_train: false, training multiplies by 1 and test by 1 - ratio.
  *
  * The random number of an element is a function of the seed, the layer, the step and
  * the element's row in the global batch, so the mask is the same for any number of
  * workers. */
 #include "layers/neuron/dropout.h"
 
-fire_status_t fire_dropout_init(fire_dropout_t *s, float ratio)
+fire_status_t fire_dropout_init(fire_layer_t *l, float ratio, bool scale_train)
 {
+    fire_dropout_t *s     = l->state;
+    bool            train = l->phase == CAFFE__PHASE__TRAIN;
+
     if (!(ratio >= 0.0f && ratio < 1.0f))
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "dropout_ratio %g; it must be at least 0 and less than 1",
                          (double)ratio);
-    s->scale     = (float)(1.0 / (1.0 - ratio));
     s->keep      = (float)(1.0 - ratio);
-    s->threshold = (uint32_t)(ratio * 4294967296.0);
+    s->threshold = train ? (uint32_t)(ratio * 4294967296.0) : 0;
+    if (scale_train)
+        s->scale = train ? (float)(1.0 / (1.0 - ratio)) : 1.0f;
+    else
+        s->scale = train ? 1.0f : s->keep;
     return FIRE_OK;
 }
 
@@ -80,13 +86,29 @@ static void apply(const fire_dropout_t *s, int64_t n, const float *x, float *y)
             y[i] = x[i] * (float)s->mask[m] * s->scale;
 }
 
+/* Either direction at test. */
+static fire_status_t pass_all(fire_layer_t *l, fire_part_t part, fire_blob_t *from,
+                              fire_blob_t *to)
+{
+    float        scale = FIRE_STATE(l, fire_dropout_t)->scale;
+    const float *x;
+    float       *y;
+
+    if (scale == 1.0f) return fire_blob_copy(to, from, part);
+    FIRE_IN(l, from, part, &x);
+    FIRE_OUT(l, to, part, &y);
+    for (int64_t i = 0; i < fire_blob_count(from); i++)
+        y[i] = x[i] * scale;
+    return FIRE_OK;
+}
+
 static fire_status_t dropout_forward(fire_layer_t *l)
 {
     const float *x;
     float       *y;
 
     if (l->phase == CAFFE__PHASE__TEST)
-        return fire_blob_copy(l->top[0], l->bottom[0], FIRE_DATA);
+        return pass_all(l, FIRE_DATA, l->bottom[0], l->top[0]);
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
     draw_all(l);
@@ -101,7 +123,7 @@ static fire_status_t dropout_backward(fire_layer_t *l)
 
     if (!l->propagate_down[0]) return FIRE_OK;
     if (l->phase == CAFFE__PHASE__TEST)
-        return fire_blob_copy(l->bottom[0], l->top[0], FIRE_DIFF);
+        return pass_all(l, FIRE_DIFF, l->top[0], l->bottom[0]);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
     apply(l->state, fire_blob_count(l->bottom[0]), dy, dx);
@@ -124,7 +146,7 @@ static fire_status_t dropout_setup(fire_layer_t *l)
     const Caffe__DropoutParameter *p =
         FIRE_PARAM(l, dropout_param, CAFFE__DROPOUT_PARAMETER__INIT);
 
-    return fire_dropout_init(l->state, p->dropout_ratio);
+    return fire_dropout_init(l, p->dropout_ratio, p->scale_train);
 }
 
 static fire_status_t dropout_reshape(fire_layer_t *l)

@@ -7,15 +7,16 @@
 FIRE_BEGIN_C
 /* l->state of both layers. */
 typedef struct fire_dropout {
-    float    scale;     /* 1 / (1 - dropout_ratio) */
-    float    keep;      /* 1 - dropout_ratio: the part of the units that stays */
-    uint32_t threshold; /* a unit stays if its 32 random bits are >= this */
+    float    scale; /* what is kept is multiplied by it: in training 1 / keep, at test
+                         * 1; with scale_train: false 1 and keep */
+    float    keep;  /* 1 - dropout_ratio: the part of the units that stays */
+    uint32_t threshold; /* a unit stays if its 32 random bits are >= this; 0 at test */
     int64_t  unit;      /* elements of one unit */
     uint8_t *mask;      /* [units] 1: stays; from the last forward, for backward */
     int64_t  cap;
 } fire_dropout_t;
 
-fire_status_t fire_dropout_init(fire_dropout_t *s, float ratio);
+fire_status_t fire_dropout_init(fire_layer_t *l, float ratio, bool scale_train);
 fire_status_t fire_dropout_reshape(fire_layer_t *l, int64_t unit);
 void          fire_dropout_teardown(fire_layer_t *l);
 

@@ -28,7 +28,7 @@ void fire_onnx_put_tanh(fire_onnx_export_t *x)
     unary(x, "Tanh");
 }
 
-/* Dropout, and what else does nothing in inference. */
+/* What does nothing in inference. */
 void fire_onnx_put_nothing(fire_onnx_export_t *x)
 {
     fire_onnx_same(x, fire_onnx_in(x, 0), 0);
@@ -136,6 +136,18 @@ static const char *affine(fire_onnx_export_t *x, const char *in, float scale,
     if (shift != 0.0f)
         in = fire_onnx_op(x, "Add", NULL, in, fire_onnx_scalar(x, shift), NULL);
     return in;
+}
+
+/* Does nothing in inference, unless training left the scale to it. */
+void fire_onnx_put_dropout(fire_onnx_export_t *x)
+{
+    const Caffe__DropoutParameter *p = x->layer->param->dropout_param;
+
+    if (p == NULL || p->scale_train)
+        fire_onnx_same(x, fire_onnx_in(x, 0), 0);
+    else
+        fire_onnx_op(x, "Mul", fire_onnx_out(x, 0), fire_onnx_in(x, 0),
+                     fire_onnx_scalar(x, 1.0f - p->dropout_ratio), NULL);
 }
 
 /* (shift + scale x) ^ power */

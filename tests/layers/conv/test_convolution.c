@@ -59,3 +59,25 @@ TEST(convolution_of_no_images_gives_none)
     bench_backward(&b);
     bench_end(&b);
 }
+
+/* The forks that have the layer ignore num_output and group. */
+TEST(depthwise_convolution_has_the_channels_of_its_bottom)
+{
+    static const char *const settings[] = {"num_output: 6", "num_output: 1 group: 2",
+                                           ""};
+
+    for (int i = 0; i < 3; i++) {
+        char    layer[160];
+        bench_t b;
+
+        snprintf(
+            layer, sizeof(layer),
+            "type: \"ConvolutionDepthwise\" convolution_param { kernel_size: 1 %s }",
+            settings[i]);
+        b = bench("x:1x3x2x2", "y", layer, CAFFE__PHASE__TEST);
+        CHECK_EQ(bench_blob(&b, "y")->dim[1], 3);
+        CHECK_EQ(fire_net_find_layer(b.net, "it")->blob[0]->dim[0], 3);
+        CHECK_EQ(fire_net_find_layer(b.net, "it")->blob[1]->dim[0], 3);
+        bench_end(&b);
+    }
+}

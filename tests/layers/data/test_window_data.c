@@ -49,6 +49,19 @@ TEST(a_batch_has_background_first_and_then_its_share_of_foreground)
     rig_close(&r);
 }
 
+TEST(scale_may_stand_in_window_data_param)
+{
+    rig_t r;
+
+    write_windows("1\n5 0.9 2 1 5 4\n");
+    CHECK_OK(rig_open(&r,
+                      layer("batch_size: 1 fg_fraction: 1 scale: 0.5", "crop_size: 4"),
+                      CAFFE__PHASE__TEST));
+    CHECK_OK(rig_forward(&r));
+    CHECK_EQ(rig_top(&r, 0)[0], 6);
+    rig_close(&r);
+}
+
 TEST(lanes_share_a_batch_of_windows_as_one_lane_makes_it)
 {
     float whole[8], parts[8];

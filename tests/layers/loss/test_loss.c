@@ -236,8 +236,13 @@ TEST(smooth_l1_loss_weighs_inside_and_outside)
     bench_set(&b, "in", FLOATS(0.5f, 1));
     bench_set(&b, "out", FLOATS(4, 3));
     loss_is(&b, 4 * 0.03125 + 3 * 1.5, "a", FLOATS(0.25f * 0.5f * 4, 3));
-    BENCH_REFUSES("a:1x2 b:1x2 in:1x2", "loss", "type: \"SmoothL1Loss\"",
-                  "give both weights");
+    /* the first Fast R-CNN: inside weights alone */
+    b = bench("a:1x2 b:1x2 in:1x2", "loss", "type: \"SmoothL1Loss\"",
+              CAFFE__PHASE__TEST);
+    bench_set(&b, "a", FLOATS(0.5f, 4));
+    bench_set(&b, "b", FLOATS(0, 0));
+    bench_set(&b, "in", FLOATS(2, 0.5f));
+    loss_is(&b, 0.5 + 1.5, "a", FLOATS(2, 0.5f));
     BENCH_REFUSES("a:1x2 b:1x2 in:1x2 out:1x3", "loss", "type: \"SmoothL1Loss\"",
                   "3 weights in bottom 3 for 2 predictions");
     BENCH_REFUSES("a:1x2 b:1x2", "loss",

@@ -47,6 +47,21 @@ TEST(mnist_becomes_what_caffes_converter_makes)
           "labels.idx.gz db2 && cmp db/data.mdb db2/data.mdb");
 }
 
+/* Its tutorial's net names no backend, and Caffe's default is LevelDB. */
+TEST(pairs_for_the_siamese_tutorial_become_a_leveldb)
+{
+    char         key[FIRE_KEY_TEXT];
+    fire_datum_t d;
+
+    if (sh("firecaffe version | grep -q LevelDB") != 0) test_skip("no LevelDB");
+    make_idx(10);
+    SH_OK("convert_mnist_siamese_data images.idx labels.idx pairs");
+    CHECK_EQ(look("pairs", "LEVELDB", 9, key, &d), 10);
+    CHECK_EQ(d.channels, 2);
+    SH_OK("convert_mnist_siamese_data images.idx labels.idx lmdb --backend=lmdb");
+    CHECK_EQ(look("lmdb", "LMDB", 9, key, &d), 10);
+}
+
 TEST(leveldb_is_written_when_asked_for)
 {
     char         key[FIRE_KEY_TEXT];
@@ -174,6 +189,7 @@ TEST(features_are_stored_as_floats_for_every_image)
     make_training();
     SH_OK("caffe train -solver solver.prototxt");
     SH_OK("extract_features snap_iter_20.caffemodel net.prototxt ip,data f1,f2 3 lmdb");
+    CHECK_HAS(ran.err, "Successfully extracted the features!");
     CHECK_EQ(look("f1", "LMDB", 23, key, &d), 24);
     CHECK_STR(key, "0000000023");
     CHECK_EQ(d.nfloat, 4);

@@ -116,6 +116,7 @@ static fire_status_t run_outputs(output_t *out, int n, int64_t batches,
     if (st >= 0) st = extract(net, out, n, batches);
     for (int i = 0; i < n && st >= 0; i++)
         st = commit(&out[i]);
+    if (st >= 0) FIRE_LOG(INFO, "Successfully extracted the features!");
     for (int i = 0; i < n; i++)
         fire_writer_abort(out[i].writer);
     net_flags_close(net);

@@ -1,5 +1,5 @@
 /* convolution_depthwise.c - ConvolutionDepthwise, a layer of several Caffe forks:
- * Convolution with `group` set to the number of channels. */
+ * Convolution whose groups and outputs are the channels of the bottom. */
 #include "layers/conv/conv.h"
 
 static fire_status_t depthwise_setup(fire_layer_t *l)

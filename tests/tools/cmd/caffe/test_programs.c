@@ -79,3 +79,18 @@ TEST(tools_refuse_too_few_arguments_with_their_usage)
           "$t >out 2>&1 && { echo $t; exit 1; }; "
           "grep -q 'usage: firecaffe' out || { echo $t; cat out; exit 1; }; done");
 }
+
+/* create_mnist.sh, create_cifar10.sh and others call what Caffe's build leaves. */
+TEST(programs_have_the_names_of_caffes_build)
+{
+    SH_OK("bin=$(dirname $(command -v firecaffe)); for p in tools/caffe.bin "
+          "tools/extract_features.bin tools/convert_imageset.bin "
+          "tools/compute_image_mean.bin examples/mnist/convert_mnist_data.bin "
+          "examples/mnist/convert_mnist_data examples/cifar10/convert_cifar_data.bin "
+          "examples/siamese/convert_mnist_siamese_data.bin "
+          "examples/cpp_classification/classification.bin; do "
+          "$bin/$p --help >out 2>&1 || { echo $p; cat out; exit 1; }; done");
+    make_idx(4);
+    SH_OK("$(dirname $(command -v firecaffe))/examples/mnist/convert_mnist_data.bin "
+          "images.idx labels.idx db --backend=lmdb");
+}
