@@ -83,7 +83,12 @@ def _make(module, name, param_str, phase, layer_name):
     param = LayerParameter(name=layer_name, type='Python')
     param.python_param.module, param.python_param.layer = module, name
     param.python_param.param_str = param_str
-    layer = getattr(_import(module), name)(param)
+    try:
+        layer = getattr(_import(module), name)(param)
+    except SyntaxError as error:
+        error.msg += ('; if this is Python 2, of which no interpreter is here, convert '
+                      'it: 2to3 -w %s' % error.filename)
+        raise
     if not isinstance(getattr(layer, 'blobs', None), BlobVec):
         layer.blobs = BlobVec()  # a class that does not derive from Layer
     layer.param_str = layer.param_str_ = param_str

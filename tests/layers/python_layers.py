@@ -79,3 +79,37 @@ class Broken(caffe.Layer):
 class BadShape(Broken):
     def reshape(self, bottom, top):
         top[0].reshape(-1)
+
+
+class Loader(caffe.Layer):
+    """FCN's data layer loads its next image in reshape()."""
+
+    def setup(self, bottom, top):
+        self.image = 0
+
+    def reshape(self, bottom, top):
+        self.image += 1
+        top[0].reshape(self.image)
+
+    def forward(self, bottom, top):
+        top[0].data[0] = self.image
+
+
+class Names(caffe.Layer):
+    """Published layers look at param_str_ and str(self.phase)."""
+
+    def setup(self, bottom, top):
+        self.factor = float(self.param_str_)
+
+    def reshape(self, bottom, top):
+        top[0].reshape(2)
+
+    def forward(self, bottom, top):
+        top[0].data[0] = self.factor
+        top[0].data[1] = {'TRAIN': 1, 'TEST': 2}[str(self.phase)]
+
+
+class Old(caffe.Layer):
+    def setup(self, bottom, top):
+        for i in xrange(2):
+            pass

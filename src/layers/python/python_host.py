@@ -2,7 +2,7 @@
 # and Blob. The program holds this text and runs it once, with `address` set to a table of
 # functions (python.c) in which we find its own and leave ours. Arrays are numpy's where it
 # is installed, memoryviews otherwise. A `caffe` package of the user's comes before ours.
-import ctypes, importlib, itertools, sys, types
+import ctypes, importlib, itertools, re, sys, types
 try:
     import numpy
 except ImportError:
@@ -87,12 +87,18 @@ class Blobs:
     def add_blob(self, *dims):
         check(fire.add_blob(self._host.layer, *sizes(dims)) >= 0)
 
+class Phase(int):
+    """caffe.TRAIN or caffe.TEST; scripts look settings up by str(self.phase)."""
+    def __str__(self):
+        return 'TEST' if self else 'TRAIN'
+
 class Host:
     def __init__(self, layer, module, name, param_str, phase):
         self.layer = layer
         self.bottom, self.top = Blobs(self, 0), Blobs(self, 1)
         self.it = getattr(importlib.import_module(module), name)()
-        self.it.param_str, self.it.phase = param_str, phase
+        self.it.param_str = self.it.param_str_ = param_str
+        self.it.phase = Phase(phase)
         self.it.blobs = Blobs(self, 2)
     def run(self, layer, method, down):
         self.layer = layer
@@ -116,12 +122,22 @@ def run(id, layer, method, down):
 def destroy(id):
     del hosts[id]
 
+# What Python 3 says of sources for Python 2 beside SyntaxError.
+OLD = re.compile("""(name|named|attribute) '(xrange|unicode|basestring|raw_input|reduce|"""
+                 """long|cPickle|cStringIO|StringIO|urllib2|Queue|iteritems|itervalues|"""
+                 """iterkeys|has_key)'""")
+
 def describe(error):
-    at, trace = '', error.__traceback__
+    at, trace, file = '', error.__traceback__, None
     while trace is not None:
-        at = ' (%s:%d)' % (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+        file = trace.tb_frame.f_code.co_filename
+        at = ' (%s:%d)' % (file, trace.tb_lineno)
         trace = trace.tb_next
-    return '%s: %s%s' % (type(error).__name__, error, at)
+    old = ''
+    if isinstance(error, SyntaxError) or OLD.search(str(error)):
+        old = ('; if this is Python 2, of which no interpreter is here, convert it: '
+               '2to3 -w %s' % (getattr(error, 'filename', None) or file))
+    return '%s: %s%s%s' % (type(error).__name__, error, at, old)
 
 def guarded(f):
     def call(*args):

@@ -1,7 +1,9 @@
 /* Layers in Python. Tests src/layers/python/python.c too. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "layers/bench.h"
 #include "layers/python/python.h"
 
@@ -63,6 +65,56 @@ TEST(python_layers_may_have_parameters_and_know_the_phase)
     bench_forward(&b);
     bench_is(&b, "y", FLOATS(0), 0); /* caffe.TRAIN */
     bench_end(&b);
+}
+
+/* As Caffe does: FCN's data layer loads its next image in reshape(). */
+TEST(python_layers_are_reshaped_before_every_forward)
+{
+    bench_t      b;
+    const float *y;
+
+    need_python();
+    b = bench("a:1", "y", PYTHON("Loader"), CAFFE__PHASE__TRAIN);
+    for (int i = 2; i <= 4; i++) {
+        bench_forward(&b);
+        CHECK_EQ(bench_blob(&b, "y")->dim[0], i);
+        CHECK_OK(fire_blob_read(bench_blob(&b, "y"), FIRE_DATA, FIRE_CPU, &y));
+        CHECK_EQ(y[0], i);
+    }
+    bench_end(&b);
+}
+
+TEST(python_layers_know_their_settings_by_the_names_that_published_ones_use)
+{
+    need_python();
+    for (int phase = 0; phase < 2; phase++) {
+        bench_t b = bench("a:1", "y", PYTHON("Names"), (Caffe__Phase)phase);
+
+        bench_forward(&b);
+        bench_is(&b, "y", FLOATS(2.5f, (float)(phase + 1)), 0);
+        bench_end(&b);
+    }
+}
+
+TEST(python_2_is_named_with_what_converts_it)
+{
+    static const char old[] = "import caffe\nprint 'loaded'\n";
+    char              path[512];
+    fire_net_t       *net;
+
+    need_python();
+    CHECK_FAILS(bench_try("a:2", "y", PYTHON("Old"), CAFFE__PHASE__TEST, &net),
+                FIRE_ERR_INVALID, "convert it: 2to3 -w ");
+    snprintf(path, sizeof(path), "%s/old_layers.py", test_tmpdir());
+    CHECK_OK(fire_file_write(path, old, strlen(old)));
+    CHECK_EQ(chdir(test_tmpdir()), 0); /* modules are looked for here */
+    CHECK_FAILS(bench_try("a:2", "y",
+                          "type: \"Python\" python_param { module: \"old_layers\" "
+                          "layer: \"L\" }",
+                          CAFFE__PHASE__TEST, &net),
+                FIRE_ERR_INVALID, "SyntaxError");
+    CHECK(strstr(fire_last_error(), "2to3 -w ") != NULL);
+    CHECK(strstr(fire_last_error(), "old_layers.py") != NULL);
 }
 
 TEST(python_exceptions_become_errors_with_their_place)
