@@ -212,8 +212,8 @@ FIRE_API fire_blob_t *fire_net_find_param(const fire_net_t *net, const char *nam
 
 /* ---- weights ---- */
 
-/* Copy weights from a file (.caffemodel, or .h5 for HDF5) to the layers of the same
- * name. Layers that only the file has are skipped, with a message; layers that only the
+/* Copy weights from a file (.caffemodel, .h5 for HDF5, .safetensors, .npz) to the layers
+ * of the same name. Layers that only the file has are skipped, with a message; layers that only the
  * net has keep their weights. Fails with FIRE_ERR_IO, FIRE_ERR_PARSE, and with
  * FIRE_ERR_INVALID if the parameters of a layer differ in number or shape: layers
  * before that one have their new weights then. FIRE_ERR_UNSUPPORTED: a build without
@@ -221,7 +221,8 @@ FIRE_API fire_blob_t *fire_net_find_param(const fire_net_t *net, const char *nam
 FIRE_CALL fire_net_load_file(fire_net_t *net, const char *path);
 
 /* Write the net with its parameters, and their gradients if with_diff, to a file: HDF5
- * if the path ends in .h5, else a .caffemodel. The file is complete or, after a
+ * if the path ends in .h5, the parameters alone if it ends in .safetensors or .npz, else a
+ * .caffemodel. The file is complete or, after a
  * failure, as it was before. Fails with FIRE_ERR_IO, FIRE_ERR_UNSUPPORTED (a build
  * without HDF5). */
 FIRE_CALL fire_net_save_file(const fire_net_t *net, const char *path, bool with_diff);

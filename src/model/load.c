@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "model/hdf5.h"
+#include "model/tensors/tensors.h"
 #include "model/upgrade.h"
 
 /* Upgrade a loaded net; it is freed on failure. */
@@ -41,6 +42,7 @@ fire_status_t fire_net_param_load_binary(const char *path, Caffe__NetParameter *
 fire_status_t fire_net_param_load_weights(const char *path, Caffe__NetParameter **net_p)
 {
     if (fire_path_has_suffix(path, ".h5")) return fire_net_param_load_hdf5(path, net_p);
+    if (fire_tensors_is_file(path)) return fire_tensors_load(path, net_p);
     return fire_net_param_load_binary(path, net_p);
 }
 
@@ -59,6 +61,7 @@ fire_status_t fire_net_param_save_weights(const char                *path,
                                           const Caffe__NetParameter *net)
 {
     if (fire_path_has_suffix(path, ".h5")) return fire_net_param_save_hdf5(path, net);
+    if (fire_tensors_is_file(path)) return fire_tensors_save(path, net);
     return fire_message_save_binary(path, net);
 }
 

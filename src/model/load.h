@@ -2,16 +2,17 @@
  * files.
  *
  * Old formats are upgraded when loaded (upgrade.h). Files are written under a temporary
- * name and renamed when complete. A path that ends in .h5 is HDF5, any other protobuf.
+ * name and renamed when complete. A path that ends in .h5 is HDF5, weights in .safetensors
+ * and .npz are named arrays (tensors/tensors.h), any other file is protobuf.
  * End what is loaded with fire_message_free(). */
 #ifndef FIRE_MODEL_LOAD_H
 #define FIRE_MODEL_LOAD_H
 #include "caffe.pb-c.h"
 #include "model/message.h"
 
-/* Nets. fire_net_param_load_weights() reads a .caffemodel or .caffemodel.h5. The latter
- * only has names and blobs of layers; an empty blob stands for one that is shared with
- * an earlier layer and stored there. */
+/* Nets. fire_net_param_load_weights() reads a .caffemodel, .caffemodel.h5, .safetensors
+ * or .npz. All but the first only have names and blobs of layers; in HDF5 an empty blob
+ * stands for one that is shared with an earlier layer and stored there. */
 fire_status_t fire_net_param_load_text(const char *path, Caffe__NetParameter **net_p);
 fire_status_t fire_net_param_load_binary(const char *path, Caffe__NetParameter **net_p);
 fire_status_t fire_net_param_load_weights(const char           *path,

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/half.h"
 #include "base/text/text.h"
 
 static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
@@ -33,6 +34,16 @@ CONVERT(from_i1, int8_t)
 CONVERT(from_i4, int32_t)
 CONVERT(from_i8, int64_t)
 
+static void from_f2(const char *from, int64_t n, float *to)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint16_t value;
+
+        memcpy(&value, from + (size_t)i * sizeof(value), sizeof(value));
+        to[i] = fire_from_fp16(value);
+    }
+}
+
 /* An element type, as numpy's descr spells it. */
 typedef struct dtype {
     const char *descr;
@@ -42,7 +53,7 @@ typedef struct dtype {
 
 static const dtype_t dtypes[] = {
     {"<f4", 4, from_f4}, {"<f8", 8, from_f8}, {"|u1", 1, from_u1}, {"|i1", 1, from_i1},
-    {"|b1", 1, from_u1}, {"<i4", 4, from_i4}, {"<i8", 8, from_i8},
+    {"|b1", 1, from_u1}, {"<i4", 4, from_i4}, {"<i8", 8, from_i8}, {"<f2", 2, from_f2},
 };
 
 /* The parser of the header. */
@@ -266,7 +277,7 @@ void fire_npy_fini(fire_npy_t *npy)
 
 /* Append magic, version 1 and header, padded with blanks so that the elements begin at
  * a multiple of 64 bytes. */
-static fire_status_t print_header(int ndim, const int64_t *dim, fire_str_t *out)
+fire_status_t fire_npy_print_header(int ndim, const int64_t *dim, fire_str_t *out)
 {
     size_t len;
 
@@ -310,7 +321,7 @@ fire_status_t fire_npy_save(const char *path, int ndim, const int64_t *dim,
 {
     fire_str_t    header = {0};
     size_t        n      = 1;
-    fire_status_t st     = print_header(ndim, dim, &header);
+    fire_status_t st     = fire_npy_print_header(ndim, dim, &header);
 
     for (int i = 0; i < ndim; i++)
         n *= (size_t)dim[i];
