@@ -12,15 +12,19 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/installed.h"
+#include "base/seal.h"
+#include "base/sha256.h"
 
 /* Bytes: of a writer's buffer; of one read() or write() at most. */
 enum { BUFFER = 1 << 16, CHUNK = 1 << 30 };
 
 struct fire_file_writer {
-    char  *path, *temp; /* temp NULL: written to path directly */
-    int    fd;
-    size_t n; /* bytes in the buffer */
-    char   buffer[BUFFER];
+    char    *path, *temp; /* temp NULL: written to path directly */
+    int      fd;
+    bool     sealed;
+    uint32_t crc; /* of what was written, if sealed */
+    size_t   n;   /* bytes in the buffer */
+    char     buffer[BUFFER];
 };
 
 static fire_status_t fail_io(const char *what, const char *path)
@@ -281,6 +285,7 @@ static fire_status_t flush(fire_file_writer_t *w)
 
 fire_status_t fire_file_writer_write(fire_file_writer_t *w, const void *data, size_t n)
 {
+    if (w->sealed) w->crc = fire_crc32c(w->crc, data, n);
     if (w->n + n > BUFFER) FIRE_TRY(flush(w));
     if (n > BUFFER) return write_fd(w, data, n);
     if (n > 0) memcpy(w->buffer + w->n, data, n);
@@ -288,11 +293,20 @@ fire_status_t fire_file_writer_write(fire_file_writer_t *w, const void *data, si
     return FIRE_OK;
 }
 
+void fire_file_writer_seal(fire_file_writer_t *w)
+{
+    w->sealed = true;
+}
+
 fire_status_t fire_file_writer_commit(fire_file_writer_t *w)
 {
-    fire_status_t st = flush(w);
+    fire_status_t st = FIRE_OK;
     int           fd = w->fd;
+    uint8_t       seal[FIRE_SEAL_SIZE];
 
+    fire_seal_make(w->crc, seal);
+    if (w->sealed) st = fire_file_writer_write(w, seal, sizeof(seal));
+    if (st == FIRE_OK) st = flush(w);
     if (st == FIRE_OK && w->temp != NULL && fsync(fd) != 0)
         st = fail_io("write", w->path);
     if (close(fd) != 0 && st == FIRE_OK) st = fail_io("write", w->path);
@@ -314,16 +328,28 @@ void fire_file_writer_abort(fire_file_writer_t *w)
     destroy(w);
 }
 
-fire_status_t fire_file_write(const char *path, const void *data, size_t n)
+static fire_status_t write_all(const char *path, const void *data, size_t n,
+                               bool sealed)
 {
     fire_file_writer_t *w;
     fire_status_t       st;
 
     FIRE_TRY(fire_file_writer_open(path, &w));
-    st = fire_file_writer_write(w, data, n);
+    w->sealed = sealed;
+    st        = fire_file_writer_write(w, data, n);
     if (st == FIRE_OK) return fire_file_writer_commit(w);
     fire_file_writer_abort(w);
     return st;
+}
+
+fire_status_t fire_file_write(const char *path, const void *data, size_t n)
+{
+    return write_all(path, data, n, false);
+}
+
+fire_status_t fire_file_write_sealed(const char *path, const void *data, size_t n)
+{
+    return write_all(path, data, n, true);
 }
 
 /* Make one directory. The message names it, not the whole path that was asked for. */

@@ -28,11 +28,15 @@ typedef struct fire_file_writer fire_file_writer_t;
 
 fire_status_t fire_file_writer_open(const char *path, fire_file_writer_t **writer_p);
 fire_status_t fire_file_writer_write(fire_file_writer_t *w, const void *data, size_t n);
+/* Call before anything is written: commit() adds a checksum of everything
+ * (base/seal.h). */
+void          fire_file_writer_seal(fire_file_writer_t *w);
 fire_status_t fire_file_writer_commit(fire_file_writer_t *w);
 void          fire_file_writer_abort(fire_file_writer_t *w); /* NULL is allowed */
 
 /* open, write, commit: for contents that are in memory. */
 fire_status_t fire_file_write(const char *path, const void *data, size_t n);
+fire_status_t fire_file_write_sealed(const char *path, const void *data, size_t n);
 
 /* For libraries that open files themselves: a name to write to, and the last step of a
  * commit: sync `temp` and rename it to `path`. If that fails, `temp` is removed. */

@@ -111,8 +111,26 @@ void fire_sha256_hex(const uint8_t digest[FIRE_SHA256_SIZE], char text[65])
     text[64] = '\0';
 }
 
+#ifdef __x86_64__
+/* The processor's own instruction, about 20 times as fast. */
+__attribute__((target("sse4.2"))) static uint32_t
+crc32c_sse42(uint32_t crc, const void *data, size_t n)
+{
+    const uint8_t *at  = data;
+    uint64_t       sum = ~crc, word;
+
+    for (; n >= sizeof(word); n -= sizeof(word), at += sizeof(word)) {
+        memcpy(&word, at, sizeof(word));
+        sum = __builtin_ia32_crc32di(sum, word);
+    }
+    for (; n > 0; n--)
+        sum = __builtin_ia32_crc32qi((uint32_t)sum, *at++);
+    return ~(uint32_t)sum;
+}
+#endif
+
 /* Four bits at a time: a table of 16 needs no set-up and fits into one cache line. */
-uint32_t fire_crc32c(uint32_t crc, const void *data, size_t n)
+static uint32_t crc32c_table(uint32_t crc, const void *data, size_t n)
 {
     static const uint32_t table[16] = {0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1,
                                        0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
@@ -127,4 +145,12 @@ uint32_t fire_crc32c(uint32_t crc, const void *data, size_t n)
         crc = crc >> 4 ^ table[crc & 15];
     }
     return ~crc;
+}
+
+uint32_t fire_crc32c(uint32_t crc, const void *data, size_t n)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("sse4.2")) return crc32c_sse42(crc, data, n);
+#endif
+    return crc32c_table(crc, data, n);
 }

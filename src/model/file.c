@@ -100,14 +100,25 @@ static fire_status_t check_size(const char *path, const ProtobufCMessage *msg)
 }
 
 /* Written piece by piece to a temporary file, without a copy of the whole message. */
-fire_status_t fire_message_save_binary(const char *path, const void *msg)
+static fire_status_t save_binary(const char *path, const void *msg, bool sealed)
 {
     packer_t p = {{pack_piece}, NULL, FIRE_OK};
 
     FIRE_TRY(check_size(path, msg));
     FIRE_TRY(fire_file_writer_open(path, &p.file));
+    if (sealed) fire_file_writer_seal(p.file);
     protobuf_c_message_pack_to_buffer(msg, &p.base);
     if (p.status == FIRE_OK) return fire_file_writer_commit(p.file);
     fire_file_writer_abort(p.file);
     return p.status;
+}
+
+fire_status_t fire_message_save_binary(const char *path, const void *msg)
+{
+    return save_binary(path, msg, false);
+}
+
+fire_status_t fire_message_save_sealed(const char *path, const void *msg)
+{
+    return save_binary(path, msg, true);
 }

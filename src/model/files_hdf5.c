@@ -313,7 +313,7 @@ static fire_status_t load(const char *path, const ProtobufCMessageDescriptor *de
 }
 
 /* Create a file in memory, write it with `write`, put it in place. */
-static fire_status_t save(const char *path, const void *msg,
+static fire_status_t save(const char *path, const void *msg, bool sealed,
                           fire_status_t (*write)(hid_t, const char *, const void *))
 {
     hid_t         file;
@@ -324,7 +324,7 @@ static fire_status_t save(const char *path, const void *msg,
     if (st == FIRE_OK) {
         st = write(file, path, msg);
         if (st == FIRE_OK)
-            st = fire_hdf5_commit(file, path);
+            st = fire_hdf5_commit(file, path, sealed);
         else
             fire_hdf5_close(file);
     }
@@ -340,7 +340,7 @@ fire_status_t fire_net_param_load_hdf5(const char *path, Caffe__NetParameter **n
 
 fire_status_t fire_net_param_save_hdf5(const char *path, const Caffe__NetParameter *net)
 {
-    return save(path, net, write_net);
+    return save(path, net, false, write_net);
 }
 
 fire_status_t fire_solver_state_load_hdf5(const char          *path,
@@ -353,5 +353,5 @@ fire_status_t fire_solver_state_load_hdf5(const char          *path,
 fire_status_t fire_solver_state_save_hdf5(const char               *path,
                                           const Caffe__SolverState *state)
 {
-    return save(path, state, write_state);
+    return save(path, state, true, write_state);
 }

@@ -76,7 +76,7 @@ fire_status_t fire_hdf5_create(hid_t *file_p)
 }
 
 /* Write a file in memory to disk. */
-static fire_status_t write_image(hid_t file, const char *path)
+static fire_status_t write_image(hid_t file, const char *path, bool sealed)
 {
     ssize_t n =
         H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0 ? H5Fget_file_image(file, NULL, 0) : -1;
@@ -86,7 +86,8 @@ static fire_status_t write_image(hid_t file, const char *path)
     if (n < 0) return fire_hdf5_fail("write", path, "");
     FIRE_TRY(FIRE_NEW(&image, n));
     if (H5Fget_file_image(file, image, (size_t)n) == n)
-        st = fire_file_write(path, image, (size_t)n);
+        st = sealed ? fire_file_write_sealed(path, image, (size_t)n)
+                    : fire_file_write(path, image, (size_t)n);
     else
         st = fire_hdf5_fail("write", path, "");
     fire_free(image);
@@ -94,9 +95,9 @@ static fire_status_t write_image(hid_t file, const char *path)
 }
 
 /* Closes the file even if writing failed. */
-fire_status_t fire_hdf5_commit(hid_t file, const char *path)
+fire_status_t fire_hdf5_commit(hid_t file, const char *path, bool sealed)
 {
-    fire_status_t st = write_image(file, path);
+    fire_status_t st = write_image(file, path, sealed);
 
     H5Fclose(file);
     return st;

@@ -16,9 +16,10 @@ void          fire_hdf5_close(hid_t file);
 
 /* Create a file in memory. fire_hdf5_commit() writes it to disk and closes it in any
  * case; fire_hdf5_close() drops it. The file is written by base/file.h, so a full disk
- * is reported and no half-written file is left. */
+ * is reported and no half-written file is left. sealed: with a checksum at its end
+ * (base/seal.h). */
 fire_status_t fire_hdf5_create(hid_t *file_p);
-fire_status_t fire_hdf5_commit(hid_t file, const char *path);
+fire_status_t fire_hdf5_commit(hid_t file, const char *path, bool sealed);
 
 /* Write a group or dataset `name` under `at`. Slashes in `name` create the groups on
  * the way. `path` names the file in messages. */

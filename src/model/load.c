@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/seal.h"
 #include "base/log.h"
 #include "model/hdf5.h"
 #include "model/tensors/tensors.h"
@@ -122,7 +123,7 @@ fire_status_t fire_solver_param_load(const char              *path,
     return st;
 }
 
-fire_status_t fire_solver_state_load(const char *path, Caffe__SolverState **state_p)
+static fire_status_t load_state(const char *path, Caffe__SolverState **state_p)
 {
     if (fire_path_has_suffix(path, ".h5"))
         return fire_solver_state_load_hdf5(path, state_p);
@@ -130,11 +131,31 @@ fire_status_t fire_solver_state_load(const char *path, Caffe__SolverState **stat
                                     (ProtobufCMessage **)state_p);
 }
 
+/* States that we wrote before there were seals have a checksum of their numbers
+ * (crc32c). One with neither has lost its seal. */
+fire_status_t fire_solver_state_load(const char *path, Caffe__SolverState **state_p)
+{
+    Caffe__SolverState *state;
+    bool                sealed;
+
+    FIRE_TRY(fire_seal_check(path, &sealed));
+    FIRE_TRY(load_state(path, &state));
+    if (!sealed && state->fire != NULL && !state->fire->has_crc32c) {
+        fire_message_free(state);
+        return FIRE_FAIL(FIRE_ERR_PARSE, "\"%s\" is damaged: its checksum is missing",
+                         path);
+    }
+    state->has_seal = false; /* it is the file's, not the state's */
+    state->seal     = 0;
+    *state_p        = state;
+    return FIRE_OK;
+}
+
 fire_status_t fire_solver_state_save(const char *path, const Caffe__SolverState *state)
 {
     if (fire_path_has_suffix(path, ".h5"))
         return fire_solver_state_save_hdf5(path, state);
-    return fire_message_save_binary(path, state);
+    return fire_message_save_sealed(path, state);
 }
 
 #ifndef FIRE_HAVE_HDF5

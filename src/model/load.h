@@ -29,6 +29,9 @@ fire_status_t fire_net_param_save_weights(const char                *path,
  * name without extension is added. */
 fire_status_t fire_solver_param_load(const char              *path,
                                      Caffe__SolverParameter **solver_p);
+
+/* Solver states. Ours end with a checksum over all of the file; one that does not fit is
+ * an error. Caffe's have none. */
 fire_status_t fire_solver_state_load(const char *path, Caffe__SolverState **state_p);
 fire_status_t fire_solver_state_save(const char *path, const Caffe__SolverState *state);
 
@@ -40,5 +43,6 @@ fire_status_t fire_message_load_text(const char                       *path,
                                      const ProtobufCMessageDescriptor *desc,
                                      ProtobufCMessage                **msg_p);
 fire_status_t fire_message_save_binary(const char *path, const void *msg);
+fire_status_t fire_message_save_sealed(const char *path, const void *msg);
 fire_status_t fire_message_save_text(const char *path, const void *msg);
 #endif

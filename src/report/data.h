@@ -16,7 +16,8 @@ typedef struct fire_report {
     fire_run_t      **run;
     fire_run_extra_t *extra; /* [nrun]; NULL: none */
     int64_t           run_cap, extra_cap;
-    bool              live; /* the page is served and will ask for updates */
+    bool              live;    /* the page is served and will ask for updates */
+    bool              trusted; /* plug-ins and Python layers of the runs may be run */
 } fire_report_t;
 
 /* Write the whole JSON value. */

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "report/graph/draw.h"
 #include "model/load.h"
+#include "train/run_solver.h"
 #include "report/learned.h"
 
 static const double CONFUSION_SECONDS = 30;
@@ -78,7 +79,8 @@ static fire_status_t show_filters(const char *model, fire_run_extra_t *x)
 
 /* Paths in nets are relative to the directory in which the training was started. */
 static fire_status_t show_confusion(const fire_run_t *run, const char *model,
-                                    const char *solver, fire_run_extra_t *x)
+                                    const char *solver, bool trusted,
+                                    fire_run_extra_t *x)
 {
     Caffe__SolverParameter *param;
     fire_json_writer_t      w = {0};
@@ -86,11 +88,13 @@ static fire_status_t show_confusion(const fire_run_t *run, const char *model,
     fire_status_t           st;
 
     FIRE_TRY(fire_solver_param_load(solver, &param));
+    if (!trusted) FIRE_TRY_GOTO(st, fire_run_dir_check_code(solver, param), out);
     if (chdir(fire_json_string_or(run->head, "directory", ".")) != 0)
         FIRE_LOG(WARNING, "%s: its directory is not here; data may not be found",
                  run->name);
     st = fire_confusion_write(&w, param, model, CONFUSION_SECONDS, &found);
     if (st >= 0) st = move_text(&w, found, &x->confusion);
+out:
     fire_json_writer_fini(&w);
     fire_message_free(param);
     return st;
@@ -103,7 +107,8 @@ static void warn_missing(const fire_run_t *run, const char *what, fire_status_t 
 }
 
 /* Filters and confusion matrix of the newest snapshot. */
-static fire_status_t show_snapshot(const fire_run_t *run, fire_run_extra_t *x)
+static fire_status_t show_snapshot(const fire_run_t *run, bool trusted,
+                                   fire_run_extra_t *x)
 {
     char         *model = NULL, *real = NULL, *solver = NULL;
     int           here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -123,7 +128,8 @@ static fire_status_t show_snapshot(const fire_run_t *run, fire_run_extra_t *x)
                                 run->path),
                   out);
     if (fire_path_has_suffix(run->path, "run.jsonl") && access(solver, R_OK) == 0)
-        warn_missing(run, "confusion matrix", show_confusion(run, real, solver, x));
+        warn_missing(run, "confusion matrix",
+                     show_confusion(run, real, solver, trusted, x));
     if (here >= 0 && fchdir(here) != 0)
         st = FIRE_FAIL(FIRE_ERR_IO, "cannot go back to the current directory");
 out:
@@ -137,7 +143,8 @@ out:
 fire_status_t fire_report_read_snapshots(fire_report_t *r)
 {
     for (int i = 0; i < r->nrun; i++)
-        if (r->run[i]->nsnapshot > 0) FIRE_TRY(show_snapshot(r->run[i], &r->extra[i]));
+        if (r->run[i]->nsnapshot > 0)
+            FIRE_TRY(show_snapshot(r->run[i], r->trusted, &r->extra[i]));
     return FIRE_OK;
 }
 

@@ -40,15 +40,21 @@ static void add_system(fire_json_writer_t *w)
     fire_json_add_string(w, "os", text);
 }
 
-static void add_threads(fire_json_writer_t *w)
+const char *fire_environment_threads(int i)
 {
     static const char *const names[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-                                        "MKL_NUM_THREADS"};
+                                        "MKL_NUM_THREADS", NULL};
+
+    return names[i];
+}
+
+static void add_threads(fire_json_writer_t *w)
+{
+    const char *name;
 
     fire_json_open(w, "threads", '{');
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (getenv(names[i]) != NULL)
-            fire_json_add_string(w, names[i], getenv(names[i]));
+    for (int i = 0; (name = fire_environment_threads(i)) != NULL; i++)
+        if (getenv(name) != NULL) fire_json_add_string(w, name, getenv(name));
     fire_json_close(w, '}');
 }
 

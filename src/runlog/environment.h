@@ -15,4 +15,7 @@ typedef struct fire_environment {
  * memory, directory, threads (environment variables that set their number), mpi,
  * gpus. */
 void fire_environment_write(fire_json_writer_t *w, const fire_environment_t *e);
+
+/* The i-th environment variable that sets the number of threads; NULL after the last. */
+const char *fire_environment_threads(int i);
 #endif

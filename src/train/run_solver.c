@@ -76,3 +76,39 @@ fire_status_t fire_run_dir_prepare(const char *dir, bool resumed,
     if (net != NULL) FIRE_TRY(save(dir, "net.prototxt", net));
     return save(dir, "solver.prototxt", param);
 }
+
+/* The first layer in Python of a net, or NULL. */
+static const char *python_layer(const Caffe__NetParameter *net)
+{
+    for (size_t i = 0; net != NULL && i < net->n_layer; i++)
+        if (net->layer[i]->type != NULL && strcmp(net->layer[i]->type, "Python") == 0)
+            return net->layer[i]->name != NULL ? net->layer[i]->name : "";
+    return NULL;
+}
+
+fire_status_t fire_run_dir_check_code(const char                   *path,
+                                      const Caffe__SolverParameter *param)
+{
+    const char *python = python_layer(param->net_param);
+
+    if (param->fire != NULL && param->fire->n_plugin > 0)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "%s loads the plug-in \"%s\", which is a program: if you trust "
+            "it, add --trust",
+            path, param->fire->plugin[0]);
+    if (param->net != NULL || param->train_net != NULL || param->n_test_net > 0)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "%s names nets in other files, which no run directory does: if "
+            "you trust it, add --trust",
+            path);
+    if (python == NULL) python = python_layer(param->train_net_param);
+    for (size_t i = 0; python == NULL && i < param->n_test_net_param; i++)
+        python = python_layer(param->test_net_param[i]);
+    if (python == NULL) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID,
+                     "%s has the layer \"%s\" in Python, which is a program: if you "
+                     "trust it, add --trust",
+                     path, python);
+}

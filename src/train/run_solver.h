@@ -13,4 +13,9 @@ fire_status_t fire_run_dir_adopt(const char *dir, Caffe__SolverParameter *param)
  * is resumed, a log that is there is renamed. Rank 0 does this, after adopt(). */
 fire_status_t fire_run_dir_prepare(const char *dir, bool resumed,
                                    const Caffe__SolverParameter *param);
+
+/* A run directory may come from anywhere. Fail if training or testing by its solver, read
+ * from `path`, would run programs that it names: plug-ins, layers in Python. */
+fire_status_t fire_run_dir_check_code(const char                   *path,
+                                      const Caffe__SolverParameter *param);
 #endif

@@ -206,7 +206,7 @@ TEST(a_second_name_for_a_blob_is_refused)
     CHECK_OK(fire_hdf5_create(&file));
     CHECK_OK(fire_hdf5_write_floats(file, "data/ip/0", "t", 1, dim, x));
     CHECK_OK(fire_hdf5_write_floats(file, "data/ip/00", "t", 1, dim, x));
-    CHECK_OK(fire_hdf5_commit(file, test_path("twice.h5")));
+    CHECK_OK(fire_hdf5_commit(file, test_path("twice.h5"), false));
     fire_hdf5_unlock();
     CHECK_FAILS(fire_net_param_load_hdf5(test_path("twice.h5"), &net), FIRE_ERR_PARSE,
                 "twice.h5: dataset \"00\" is no number of a blob");

@@ -62,8 +62,9 @@ TEST(a_run_directory_tells_which_plug_ins_it_needs)
     make_normalised("");
     SH_OK("cp " RMS_NORM " here.so && " TRAIN "--plugin here.so --run_dir run");
     SH_OK("grep -q 'plugin: \"/.*/here.so\"' run/solver.prototxt");
-    SH_OK("firecaffe report run -o run.html 2>log; ! grep -q confusion log");
-    SH_OK("firecaffe train --repeat run && "
+    SH_OK("firecaffe report run --trust -o run.html 2>log; ! grep -q confusion log");
+    SH_FAILS("here.so\", which is a program", "firecaffe train --repeat run");
+    SH_OK("firecaffe train --repeat run --trust && "
           "cmp run/snap_iter_20.caffemodel run-repeated/snap_iter_20.caffemodel");
 }
 

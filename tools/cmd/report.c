@@ -9,7 +9,7 @@
 
 typedef struct flags {
     const char *o, *csv;
-    bool        snapshots;
+    bool        snapshots, trust;
 } flags_t;
 
 static flags_t             flags;
@@ -21,6 +21,8 @@ static const fire_option_t options[] = {
     FIRE_OPTION(flags_t, snapshots, BOOL, "true", NULL,
                 "show filters and confused classes of the newest snapshot, which runs "
                 "the test net; --nosnapshots: leave them out"),
+    FIRE_OPTION(flags_t, trust, BOOL, "false", NULL,
+                "for that, load the plug-ins and Python layers that the runs name"),
     {0},
 };
 static const fire_option_group_t groups[] = {{"Flags", options, &flags}, {0}};
@@ -62,6 +64,7 @@ static fire_status_t run(int narg, const char *const *arg)
     fire_status_t st;
 
     FIRE_TRY(fire_report_open(narg, arg, &r));
+    r.trusted = flags.trust;
     if (flags.csv[0] != '\0') {
         st = write_tables(&r);
     } else {

@@ -7,14 +7,15 @@
 typedef struct run_flags {
     const char *run_dir, *trace, *tensorboard, *repeat;
     int64_t     trace_iterations;
+    bool        trust;
 } run_flags_t;
 
 extern run_flags_t         run_flags;
 extern const fire_option_t run_options[];
 
-/* --repeat RUN_DIR: run the command line of that run again, in its directory, with the
- * solver and net kept in RUN_DIR and a new run directory. Replaces this process: it
- * returns only without --repeat, or on failure. */
+/* --repeat RUN_DIR: run what that run trained again, in its directory, with the solver
+ * and net kept in RUN_DIR and a new run directory. Replaces this process: it returns
+ * only without --repeat, or on failure. (repeat.c) */
 fire_status_t run_flags_repeat(void);
 
 /* Called by every process: change the solver as a run directory needs it; say what to

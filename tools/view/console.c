@@ -72,14 +72,17 @@ static void erase_bar(void)
     console.drawn = false;
 }
 
+/* Messages repeat names from files, which must not control the terminal. */
 static void sink(void *arg, fire_log_level_t level, const char *file, int line,
-                 const char *message)
+                 const char *text)
 {
     static const char        letters[] = "IIWE";
     static const char *const colours[] = {"\033[2m", "", "\033[33m", "\033[31m"};
-    char                     head[256];
+    char                     head[256], message[4096];
 
     (void)arg;
+    snprintf(message, sizeof(message), "%s", text);
+    fire_text_make_plain(message);
     prefix(head, sizeof(head), letters[level], file, line);
     pthread_mutex_lock(&console.lock);
     erase_bar();
@@ -194,8 +197,11 @@ void console_mute_error(void)
 
 void console_error(bool with_origin)
 {
+    char text[4096];
+
     if (error_is_told) return;
-    fprintf(stderr, "firecaffe: error: %s\n", fire_last_error());
+    snprintf(text, sizeof(text), "%s", fire_last_error());
+    fprintf(stderr, "firecaffe: error: %s\n", fire_text_make_plain(text));
     if (with_origin) fprintf(stderr, "  at %s\n", fire_error_origin());
 }
 

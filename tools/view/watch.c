@@ -20,6 +20,13 @@ static const struct {
     {"update", "u", "\x1b[32m"},
 };
 
+/* Names come from the run's log, which may be anybody's. */
+static const char *plain(const char *text, char out[256])
+{
+    snprintf(out, 256, "%s", text);
+    return fire_text_make_plain(out);
+}
+
 static const char *paint(const view_t *v, const char *code)
 {
     return v->colour ? code : "";
@@ -106,6 +113,7 @@ static fire_status_t curves(const view_t *v, const fire_run_t *run, fire_str_t *
 
         if (c->net < 0) continue;
         snprintf(name, sizeof(name), "test %s", c->name);
+        fire_text_make_plain(name);
         snprintf(text, sizeof(text), share ? "%.2f %%" : "%.4g",
                  share ? 100 * value : value);
         FIRE_TRY(curve_line(v, name, text, "\x1b[32m", &c->points, out));
@@ -122,15 +130,16 @@ static fire_status_t head_lines(const view_t *v, const fire_run_t *run, fire_str
     const char *state = fire_run_state_text(run);
     bool        bad   = strcmp(state, "failed") == 0 || strcmp(state, "killed") == 0;
     double      batch = fire_json_number_or(run->head, "batch", 0);
+    char        text[256];
 
     FIRE_TRY(fire_str_printf(
         out, "%s%s%s  %s%s%s  %.0f worker%s", paint(v, "\x1b[1m"),
-        fire_json_string_or(run->head, "net", "?"), paint(v, "\x1b[0m"),
+        plain(fire_json_string_or(run->head, "net", "?"), text), paint(v, "\x1b[0m"),
         paint(v, bad ? "\x1b[31m" : "\x1b[32m"), state, paint(v, "\x1b[0m"),
         fire_json_number_or(run->head, "workers", 1),
         fire_json_number_or(run->head, "workers", 1) == 1 ? "" : "s"));
     if (batch > 0) FIRE_TRY(fire_str_printf(out, ", batch %.0f", batch));
-    return fire_str_printf(out, "  %s\n", run->name);
+    return fire_str_printf(out, "  %s\n", plain(run->name, text));
 }
 
 static fire_status_t progress_line(const view_t *v, const fire_run_t *run,
@@ -209,8 +218,11 @@ static bool is_training(const fire_run_t *run)
 
 fire_status_t view_run(const view_t *v, const fire_run_t *run, fire_str_t *out)
 {
+    char text[256];
+
     if (run->head == NULL)
-        return fire_str_printf(out, "%s: nothing of a run in it yet\n", run->path);
+        return fire_str_printf(out, "%s: nothing of a run in it yet\n",
+                               plain(run->path, text));
     FIRE_TRY(head_lines(v, run, out));
     if (is_training(run))
         FIRE_TRY(progress_line(v, run, out));
@@ -219,7 +231,7 @@ fire_status_t view_run(const view_t *v, const fire_run_t *run, fire_str_t *out)
     FIRE_TRY(curves(v, run, out));
     FIRE_TRY(workers(v, run, out));
     if (run->state == FIRE_RUN_FAILED)
-        FIRE_TRY(fire_str_printf(out, "  %s%s%s\n", paint(v, "\x1b[31m"), run->message,
-                                 paint(v, "\x1b[0m")));
+        FIRE_TRY(fire_str_printf(out, "  %s%s%s\n", paint(v, "\x1b[31m"),
+                                 plain(run->message, text), paint(v, "\x1b[0m")));
     return FIRE_OK;
 }

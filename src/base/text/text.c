@@ -74,6 +74,33 @@ fire_status_t fire_str_take(fire_str_t *s, char **text_p)
     return FIRE_OK;
 }
 
+/* C0 and DEL; C1, whose UTF-8 is C2 80 to C2 9F. A lone byte 80 to 9F is C1 for a
+ * terminal that does not read UTF-8, but also part of longer characters: it stays if a
+ * byte of such a character is before it. */
+static bool is_control(const unsigned char *text, bool inside)
+{
+    if (text[0] == '\n' || text[0] == '\t') return false;
+    if (text[0] < 0x20 || text[0] == 0x7f) return true;
+    if (text[0] == 0xc2) return text[1] >= 0x80 && text[1] < 0xa0;
+    return text[0] >= 0x80 && text[0] < 0xa0 && !inside;
+}
+
+char *fire_text_make_plain(char *text)
+{
+    unsigned char *c      = (unsigned char *)text;
+    bool           inside = false; /* the byte before was part of a UTF-8 character */
+
+    for (; *c != '\0'; c++) {
+        bool bad = is_control(c, inside);
+
+        inside = !bad && *c >= 0x80;
+        if (!bad) continue;
+        if (*c == 0xc2) *c++ = '?';
+        *c = '?';
+    }
+    return text;
+}
+
 int fire_hex_value(char c)
 {
     if (c >= '0' && c <= '9') return c - '0';

@@ -20,6 +20,10 @@ void          fire_str_fini(fire_str_t *s);
  * text of an empty string is "". */
 fire_status_t fire_str_take(fire_str_t *s, char **text_p);
 
+/* Replace what could control a terminal by '?', in place: escape sequences begin with
+ * one of these characters. Line breaks and tabs stay, UTF-8 too. Returns the text. */
+char *fire_text_make_plain(char *text);
+
 int fire_hex_value(char digit); /* -1: no hex digit */
 
 /* Numbers in C's notation, whatever the program's locale is. parse() must consume all

@@ -57,7 +57,7 @@ fire_status_t fire_detections_save_hdf5(const char *path, const fire_detections_
     if (st >= 0) {
         st = write_all(file, path, d, classes, score);
         if (st >= 0)
-            st = fire_hdf5_commit(file, path);
+            st = fire_hdf5_commit(file, path, false);
         else
             fire_hdf5_close(file);
     }

@@ -2,15 +2,15 @@
  * complete.
  *
  * A state is <prefix>_iter_<n>.solverstate or .solverstate.h5. It names the model that
- * belongs to it and holds checksums of both. Caffe's states have no checksums and are
- * accepted unchecked. */
+ * belongs to it and holds checksums of both: one of every byte of its own file
+ * (base/seal.h), one of the model's. Caffe's states have no checksums and are accepted
+ * unchecked. */
 #ifndef FIRE_TRAIN_SNAPSHOT_SNAPSHOT_H
 #define FIRE_TRAIN_SNAPSHOT_SNAPSHOT_H
 #include "caffe.pb-c.h"
 #include "base/error.h"
 
-/* Set the checksums in a state: SHA-256 of the model file, CRC32C of its own
- * numbers. */
+/* Set the checksum of the model file, SHA-256, in a state. */
 fire_status_t fire_snapshot_seal(Caffe__SolverState *state, const char *model);
 
 /* Load a state, find its model, compare the checksums. Free *state_p with
@@ -21,7 +21,8 @@ fire_status_t fire_snapshot_open(const char *path, Caffe__SolverState **state_p,
 
 /* The state of the highest iteration that is complete and was written at or after the
  * time `since` (Unix; 0: any); *path_p is NULL if there is none. Damaged ones are
- * skipped with a warning. */
+ * skipped with a warning, and so are those with weights or history that are no finite
+ * numbers: training could not go on from them. */
 fire_status_t fire_snapshot_find(const char *prefix, double since, char **path_p);
 
 /* Remove temporary files that a killed process left behind. */

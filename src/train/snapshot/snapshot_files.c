@@ -1,5 +1,6 @@
 /* snapshot_files.c - finds snapshots on disk and checks them. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,8 @@ static uint32_t add_blobs(uint32_t crc, Caffe__BlobProto *const *blob, size_t n)
     return crc;
 }
 
-/* CRC32C of the iteration, the history and the residuals. */
+/* CRC32C of the iteration, the history and the residuals, as states have it that were
+ * written before there were seals. */
 static uint32_t checksum(const Caffe__SolverState *s)
 {
     uint32_t crc = fire_crc32c(0, &s->iter, sizeof(s->iter));
@@ -59,10 +61,7 @@ fire_status_t fire_snapshot_seal(Caffe__SolverState *state, const char *model)
     char hex[65];
 
     FIRE_TRY(hash_file(model, hex));
-    FIRE_TRY(fire_message_add_string(state->fire, "weights_sha256", hex));
-    state->fire->has_crc32c = true;
-    state->fire->crc32c     = checksum(state);
-    return FIRE_OK;
+    return fire_message_add_string(state->fire, "weights_sha256", hex);
 }
 
 /* Both checksums; a file without them passes. model: its path, or NULL. */
@@ -155,22 +154,50 @@ static bool is_since(const char *path, double since)
            (double)s.st_mtim.tv_sec + 1e-9 * (double)s.st_mtim.tv_nsec >= since;
 }
 
-/* Reads the whole snapshot; says in the log why one is skipped. */
-static bool is_complete(const char *path)
+static bool all_finite(Caffe__BlobProto *const *blob, size_t n)
 {
-    Caffe__SolverState *state;
-    char               *model;
-
-    if (fire_snapshot_open(path, &state, &model) < 0) {
-        FIRE_LOG(WARNING, "not resuming from it: %s", fire_last_error());
-        return false;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < blob[i]->n_data; k++)
+            if (!isfinite(blob[i]->data[k])) return false;
+        for (size_t k = 0; k < blob[i]->n_double_data; k++)
+            if (!isfinite(blob[i]->double_data[k])) return false;
     }
-    fire_message_free(state);
-    fire_free(model);
     return true;
 }
 
-/* Try the highest iteration first, then lower ones, until one is complete. */
+static fire_status_t check_finite(const char *path, const Caffe__SolverState *state,
+                                  const char *model)
+{
+    bool                 finite = all_finite(state->history, state->n_history);
+    Caffe__NetParameter *net;
+
+    if (finite && model != NULL) {
+        FIRE_TRY(fire_net_param_load_weights(model, &net));
+        for (size_t i = 0; i < net->n_layer; i++)
+            finite = finite && all_finite(net->layer[i]->blobs, net->layer[i]->n_blobs);
+        fire_message_free(net);
+    }
+    if (finite) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID,
+                     "\"%s\" holds numbers that are not finite: training had diverged",
+                     path);
+}
+
+/* Reads the whole snapshot; says in the log why one is skipped. */
+static bool is_good(const char *path)
+{
+    Caffe__SolverState *state = NULL;
+    char               *model = NULL;
+    fire_status_t       st    = fire_snapshot_open(path, &state, &model);
+
+    if (st >= 0) st = check_finite(path, state, model);
+    if (st < 0) FIRE_LOG(WARNING, "not resuming from it: %s", fire_last_error());
+    fire_message_free(state);
+    fire_free(model);
+    return st >= 0;
+}
+
+/* Try the highest iteration first, then lower ones, until one is good. */
 static const char *choose(const glob_t *found, size_t prefix, double since)
 {
     long long below = INT64_MAX;
@@ -187,7 +214,7 @@ static const char *choose(const glob_t *found, size_t prefix, double since)
             most = n;
             best = found->gl_pathv[i];
         }
-        if (best == NULL || is_complete(best)) return best;
+        if (best == NULL || is_good(best)) return best;
         below = most;
     }
 }

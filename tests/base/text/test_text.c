@@ -131,3 +131,13 @@ TEST(a_word_of_any_length_can_be_looked_up)
     long_word[299] = '\0';
     CHECK(fire_name_nearest(long_word, word_at, words) == NULL);
 }
+
+TEST(plain_text_holds_nothing_that_controls_a_terminal)
+{
+    char text[] = "a\x1b[31mb\rc\x7f\td\n\xc2\x9b"
+                  "e\x9b"
+                  "f \xc3\xa4 \xe2\x94\x80 \xc2";
+
+    CHECK_STR(fire_text_make_plain(text),
+              "a?[31mb?c?\td\n??e?f \xc3\xa4 \xe2\x94\x80 \xc2");
+}

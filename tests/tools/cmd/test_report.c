@@ -38,6 +38,53 @@ TEST(repeating_keeps_the_number_of_threads)
     CHECK_HAS(read_file("run-repeated/run.jsonl"), "\"worker_threads\":2");
 }
 
+/* A run directory is data: what it says must not start or load anything. */
+TEST(repeating_starts_nothing_that_the_run_names)
+{
+    make_training();
+    SH_OK(TRAIN);
+    edit_file("run/run.jsonl", "\"threads\":{",
+              "\"threads\":{\"FIRE_PLUGINS\":\"evil.so\",\"OMP_NUM_THREADS\":\"x\"},\"old\":{");
+    edit_file("run/run.jsonl", "\"command\":[\"firecaffe\",\"train\"",
+              "\"command\":[\"/bin/false\",\"time\",\"--launcher\",\"touch "
+              "started\",\"--plugin=evil.so\",\"--flagfile=evil.txt\",\"--stage\","
+              "\"--launcher=touch started\",\"train\"");
+    SH_OK("firecaffe train --repeat run --quiet 2>log");
+    SH_OK("cmp run/snap_iter_20.caffemodel run-repeated/snap_iter_20.caffemodel");
+    CHECK(!file_exists("started"));
+    CHECK(strstr(read_file("log"), "evil") == NULL);
+}
+
+TEST(repeating_loads_code_only_if_the_user_says_so)
+{
+    make_training();
+    SH_OK(TRAIN);
+    SH_OK("cp run/solver.prototxt solver.txt");
+    SH_OK("echo 'fire { plugin: \"evil.so\" }' >>run/solver.prototxt");
+    SH_FAILS("add --trust", "firecaffe train --repeat run");
+    SH_FAILS("cannot load plug-in evil.so", "firecaffe train --repeat run --trust");
+    SH_OK("firecaffe report run -o page.html 2>log && grep -q 'add --trust' log");
+    SH_OK("cp solver.txt run/solver.prototxt && sed -i 's/type: "
+          "\"InnerProduct\"/type: \"Python\"/' run/solver.prototxt");
+    SH_FAILS("in Python, which is a program", "firecaffe train --repeat run");
+    SH_OK("cp solver.txt run/solver.prototxt && echo 'test_net: \"net.prototxt\"' "
+          ">>run/solver.prototxt");
+    SH_FAILS("names nets in other files", "firecaffe train --repeat run");
+}
+
+TEST(names_in_a_log_do_not_control_the_terminal)
+{
+    make_training();
+    SH_OK(TRAIN);
+    edit_file("run/run.jsonl", "\"net\":\"",
+              "\"net\":\"\\u001b]0;evil\\u0007\\u009b2J");
+    SH_OK("firecaffe watch run --once");
+    CHECK_HAS(ran.out, "?]0;evil?");
+    CHECK(strchr(ran.out, 033) == NULL && strstr(ran.out, "\xc2\x9b") == NULL);
+    SH_FAILS("no?file", "firecaffe report 'no\x1b"
+                        "file'");
+}
+
 TEST(only_trainings_are_repeated)
 {
     make_training();
