@@ -21,7 +21,7 @@ static void write_file(const char *name, int n, int first, int bn)
     CHECK_OK(fire_hdf5_create(&file));
     CHECK_OK(fire_hdf5_write_floats(file, "a", name, 2, adim, a));
     CHECK_OK(fire_hdf5_write_floats(file, "b", name, 1, bdim, b));
-    CHECK_OK(fire_hdf5_commit(file, tmp_path(name)));
+    CHECK_OK(fire_hdf5_commit(file, tmp_path(name), false));
     fire_hdf5_unlock();
 }
 
