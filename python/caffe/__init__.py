@@ -18,7 +18,7 @@ from .errors import (DeviceError, Error, FileError, LayerError, OutOfMemoryError
                      ParseError, ShapeError, UnsupportedError, WorkerError)
 from .pycaffe import Net
 from .proto.caffe_pb2 import TEST, TRAIN
-from . import io
+from . import io, onnx
 from .classifier import Classifier
 from .detector import Detector
 from .net_spec import NetSpec, layers, params, to_proto

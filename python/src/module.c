@@ -66,6 +66,7 @@ static PyMethodDef functions[] = {
     {"_set_log_level", caffe_set_log_level, METH_O, NULL},
     {"_join_job", caffe_join_job, METH_NOARGS, NULL},
     {"_run_threads", caffe_run_threads, METH_VARARGS, NULL},
+    {"_onnx_import", caffe_onnx_import, METH_VARARGS, NULL},
     {"log", caffe_log, METH_O, "log(s)\n--\n\nWrite a line to the log."},
     {NULL, NULL, 0, NULL},
 };

@@ -85,6 +85,9 @@ caffe_view_t **caffe_gate_views(caffe_gate_t *gate);
 /* The net of a Net object, and its gate; NULL: TypeError or ValueError is set. */
 fire_net_t *caffe_net_of(PyObject *object, caffe_gate_t **gate_p);
 
+/* Function of the module (net_onnx.c). */
+PyObject *caffe_onnx_import(PyObject *module, PyObject *args);
+
 /* ---- trainers and communicators (trainer.c, comm.c) ---- */
 
 /* As caffe_net_of(). */
