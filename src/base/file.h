@@ -43,6 +43,11 @@ fire_status_t fire_file_write_sealed(const char *path, const void *data, size_t 
 fire_status_t fire_file_temp_name(const char *path, char **temp_p);
 fire_status_t fire_file_replace(const char *temp, const char *path);
 
+/* Make an empty file and remove it: fails if files cannot be written there. *now_p: the
+ * time by the clock of that file system, which may be another machine's. What was at
+ * `path` before is removed. */
+fire_status_t fire_file_probe(const char *path, double *now_p);
+
 /* Make a directory, and its parents where they are missing, as mkdir -p. */
 fire_status_t fire_dir_make(const char *path);
 /* Make the directory of a file that will be written. */

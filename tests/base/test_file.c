@@ -227,3 +227,26 @@ TEST(suffixes_are_compared_at_the_end)
     CHECK(!fire_path_has_suffix("a.h5.caffemodel", ".h5"));
     CHECK(!fire_path_has_suffix("5", ".h5"));
 }
+
+TEST(a_probe_tells_the_time_and_leaves_nothing)
+{
+    double now = 0;
+
+    CHECK(symlink(test_path("victim"), test_path("probe")) == 0);
+    CHECK_OK(fire_file_write(test_path("victim"), "mine", 4));
+    CHECK_OK(fire_file_probe(test_path("probe"), &now));
+    CHECK(now > 1e9);
+    CHECK(access(test_path("probe"), F_OK) != 0);
+    CHECK_FAILS(fire_file_probe(test_path("no/probe"), &now), FIRE_ERR_IO, "no/probe");
+}
+
+TEST(a_link_in_the_place_of_the_temporary_file_is_not_followed)
+{
+    char *temp;
+
+    CHECK_OK(fire_file_temp_name(test_path("x"), &temp));
+    CHECK(symlink(test_path("victim"), temp) == 0);
+    CHECK_OK(fire_file_write(test_path("x"), "1234", 4));
+    CHECK(access(test_path("victim"), F_OK) != 0);
+    fire_free(temp);
+}

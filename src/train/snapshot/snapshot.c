@@ -36,24 +36,20 @@ static fire_status_t file_name(const fire_trainer_t *t, const char *extension,
 /* Fail before training if snapshots cannot be written, not hours later. */
 fire_status_t fire_trainer_check_prefix(const fire_trainer_t *t)
 {
-    char *probe;
-    FILE *f;
-    int   why;
+    char         *probe;
+    double        now;
+    fire_status_t st;
 
     if (t->param->snapshot <= 0 && !t->param->snapshot_after_train) return FIRE_OK;
     FIRE_TRY(
         fire_asprintf(&probe, "%s_iter_%d.tempfile", prefix_of(t), t->param->max_iter));
-    f   = fopen(probe, "w");
-    why = errno;
-    if (f != NULL) fclose(f);
-    unlink(probe);
+    st = fire_file_probe(probe, &now);
     fire_free(probe);
-    if (f == NULL)
-        return FIRE_FAIL(FIRE_ERR_IO,
-                         "cannot write snapshots to \"%s_iter_...\": %s; create the "
-                         "directory or set snapshot_prefix",
-                         prefix_of(t), strerror(why));
-    return FIRE_OK;
+    if (st >= 0) return st;
+    return fire_error_prefix(st,
+                             "snapshots go to \"%s_iter_...\"; create its directory or "
+                             "set snapshot_prefix",
+                             prefix_of(t));
 }
 
 static fire_status_t save_model(const fire_trainer_t *t, const char *path)

@@ -245,22 +245,11 @@ void fire_snapshot_clean(const char *prefix)
 
 fire_status_t fire_snapshot_now(const char *prefix, double *now_p)
 {
-    struct stat   s;
     char         *probe;
-    FILE         *f;
-    int           why = 0;
-    fire_status_t st  = FIRE_OK;
+    fire_status_t st;
 
     FIRE_TRY(fire_asprintf(&probe, "%s.clock.%d", prefix, (int)getpid()));
-    f = fopen(probe, "w");
-    if (f == NULL || fstat(fileno(f), &s) != 0) why = errno;
-    if (f != NULL) fclose(f);
-    unlink(probe);
+    st = fire_file_probe(probe, now_p);
     fire_free(probe);
-    if (why != 0)
-        st = FIRE_FAIL(FIRE_ERR_IO, "cannot write snapshots to \"%s_iter_...\": %s",
-                       prefix, strerror(why));
-    else
-        *now_p = (double)s.st_mtim.tv_sec + 1e-9 * (double)s.st_mtim.tv_nsec;
     return st;
 }
