@@ -1,5 +1,6 @@
 /* loop.c - iterations, with display, tests and snapshots when they are due. Log lines
  * repeat Caffe's word by word, since log parsers read them. */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -112,6 +113,19 @@ static void take_requests(fire_trainer_t *t)
     t->stopped |= sum[FIRE_SCALAR_STOP] > 0;
 }
 
+/* Once, when it begins: training goes on, as in Caffe, and the user decides. */
+static void warn_of_loss(fire_trainer_t *t, int64_t iter, double loss)
+{
+    bool finite = isfinite(loss);
+
+    if (!finite && !t->diverged && fire_trainer_rank(t) == 0)
+        FIRE_LOG(WARNING,
+                 "Iteration %lld: the loss is %g: training has diverged; a smaller "
+                 "base_lr or clip_gradients may prevent it",
+                 (long long)iter, loss);
+    t->diverged = !finite;
+}
+
 /* Wait for the oldest iterations until only `ahead` are in flight. */
 static fire_status_t land(fire_trainer_t *t, int ahead)
 {
@@ -122,6 +136,7 @@ static fire_status_t land(fire_trainer_t *t, int ahead)
         FIRE_TRY(fire_trainer_land(t, &f, &loss));
         take_requests(t);
         smooth(t, loss);
+        warn_of_loss(t, f.iter, loss);
         now = fire_clock_now();
         fire_trainer_emit(t, (fire_train_event_t){.kind    = FIRE_TRAIN_ITERATION,
                                                   .iter    = f.iter,

@@ -222,6 +222,7 @@ static fire_status_t train(void *arg, const fire_worker_t *worker)
     fire_trainer_options_t o       = job->options;
     fire_trainer_t        *trainer = NULL;
     session_t              session = {.job = job};
+    run_locks_t            locks   = {0};
     fire_status_t          st      = FIRE_OK;
 
     o.ctx.threads = worker->threads;
@@ -232,7 +233,8 @@ static fire_status_t train(void *arg, const fire_worker_t *worker)
     if (worker->rank == 0) {
         o.event    = on_event;
         o.measured = on_measured;
-        st         = run_flags_prepare(job->param, resumes());
+        st         = run_flags_lock(job->param, &locks);
+        if (st >= 0) st = run_flags_prepare(job->param, resumes());
     }
     if (st >= 0) st = gpu_flags_open(worker->rank, &o.ctx);
     o.measure |= o.ctx.place == FIRE_GPU;
@@ -244,6 +246,7 @@ static fire_status_t train(void *arg, const fire_worker_t *worker)
     gpu_flags_close(&o.ctx);
     summary_fini(&session.summary);
     timing_fini(&session.timing);
+    run_flags_unlock(&locks);
     return st;
 }
 
@@ -309,6 +312,7 @@ static fire_status_t launch(const job_t *job)
 {
     const Caffe__FireParameter *f = job->param->fire;
 
+    FIRE_TRY(run_flags_make_dir()); /* snapshots are looked for in it */
     return launch_run(job->param->snapshot_prefix, f != NULL ? (int)f->lanes : 0);
 }
 

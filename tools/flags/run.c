@@ -2,6 +2,7 @@
 #include "flags/run.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "command.h"
 #include "train/run_solver.h"
 
@@ -38,6 +39,35 @@ fire_status_t run_flags_adopt(Caffe__SolverParameter *param)
     const char *dir = given(run_flags.run_dir);
 
     return dir != NULL ? fire_run_dir_adopt(dir, param) : FIRE_OK;
+}
+
+fire_status_t run_flags_make_dir(void)
+{
+    const char *dir = given(run_flags.run_dir);
+
+    return dir != NULL ? fire_dir_make(dir) : FIRE_OK;
+}
+
+fire_status_t run_flags_lock(const Caffe__SolverParameter *param, run_locks_t *locks)
+{
+    const char *prefix =
+        param->snapshot_prefix != NULL ? param->snapshot_prefix : "snapshot";
+    char         *path;
+    fire_status_t st;
+
+    FIRE_TRY(fire_job_lock(prefix, &locks->prefix));
+    if (given(run_flags.run_dir) == NULL) return FIRE_OK;
+    FIRE_TRY(run_flags_make_dir());
+    FIRE_TRY(fire_asprintf(&path, "%s/run", run_flags.run_dir));
+    st = fire_job_lock(path, &locks->dir);
+    fire_free(path);
+    return st;
+}
+
+void run_flags_unlock(run_locks_t *locks)
+{
+    fire_job_unlock(&locks->prefix);
+    fire_job_unlock(&locks->dir);
 }
 
 fire_status_t run_flags_prepare(const Caffe__SolverParameter *param, bool goes_on)

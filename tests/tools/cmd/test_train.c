@@ -206,3 +206,41 @@ TEST(effects_of_signals_can_be_changed)
     CHECK_STR(read_file("code"), "0\n");
     CHECK_EQ(count_files("snap_iter_*.solverstate"), 1);
 }
+
+TEST(a_run_directory_is_made_also_where_restarts_are_wanted)
+{
+    make_training();
+    SH_OK("firecaffe train --solver solver.prototxt --run_dir new/run --restarts 1 "
+          "--quiet");
+    CHECK(file_exists("new/run/snap_iter_20.solverstate"));
+    CHECK_EQ(count_files("new/run/*.lock"), 0);
+}
+
+TEST(two_trainings_cannot_write_to_one_place)
+{
+    make_training();
+    SH_OK("mkdir run; exec 9>run/run.lock; flock 9; "
+          "firecaffe train --solver solver.prototxt --run_dir run --quiet 2>err; echo "
+          "$? >code");
+    CHECK_STR(read_file("code"), "1\n");
+    CHECK_HAS(read_file("err"), "another training (process unknown) writes there");
+    CHECK(!file_exists("run/run.jsonl"));
+}
+
+TEST(links_in_the_place_of_probes_are_not_followed)
+{
+    make_training();
+    write_file("victim", "mine");
+    SH_OK("ln -s victim snap_iter_20.tempfile; "
+          "firecaffe train --solver solver.prototxt --quiet");
+    CHECK_STR(read_file("victim"), "mine");
+}
+
+TEST(a_loss_that_is_no_number_is_warned_of_once)
+{
+    make_training();
+    edit_file("solver.prototxt", "base_lr: 0.1", "base_lr: 3e38");
+    SH_OK("firecaffe train --solver solver.prototxt");
+    CHECK_HAS(ran.err, "training has diverged");
+    CHECK(strstr(strstr(ran.err, "training has diverged") + 1, "has diverged") == NULL);
+}
