@@ -21,7 +21,8 @@ static const fire_option_t options[] = {
                 "serve a web page there instead of printing; PORT alone: for this "
                 "machine only"),
     FIRE_OPTION(flags_t, token, STRING, "", "TEXT",
-                "what browsers on other machines must send (default: a random text)"),
+                "what browsers must send (default: a random text, for this machine "
+                "alone none)"),
     FIRE_OPTION(flags_t, once, BOOL, "false", NULL, "print once and exit"),
     {0},
 };

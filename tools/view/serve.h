@@ -5,8 +5,8 @@
 
 typedef struct serve_options {
     const char *address; /* "[ADDR:]PORT"; 127.0.0.1 if left out */
-    const char *token;   /* browsers must send it unless only this machine is served;
-                            "": make a random one */
+    const char *token; /* browsers must send it; "": make a random one, or none if only
+                            this machine is served */
 } serve_options_t;
 
 /* Print the address to open, then serve until stop_asked. */

@@ -17,8 +17,9 @@
 #include "report/page.h"
 #include "report/runs.h"
 #include "stop.h"
+#include "view/visitors.h"
 
-enum { TOKEN_BYTES = 16, CONNECTIONS = 64, PING_SECONDS = 10, IDLE_SECONDS = 60 };
+enum { TOKEN_BYTES = 16, PING_SECONDS = 10, IDLE_SECONDS = 60 };
 enum { POLL_MICROSECONDS = 500000 };
 
 typedef struct server {
@@ -29,7 +30,8 @@ typedef struct server {
     uint64_t        version;
     bool            quit;
 
-    char token[64]; /* "": none is needed */
+    visitors_t visitors;  /* has a lock of its own */
+    char       token[64]; /* "": none is needed */
 } server_t;
 
 /* ---- data ---- */
@@ -55,6 +57,38 @@ static fire_status_t refresh(server_t *s)
     return FIRE_OK;
 }
 
+/* ---- who is connected ---- */
+
+static void on_connection(void *arg, struct MHD_Connection *c, void **visitor,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    server_t                       *s = arg;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        *visitor = visitors_come(&s->visitors, info->connect_fd);
+    else
+        visitors_set(&s->visitors, *visitor, VISITOR_NONE);
+}
+
+/* Says whether a request may be answered. */
+static bool begin_answer(server_t *s, struct MHD_Connection *c, visitor_phase_t phase)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return visitors_set(&s->visitors, info->socket_context, phase);
+}
+
+/* After an answer the same connection may ask again. */
+static void on_answered(void *arg, struct MHD_Connection *c, void **state,
+                        enum MHD_RequestTerminationCode how)
+{
+    (void)state, (void)how;
+    begin_answer(arg, c, VISITOR_ASKING);
+}
+
 /* While a run restarts its files may be missing for a moment: keep the old data. The
  * page shows the time, so the data are also written again at intervals. */
 static fire_status_t follow(server_t *s)
@@ -70,6 +104,7 @@ static fire_status_t follow(server_t *s)
             FIRE_TRY(refresh(s));
             last = time(NULL);
         }
+        visitors_hurry(&s->visitors);
         usleep(POLL_MICROSECONDS);
     }
     return FIRE_OK;
@@ -174,6 +209,9 @@ static enum MHD_Result answer_events(server_t *s, struct MHD_Connection *c)
 {
     stream_t *e;
 
+    if (!begin_answer(s, c, VISITOR_STREAMING))
+        return answer_text(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+                           "Too many pages follow this run already.\n");
     if (FIRE_NEW(&e, 1) < 0) return MHD_NO;
     e->server = s;
     return answer(c, MHD_HTTP_OK, "text/event-stream",
@@ -227,6 +265,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
     server_t *s = arg;
 
     (void)version, (void)upload, (void)upload_size, (void)state;
+    if (!begin_answer(s, c, VISITOR_READING)) return MHD_NO;
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return answer_text(c, MHD_HTTP_METHOD_NOT_ALLOWED,
                            "This is for reading only.\n");
@@ -318,14 +357,16 @@ static fire_status_t start(server_t *s, const serve_options_t *o,
 
     FIRE_TRY(find_address(o->address, host, &a));
     if (a->ai_family == AF_INET6) flags |= MHD_USE_IPv6;
-    if (!is_loopback(a->ai_addr)) st = make_token(s, o->token);
+    if (!is_loopback(a->ai_addr) || o->token[0] != '\0') st = make_token(s, o->token);
     if (st < 0) {
         freeaddrinfo(a);
         return st;
     }
     d = MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_SOCK_ADDR,
-                         a->ai_addr, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
-                         MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
+                         a->ai_addr, MHD_OPTION_CONNECTION_LIMIT, VISITORS,
+                         MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+                         MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
+                         MHD_OPTION_NOTIFY_COMPLETED, on_answered, s, MHD_OPTION_END);
     freeaddrinfo(a);
     if (d == NULL)
         return FIRE_FAIL(FIRE_ERR_IO, "cannot serve on %s: %s; is the port taken?",
@@ -341,9 +382,10 @@ static fire_status_t start(server_t *s, const serve_options_t *o,
 
 fire_status_t serve_report(fire_report_t *report, const serve_options_t *options)
 {
-    server_t           s = {.report = report,
-                            .lock   = PTHREAD_MUTEX_INITIALIZER,
-                            .news   = PTHREAD_COND_INITIALIZER};
+    server_t           s = {.report   = report,
+                            .lock     = PTHREAD_MUTEX_INITIALIZER,
+                            .news     = PTHREAD_COND_INITIALIZER,
+                            .visitors = {.lock = PTHREAD_MUTEX_INITIALIZER}};
     struct MHD_Daemon *daemon;
     fire_status_t      st;
 
