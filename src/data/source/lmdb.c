@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "data/source/lmdb_pages.h"
 #include "data/source/source.h"
 
 /* One record: its key and value in the mapped file. */
@@ -22,8 +23,7 @@ typedef struct lmdb_source {
     fire_source_t base;
     MDB_env      *env;
     MDB_txn      *txn;
-    entry_t      *entry;       /* [count], in the order of keys */
-    size_t        page, npage; /* bytes of a page; pages in use */
+    entry_t      *entry; /* [count], in the order of keys */
 } lmdb_source_t;
 
 /* Turn a return code of LMDB into a status. */
@@ -63,31 +63,7 @@ static fire_status_t open_env(lmdb_source_t *s)
     return check(mdb_txn_begin(s->env, NULL, MDB_RDONLY, &s->txn), path);
 }
 
-/* Compare the length of the file with the pages that its header promises. Reading past
- * the end of a truncated file would end the program with SIGBUS in the middle of
- * training. */
-static fire_status_t check_length(lmdb_source_t *s)
-{
-    MDB_envinfo env;
-    MDB_stat    tree;
-    struct stat file;
-    int         fd;
-    size_t      want;
-
-    FIRE_TRY(check(mdb_env_info(s->env, &env), s->base.path));
-    FIRE_TRY(check(mdb_env_stat(s->env, &tree), s->base.path));
-    FIRE_TRY(check(mdb_env_get_fd(s->env, &fd), s->base.path));
-    s->page  = tree.ms_psize;
-    s->npage = env.me_last_pgno + 1;
-    want     = s->npage * s->page;
-    if (fstat(fd, &file) == 0 && (size_t)file.st_size < want)
-        return FIRE_FAIL(FIRE_ERR_PARSE,
-                         "LMDB \"%s\" is cut short: %lld bytes of %zu; copy it again",
-                         s->base.path, (long long)file.st_size, want);
-    return FIRE_OK;
-}
-
-/* Fill the index; `cap` entries are allocated. */
+/* Fill the index; `cap` entries are allocated. The tree was checked (lmdb_pages.h). */
 static fire_status_t walk(lmdb_source_t *s, MDB_cursor *cursor, int64_t cap)
 {
     MDB_val key, value;
@@ -107,40 +83,6 @@ static fire_status_t walk(lmdb_source_t *s, MDB_cursor *cursor, int64_t cap)
     return rc == MDB_NOTFOUND ? FIRE_OK : check(rc, s->base.path);
 }
 
-/* Address of the first byte of the mapped file. LMDB does not tell it, but a page
- * begins with its own page number. */
-static uintptr_t beginning(const lmdb_source_t *s)
-{
-    uintptr_t page = (uintptr_t)s->entry[0].key / s->page * s->page;
-    size_t    number;
-
-    memcpy(&number, (const void *)page, sizeof(number));
-    return page - number * s->page;
-}
-
-/* Check that all keys and values are inside of the mapped file: a damaged length would
- * lead to SIGBUS as well. */
-static fire_status_t check_places(const lmdb_source_t *s)
-{
-    uintptr_t low = UINTPTR_MAX, high = 0, first = beginning(s);
-
-    for (int64_t i = 0; i < s->base.count; i++) {
-        const entry_t *e   = &s->entry[i];
-        uintptr_t      key = (uintptr_t)e->key, value = (uintptr_t)e->value;
-
-        if (key < low) low = key;
-        if (value < low) low = value;
-        if (key + e->nkey > high) high = key + e->nkey;
-        if (value + e->nvalue > high) high = value + e->nvalue;
-    }
-    if (low < first || high - first > s->npage * s->page)
-        return FIRE_FAIL(
-            FIRE_ERR_PARSE,
-            "LMDB \"%s\" is damaged: a record ends beyond the end of the file",
-            s->base.path);
-    return FIRE_OK;
-}
-
 static fire_status_t build_index(lmdb_source_t *s)
 {
     MDB_cursor   *cursor;
@@ -157,7 +99,7 @@ static fire_status_t build_index(lmdb_source_t *s)
     FIRE_TRY(check(mdb_cursor_open(s->txn, dbi, &cursor), s->base.path));
     st = walk(s, cursor, (int64_t)stat.ms_entries);
     mdb_cursor_close(cursor);
-    return st < 0 ? st : check_places(s);
+    return st;
 }
 
 extern const fire_source_ops_t fire_source_lmdb;
@@ -170,8 +112,8 @@ static fire_status_t lmdb_open(const char *path, fire_source_t **source_p)
     FIRE_TRY(FIRE_NEW(&s, 1));
     s->base.ops = &fire_source_lmdb;
     FIRE_TRY_GOTO(st, fire_strdup(path, &s->base.path), err_source);
+    FIRE_TRY_GOTO(st, fire_lmdb_check(path), err_source);
     FIRE_TRY_GOTO(st, open_env(s), err_source);
-    FIRE_TRY_GOTO(st, check_length(s), err_source);
     FIRE_TRY_GOTO(st, build_index(s), err_source);
     *source_p = &s->base;
     return FIRE_OK;
