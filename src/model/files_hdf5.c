@@ -123,10 +123,10 @@ static fire_status_t read_layers(hid_t group, const char *prefix, int depth,
         len = snprintf(whole, LONGEST, "%s%s%s", prefix, prefix[0] ? "/" : "", name);
         if (len >= LONGEST)
             return FIRE_FAIL(FIRE_ERR_PARSE, "%s: a layer name is too long", path);
-        inner = H5Gopen2(group, name, H5P_DEFAULT);
+        inner = fire_hdf5_find(group, name);
         if (inner < 0) return fire_hdf5_fail("read", path, whole);
         st = read_layer(inner, whole, depth, path, net);
-        H5Gclose(inner);
+        H5Oclose(inner);
         FIRE_TRY(st);
     }
     return FIRE_OK;
@@ -135,14 +135,14 @@ static fire_status_t read_layers(hid_t group, const char *prefix, int depth,
 /* Layers are the groups inside of /data; gradients in /diff are ignored. */
 static fire_status_t read_net(hid_t file, const char *path, void *net)
 {
-    hid_t         data = H5Gopen2(file, "data", H5P_DEFAULT);
+    hid_t         data = fire_hdf5_find(file, "data");
     fire_status_t st;
 
     if (data < 0)
         return FIRE_FAIL(FIRE_ERR_PARSE,
                          "%s: no group /data; is this a .caffemodel.h5?", path);
     st = read_layers(data, "", 0, path, net);
-    H5Gclose(data);
+    H5Oclose(data);
     return st;
 }
 
@@ -189,10 +189,10 @@ static fire_status_t read_state(hid_t file, const char *path, void *msg)
     if (fire_hdf5_kind(file, "learned_net") == H5I_DATASET)
         FIRE_TRY(fire_hdf5_read_string(file, "learned_net", path, &state->learned_net));
     FIRE_TRY(read_fire(file, path, state));
-    history = H5Gopen2(file, "history", H5P_DEFAULT);
+    history = fire_hdf5_find(file, "history");
     if (history < 0) return fire_hdf5_fail("read", path, "history");
     st = read_blobs(history, path, state, "history");
-    H5Gclose(history);
+    H5Oclose(history);
     return st;
 }
 

@@ -61,6 +61,26 @@ void fire_hdf5_close(hid_t file)
     H5Fclose(file);
 }
 
+/* Properties that let no link lead to another file: who opens a file has named that one
+ * only. */
+static herr_t refuse_link(const char *file, const char *group, const char *other_file,
+                          const char *other, unsigned *flags, hid_t access, void *arg)
+{
+    (void)file, (void)group, (void)other_file, (void)other, (void)flags, (void)access;
+    (void)arg;
+    return -1;
+}
+
+hid_t fire_hdf5_find(hid_t at, const char *name)
+{
+    hid_t access = H5Pcreate(H5P_LINK_ACCESS), object;
+
+    H5Pset_elink_cb(access, refuse_link, NULL);
+    object = H5Oopen(at, name, access);
+    H5Pclose(access);
+    return object;
+}
+
 /* The core driver keeps the file in memory; 0: it is never written by the library. */
 fire_status_t fire_hdf5_create(hid_t *file_p)
 {
@@ -103,7 +123,6 @@ fire_status_t fire_hdf5_commit(hid_t file, const char *path, bool sealed)
     return st;
 }
 
-/* Properties that make links create missing groups. */
 static hid_t link_properties(void)
 {
     hid_t links = H5Pcreate(H5P_LINK_CREATE);
@@ -138,7 +157,6 @@ static fire_status_t write_dataset(hid_t at, const char *name, const char *path,
     return ok >= 0 ? FIRE_OK : fire_hdf5_fail("write", path, name);
 }
 
-/* A data space of this shape. */
 static hid_t space_of(int ndim, const int64_t *dim)
 {
     hsize_t size[FIRE_MAX_DIMS];
@@ -160,7 +178,6 @@ fire_status_t fire_hdf5_write_ints(hid_t at, const char *name, const char *path,
     return write_dataset(at, name, path, H5T_NATIVE_INT, space_of(ndim, dim), values);
 }
 
-/* All texts padded to one length, in one block. */
 fire_status_t fire_hdf5_write_texts(hid_t at, const char *name, const char *path,
                                     int64_t n, const char *const *text)
 {
@@ -193,7 +210,6 @@ fire_status_t fire_hdf5_write_int(hid_t at, const char *name, const char *path,
                          H5Screate_simple(1, &one, NULL), &value);
 }
 
-/* A scalar text with its '\0', as Caffe writes it. */
 fire_status_t fire_hdf5_write_string(hid_t at, const char *name, const char *path,
                                      const char *text)
 {
@@ -217,7 +233,7 @@ fire_status_t fire_hdf5_write_bytes(hid_t at, const char *name, const char *path
 
 H5I_type_t fire_hdf5_kind(hid_t at, const char *name)
 {
-    hid_t      object = H5Oopen(at, name, H5P_DEFAULT);
+    hid_t      object = fire_hdf5_find(at, name);
     H5I_type_t kind   = H5I_BADID;
 
     if (object < 0) return kind;
@@ -226,7 +242,6 @@ H5I_type_t fire_hdf5_kind(hid_t at, const char *name)
     return kind;
 }
 
-/* The shape of a data space. */
 static fire_status_t space_shape(hid_t space, const char *name, const char *path,
                                  int *ndim_p, int64_t dim[FIRE_MAX_DIMS],
                                  int64_t *count_p)
@@ -249,20 +264,70 @@ static fire_status_t space_shape(hid_t space, const char *name, const char *path
     return FIRE_OK;
 }
 
+/* Bytes of memory that a file may claim beyond what it holds, for data that were never
+ * written; how often as many a compressed one may: deflate reaches 1032. */
+static const double SPARE_BYTES = 16e6, MOST_TIMES = 1100;
+
+/* Bytes of values that may be in the file. */
+static double most_bytes(hid_t set, hid_t made)
+{
+    hsize_t stored = H5Dget_storage_size(set), size = 0;
+    hid_t   file = H5Iget_file_id(set);
+
+    H5Fget_filesize(file, &size);
+    H5Fclose(file);
+    return SPARE_BYTES + (double)(stored < size ? stored : size) *
+                             (H5Pget_nfilters(made) > 0 ? MOST_TIMES : 1);
+}
+
+/* A file of a few bytes can claim terabytes, or name any other file as the place of its
+ * values. made: the properties with which the dataset was made. */
+static fire_status_t check_contents(hid_t set, hid_t type, hid_t made, int64_t count,
+                                    const char *name, const char *path)
+{
+    double claimed = (double)count * (double)H5Tget_size(type);
+
+    if (H5Pget_layout(made) == H5D_VIRTUAL || H5Pget_external_count(made) != 0)
+        return FIRE_FAIL(FIRE_ERR_PARSE,
+                         "%s: dataset %s is kept in other files, which are not read",
+                         path, name);
+    if (claimed <= most_bytes(set, made)) return FIRE_OK;
+    return FIRE_FAIL(
+        FIRE_ERR_PARSE,
+        "%s: dataset %s claims %.0f MB, of which the file holds %.1f: it is "
+        "damaged",
+        path, name, 1e-6 * claimed, 1e-6 * (double)H5Dget_storage_size(set));
+}
+
+static fire_status_t set_shape(hid_t set, const char *name, const char *path,
+                               int *ndim_p, int64_t dim[FIRE_MAX_DIMS],
+                               int64_t *count_p)
+{
+    hid_t         space = H5Dget_space(set), type = H5Dget_type(set);
+    hid_t         made = H5Dget_create_plist(set);
+    fire_status_t st;
+
+    if (space >= 0 && type >= 0 && made >= 0)
+        st = space_shape(space, name, path, ndim_p, dim, count_p);
+    else
+        st = fire_hdf5_fail("read", path, name);
+    if (st >= 0) st = check_contents(set, type, made, *count_p, name, path);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Pclose(made);
+    return st;
+}
+
 fire_status_t fire_hdf5_read_shape(hid_t at, const char *name, const char *path,
                                    int *ndim_p, int64_t dim[FIRE_MAX_DIMS],
                                    int64_t *count_p)
 {
-    hid_t         set   = H5Dopen2(at, name, H5P_DEFAULT);
-    hid_t         space = set >= 0 ? H5Dget_space(set) : -1;
+    hid_t         set = fire_hdf5_find(at, name);
     fire_status_t st;
 
-    if (space >= 0)
-        st = space_shape(space, name, path, ndim_p, dim, count_p);
-    else
-        st = fire_hdf5_fail("read", path, name);
-    if (space >= 0) H5Sclose(space);
-    if (set >= 0) H5Dclose(set);
+    if (set < 0) return fire_hdf5_fail("read", path, name);
+    st = set_shape(set, name, path, ndim_p, dim, count_p);
+    H5Oclose(set);
     return st;
 }
 
@@ -270,11 +335,11 @@ fire_status_t fire_hdf5_read_shape(hid_t at, const char *name, const char *path,
 static fire_status_t read_dataset(hid_t at, const char *name, const char *path,
                                   hid_t type, void *values)
 {
-    hid_t  set = H5Dopen2(at, name, H5P_DEFAULT);
+    hid_t  set = fire_hdf5_find(at, name);
     herr_t ok  = set;
 
     if (set >= 0) ok = H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
-    if (set >= 0) H5Dclose(set);
+    H5Oclose(set);
     return ok >= 0 ? FIRE_OK : fire_hdf5_fail("read", path, name);
 }
 
@@ -297,7 +362,6 @@ fire_status_t fire_hdf5_read_int(hid_t at, const char *name, const char *path,
     return read_dataset(at, name, path, H5T_NATIVE_INT, value_p);
 }
 
-/* Elements of another integer type are converted. */
 fire_status_t fire_hdf5_read_bytes(hid_t at, const char *name, const char *path,
                                    size_t *n_p, uint8_t **bytes_p)
 {
@@ -337,7 +401,6 @@ static fire_status_t read_fixed(hid_t set, hid_t type, const char *name,
     return FIRE_OK;
 }
 
-/* H5Dget_type() gives the length of the text. */
 fire_status_t fire_hdf5_read_string(hid_t at, const char *name, const char *path,
                                     char **text_p)
 {
@@ -349,11 +412,11 @@ fire_status_t fire_hdf5_read_string(hid_t at, const char *name, const char *path
     FIRE_TRY(fire_hdf5_read_shape(at, name, path, &ndim, dim, &count));
     if (count != 1)
         return FIRE_FAIL(FIRE_ERR_PARSE, "%s: %s must be one text", path, name);
-    set  = H5Dopen2(at, name, H5P_DEFAULT);
+    set  = fire_hdf5_find(at, name);
     type = H5Dget_type(set);
     st   = read_fixed(set, type, name, path, text_p);
     H5Tclose(type);
-    H5Dclose(set);
+    H5Oclose(set);
     return st;
 }
 
@@ -366,15 +429,22 @@ fire_status_t fire_hdf5_count(hid_t group, const char *path, int64_t *n_p)
     return FIRE_OK;
 }
 
-/* Alphabetical, because not every file has an index by time of creation. */
+/* Alphabetical, because not every file has an index by time of creation. A link to
+ * another file is refused, or it would look like a layer that is missing. */
 fire_status_t fire_hdf5_name(hid_t group, int64_t i, const char *path, char *name,
                              size_t size)
 {
+    H5L_info_t link;
     ssize_t n = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, (hsize_t)i,
                                    name, size, H5P_DEFAULT);
 
     if (n < 0) return fire_hdf5_fail("read", path, "");
     if ((size_t)n >= size)
         return FIRE_FAIL(FIRE_ERR_PARSE, "%s: the name %s... is too long", path, name);
+    if (H5Lget_info(group, name, &link, H5P_DEFAULT) >= 0 &&
+        link.type == H5L_TYPE_EXTERNAL)
+        return FIRE_FAIL(FIRE_ERR_PARSE,
+                         "%s: %s is a link to another file, which is not read", path,
+                         name);
     return FIRE_OK;
 }

@@ -41,7 +41,11 @@ fire_status_t fire_hdf5_write_bytes(hid_t at, const char *name, const char *path
 
 /* The kind of the object: H5I_GROUP, H5I_DATASET, ...; H5I_BADID if there is none. */
 H5I_type_t fire_hdf5_kind(hid_t at, const char *name);
-/* Shape and number of elements of a dataset. */
+/* Open a group or dataset; end it with H5Oclose(). Negative on failure. Here and below, a
+ * link to another file is a failure. */
+hid_t fire_hdf5_find(hid_t at, const char *name);
+/* Shape and number of elements of a dataset. Fails if its values are in other files, or
+ * more are claimed than the file can hold: call it before memory is allocated. */
 fire_status_t fire_hdf5_read_shape(hid_t at, const char *name, const char *path,
                                    int *ndim_p, int64_t dim[FIRE_MAX_DIMS],
                                    int64_t *count_p);

@@ -113,7 +113,7 @@ static void take_requests(fire_trainer_t *t)
     t->stopped |= sum[FIRE_SCALAR_STOP] > 0;
 }
 
-/* Once, when it begins: training goes on, as in Caffe, and the user decides. */
+/* Once: training goes on, as in Caffe, and the user decides. */
 static void warn_of_loss(fire_trainer_t *t, int64_t iter, double loss)
 {
     bool finite = isfinite(loss);
@@ -123,7 +123,7 @@ static void warn_of_loss(fire_trainer_t *t, int64_t iter, double loss)
                  "Iteration %lld: the loss is %g: training has diverged; a smaller "
                  "base_lr or clip_gradients may prevent it",
                  (long long)iter, loss);
-    t->diverged = !finite;
+    t->diverged |= !finite;
 }
 
 /* Wait for the oldest iterations until only `ahead` are in flight. */

@@ -69,7 +69,7 @@ struct fire_trainer {
     double  display_time;   /* when the last display line was written */
     int64_t display_iter;   /* and at which iteration */
     bool    stopped;        /* a worker's user asked for it */
-    bool    diverged;       /* the last loss was no finite number */
+    bool    diverged;       /* a loss was no finite number */
     bool    snapshot_asked; /* a worker's user asked for one, it is not written yet */
 };
 

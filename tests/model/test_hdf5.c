@@ -212,6 +212,75 @@ TEST(a_second_name_for_a_blob_is_refused)
                 "twice.h5: dataset \"00\" is no number of a blob");
 }
 
+/* A dataset data/ip/0 of `n` floats made with these properties, in an otherwise good
+ * file. */
+static const char *write_strange(const char *name, hsize_t n, hid_t made)
+{
+    hid_t file  = H5Fcreate(test_path(name), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t data  = H5Gcreate2(file, "data", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t ip    = H5Gcreate2(data, "ip", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(1, &n, NULL);
+    hid_t set =
+        H5Dcreate2(ip, "0", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, made, H5P_DEFAULT);
+
+    CHECK(set >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Pclose(made);
+    H5Gclose(ip);
+    H5Gclose(data);
+    H5Fclose(file);
+    return test_path(name);
+}
+
+TEST(a_file_that_claims_a_terabyte_is_refused_before_memory_is_taken)
+{
+    hsize_t              chunk = 1024;
+    hid_t                made  = H5Pcreate(H5P_DATASET_CREATE);
+    Caffe__NetParameter *net;
+    struct rusage        before, after;
+
+    getrusage(RUSAGE_SELF, &before);
+    CHECK_FAILS(
+        fire_net_param_load_hdf5(write_strange("c.h5", 250000000000, made), &net),
+        FIRE_ERR_PARSE, "dataset 0 claims 1000000 MB, of which the file holds");
+    made = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(made, 1, &chunk);
+    H5Pset_deflate(made, 9);
+    CHECK_FAILS(
+        fire_net_param_load_hdf5(write_strange("z.h5", 250000000000, made), &net),
+        FIRE_ERR_PARSE, "dataset 0 claims 1000000 MB, of which the file holds");
+    getrusage(RUSAGE_SELF, &after);
+    CHECK(after.ru_maxrss < before.ru_maxrss + 100000);
+}
+
+TEST(values_in_other_files_are_not_read)
+{
+    hid_t                made = H5Pcreate(H5P_DATASET_CREATE), file, data;
+    Caffe__NetParameter *net  = parse(&caffe__net_parameter__descriptor, net_text);
+
+    H5Pset_external(made, "/etc/passwd", 0, 16);
+    write_strange("e.h5", 4, made);
+    CHECK_OK(fire_net_param_save_hdf5(test_path("other.h5"), net));
+    fire_message_free(net);
+    CHECK_FAILS(fire_net_param_load_hdf5(test_path("e.h5"), &net), FIRE_ERR_PARSE,
+                "e.h5: dataset 0 is kept in other files, which are not read");
+    file = H5Fcreate(test_path("l.h5"), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    data = H5Gcreate2(file, "data", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_external(test_path("other.h5"), "/data/conv", data, "conv", H5P_DEFAULT,
+                       H5P_DEFAULT);
+    H5Gclose(data);
+    H5Fclose(file);
+    CHECK_FAILS(fire_net_param_load_hdf5(test_path("l.h5"), &net), FIRE_ERR_PARSE,
+                "l.h5: conv is a link to another file, which is not read");
+    file = H5Fcreate(test_path("m.h5"), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    H5Lcreate_external(test_path("other.h5"), "/data", file, "data", H5P_DEFAULT,
+                       H5P_DEFAULT);
+    H5Fclose(file);
+    CHECK_FAILS(fire_net_param_load_hdf5(test_path("m.h5"), &net), FIRE_ERR_PARSE,
+                "m.h5: no group /data");
+}
+
 TEST(a_file_cut_off_is_an_error)
 {
     Caffe__NetParameter *net = parse(&caffe__net_parameter__descriptor, net_text),

@@ -2,13 +2,12 @@
  * both with .h5): Caffe's files, with our position in the data added. The model is
  * complete on disk before the state that names it is written, so a state always has its
  * model. */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "model/load.h"
 #include "train/snapshot/snapshot.h"
