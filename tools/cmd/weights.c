@@ -178,7 +178,7 @@ const command_t command_export_npz = {
     .summary   = "write weights alone, as numpy's npz",
     .help =
         "Writes the parameters of a .caffemodel (or .h5, or .safetensors) as named\n"
-        "arrays, for numpy.load(). " NAMES "\n"
+        "arrays, for numpy.load().\n" NAMES "\n"
         "Example:\n"
         "  firecaffe export npz net.caffemodel -o net.npz\n",
     .groups   = export_groups,
