@@ -180,9 +180,10 @@ static fire_status_t put_output(fire_onnx_export_t *x, int blob)
 
     for (int i = 0; i < b->ndim; i++) {
         if (!fire_onnx_varies(x, b, i)) continue;
-        symbol[i] = b->dim[i] == batch_of(x->net)
-                        ? "batch"
-                        : fire_onnx_name(x, x->net->blob[blob].name);
+        symbol[i] =
+            b->dim[i] == batch_of(x->net) && x->value[blob].other[i] == b->dim[i] + 1
+                ? "batch"
+                : fire_onnx_name(x, x->net->blob[blob].name);
     }
     if (x->st < 0) return x->st;
     return fire_onnx_add_output(x->m, x->value[blob].name, b->ndim, b->dim, symbol);

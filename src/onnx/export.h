@@ -54,9 +54,11 @@ bool fire_onnx_is_used(const fire_onnx_export_t *x, int top);
 /* Top i is the same value as `in`. */
 void fire_onnx_same(fire_onnx_export_t *x, const char *in, int top);
 
-/* Constants: parameter i of the layer, called LAYER.SUFFIX; a number; numbers. */
+/* Constants: parameter i of the layer, called LAYER.SUFFIX; a number; numbers.
+ * What is called scalar has no axes. */
 const char *fire_onnx_param(fire_onnx_export_t *x, int i, const char *suffix);
 const char *fire_onnx_scalar(fire_onnx_export_t *x, float value);
+const char *fire_onnx_scalar_integer(fire_onnx_export_t *x, int64_t value);
 const char *fire_onnx_floats(fire_onnx_export_t *x, int ndim, const int64_t *dim,
                              const float *values);
 const char *fire_onnx_integers(fire_onnx_export_t *x, int64_t n, const int64_t *values);
@@ -85,6 +87,8 @@ void fire_onnx_text(fire_onnx_export_t *x, const char *name, const char *text);
 
 /* Does this dimension change with the batch size? Only where that is left open. */
 bool fire_onnx_varies(const fire_onnx_export_t *x, const fire_blob_t *b, int axis);
+/* This dimension of a top is known only when the net runs. */
+void fire_onnx_leave_open(fire_onnx_export_t *x, int top, int axis);
 /* Give `in`, which has the shape of `from`, the shape dim; varies[i] (NULL: none) tells
  * that dim[i] changes with the batch size. Fails if that cannot be said. */
 const char *fire_onnx_reshape_to(fire_onnx_export_t *x, const char *in, const char *out,

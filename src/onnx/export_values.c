@@ -183,6 +183,11 @@ void fire_onnx_same(fire_onnx_export_t *x, const char *in, int top)
         value_of(x, x->layer->top[top])->next = in;
 }
 
+void fire_onnx_leave_open(fire_onnx_export_t *x, int top, int axis)
+{
+    value_of(x, x->layer->top[top])->other[axis] = -1;
+}
+
 /* ---- constants ---- */
 
 /* Add a tensor, taking over t->own. */
@@ -224,6 +229,11 @@ const char *fire_onnx_floats(fire_onnx_export_t *x, int ndim, const int64_t *dim
                              const float *values)
 {
     return add_copy(x, FIRE_ONNX(FLOAT), ndim, dim, values);
+}
+
+const char *fire_onnx_scalar_integer(fire_onnx_export_t *x, int64_t value)
+{
+    return add_copy(x, FIRE_ONNX(INT64), 0, NULL, &value);
 }
 
 const char *fire_onnx_integers(fire_onnx_export_t *x, int64_t n, const int64_t *values)

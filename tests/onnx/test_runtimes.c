@@ -56,8 +56,8 @@ static void run(fire_net_t *net, const fire_onnx_model_t *m, int k)
 static bool may_refuse(const char *type)
 {
     static const char *const never[] = {
-        "DetectionEvaluate", "DetectionOutput", "Im2col",
-        "PSROIPooling",      "Python",          "Silence"};
+        "DetectionEvaluate", "Im2col", "PSROIPooling",
+                                        "Python", "Silence"};
     const fire_layer_ops_t *ops;
 
     for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
