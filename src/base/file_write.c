@@ -64,30 +64,33 @@ fire_status_t fire_file_temp_name(const char *path, char **temp_p)
     return fire_asprintf(temp_p, "%s.tmp.%ld", path, (long)getpid());
 }
 
-/* A rename survives a power failure only after its directory is synced. */
-static void sync_directory_of(const char *path)
+/* A rename survives a power failure only after its directory is synced. Where that is not
+ * possible (a directory that must not be read, some network file systems) it is left out;
+ * an error of the disk counts. */
+static fire_status_t sync_directory_of(const char *path)
 {
     char *copy;
-    int   fd;
+    int   fd, err = 0;
 
-    if (fire_strdup(path, &copy) < 0) return;
+    FIRE_TRY(fire_strdup(path, &copy));
     fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     fire_free(copy);
-    if (fd < 0) return;
-    fsync(fd);
+    if (fd < 0) return FIRE_OK;
+    if (fsync(fd) != 0) err = errno;
     close(fd);
+    if (err != EIO && err != ENOSPC && err != EDQUOT) return FIRE_OK;
+    errno = err;
+    return fail_write(path);
 }
 
 static fire_status_t rename_over(const char *temp, const char *path)
 {
-    if (rename(temp, path) != 0) {
-        fire_status_t st = fail_write(path);
+    fire_status_t st;
 
-        unlink(temp);
-        return st;
-    }
-    sync_directory_of(path);
-    return FIRE_OK;
+    if (rename(temp, path) == 0) return sync_directory_of(path);
+    st = fail_write(path);
+    unlink(temp);
+    return st;
 }
 
 fire_status_t fire_file_replace(const char *temp, const char *path)

@@ -182,12 +182,12 @@ static fire_status_t one(fire_trainer_t *t)
     t->request = fire_trainer_take_request(t);
     if (t->nflight == 0) t->landed = fire_clock_now();
     FIRE_TRY(fire_trainer_launch(t));
-    saved = is_due(t->solver->iter, p->snapshot);
+    saved = is_due(t->solver->iter, p->snapshot) || fire_trainer_must_save_again(t);
     FIRE_TRY(land(t, shown || saved || t->request != FIRE_GO_ON || t->readback == NULL
                          ? 0
                          : FIRE_AHEAD));
     if (shown) FIRE_TRY(display(t, iter));
-    if (saved || t->snapshot_asked) FIRE_TRY(fire_trainer_snapshot(t));
+    if (saved || t->snapshot_asked) FIRE_TRY(fire_trainer_save(t));
     t->snapshot_asked = false;
     return FIRE_OK;
 }
@@ -250,8 +250,9 @@ static fire_status_t solve(fire_trainer_t *t)
     const Caffe__SolverParameter *p = t->param;
 
     FIRE_TRY(step(t, p->max_iter - t->solver->iter));
-    if (p->snapshot_after_train && !is_due(t->solver->iter, p->snapshot))
-        FIRE_TRY(fire_trainer_snapshot(t));
+    if (p->snapshot_after_train &&
+        (!is_due(t->solver->iter, p->snapshot) || t->retry_after > 0))
+        FIRE_TRY(fire_trainer_save_last(t));
     if (t->stopped) {
         FIRE_LOG(INFO, "Optimization stopped early.");
         return FIRE_OK;

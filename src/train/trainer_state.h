@@ -71,6 +71,8 @@ struct fire_trainer {
     bool    stopped;        /* a worker's user asked for it */
     bool    diverged;       /* a loss was no finite number */
     bool    snapshot_asked; /* a worker's user asked for one, it is not written yet */
+    int64_t retry_at;       /* iteration at which to try again to write a snapshot */
+    int64_t retry_after;    /* iterations waited for that; 0: the last was written */
 };
 
 /* ---- setting up (trainer.c calls them in this order) ---- */
@@ -140,6 +142,19 @@ fire_status_t fire_trainer_wait(fire_trainer_t *trainer);
 
 /* Every worker's status becomes that of all: the worst one (lanes.c). */
 fire_status_t fire_trainer_agree(fire_trainer_t *trainer, fire_status_t mine);
+/* Write a snapshot. It fails if training cannot go on; *written_p, the same on all
+ * workers, is FIRE_ERR_IO if only the files could not be written: rank 0's last error
+ * says why (snapshot/snapshot.c). */
+fire_status_t fire_trainer_try_snapshot(fire_trainer_t *t, fire_status_t *written_p);
+/* One that is due: if it cannot be written, warn, and save again when must_save_again()
+ * says so. save_last() does not return before it is written or has failed for seconds
+ * (snapshot/retry.c). */
+fire_status_t fire_trainer_save(fire_trainer_t *t);
+fire_status_t fire_trainer_save_last(fire_trainer_t *t);
+bool          fire_trainer_must_save_again(const fire_trainer_t *t);
+/* What made a snapshot; warn if this run is another (snapshot/origin.c). */
+fire_status_t fire_trainer_save_origin(const fire_trainer_t *t, Caffe__FireState *ours);
+void fire_trainer_compare_origin(const fire_trainer_t *t, const Caffe__FireState *ours);
 /* Error feedback of compression in snapshots (snapshot/residual.c). All workers call
  * them; for save, ours is NULL except on rank 0. */
 fire_status_t fire_trainer_save_residual(fire_trainer_t *t, Caffe__FireState *ours);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -102,6 +103,13 @@ static fire_status_t save_state(const fire_trainer_t *t, Caffe__SolverState *sta
     return fire_solver_state_save(path, state);
 }
 
+/* A model whose state could not be written is of no use, and takes room that the next try
+ * needs; unless there is a state of an earlier run, which names it. */
+static void drop_model(const char *model, const char *path)
+{
+    if (access(path, F_OK) != 0) unlink(model);
+}
+
 /* The model first: the state contains its checksum. */
 static fire_status_t write_files(fire_trainer_t *t, Caffe__SolverState *state)
 {
@@ -111,10 +119,12 @@ static fire_status_t write_files(fire_trainer_t *t, Caffe__SolverState *state)
     FIRE_TRY_GOTO(st, file_name(t, "caffemodel", &model), out);
     FIRE_TRY_GOTO(st, file_name(t, "solverstate", &path), out);
     FIRE_TRY_GOTO(st, save_model(t, model), out);
-    FIRE_TRY_GOTO(st, save_state(t, state, path, model), out);
-    fire_trainer_emit(t,
-                      (fire_train_event_t){.kind = FIRE_TRAIN_SNAPSHOT, .name = path});
+    st = save_state(t, state, path, model);
+    if (st >= 0)
+        fire_trainer_emit(
+            t, (fire_train_event_t){.kind = FIRE_TRAIN_SNAPSHOT, .name = path});
 out:
+    if (st < 0 && model != NULL && path != NULL) drop_model(model, path);
     fire_free(model);
     fire_free(path);
     return st;
@@ -145,11 +155,12 @@ static fire_status_t make_state(fire_trainer_t *t, Caffe__SolverState **state_p)
     FIRE_TRY(fire_solver_save(t->solver, state_p));
     FIRE_TRY(fire_message_add_message(*state_p, "fire", &ours));
     save_position(t, ours);
+    FIRE_TRY(fire_trainer_save_origin(t, ours));
     return save_scale(t, ours);
 }
 
-/* Rank 0 writes. The others wait until it is done, and fail if it failed. */
-static fire_status_t snapshot(fire_trainer_t *t)
+/* Rank 0 writes. The others wait until it is done. */
+fire_status_t fire_trainer_try_snapshot(fire_trainer_t *t, fire_status_t *written_p)
 {
     Caffe__SolverState *state = NULL;
     fire_status_t       st    = FIRE_OK;
@@ -159,16 +170,23 @@ static fire_status_t snapshot(fire_trainer_t *t)
     if (fire_trainer_rank(t) == 0) st = make_state(t, &state);
     st = fire_trainer_agree(t, st);
     if (st >= 0) st = fire_trainer_save_residual(t, state != NULL ? state->fire : NULL);
-    if (st >= 0 && state != NULL) st = write_files(t, state);
+    *written_p = st >= 0 && state != NULL ? write_files(t, state) : FIRE_OK;
     fire_message_free(state);
-    return fire_trainer_agree(t, st);
+    if (*written_p != FIRE_ERR_IO && *written_p < 0) st = *written_p;
+    st = fire_trainer_agree(t, st);
+    if (st < 0 || t->options.comm == NULL) return st;
+    return fire_comm_broadcast(t->options.comm, 0, written_p, sizeof(*written_p));
 }
 
 fire_status_t fire_trainer_snapshot(fire_trainer_t *t)
 {
-    fire_trainer_call_t call = fire_trainer_enter(t);
+    fire_trainer_call_t call    = fire_trainer_enter(t);
+    fire_status_t       written = FIRE_OK, st = call.st;
 
-    return fire_trainer_leave(t, call, call.st >= 0 ? snapshot(t) : call.st);
+    if (st >= 0) st = fire_trainer_try_snapshot(t, &written);
+    if (st >= 0)
+        st = fire_trainer_agree(t, fire_trainer_rank(t) == 0 ? written : FIRE_OK);
+    return fire_trainer_leave(t, call, st);
 }
 
 /* A state of Caffe (ours NULL) has no position in the data: they restart at the first
@@ -213,6 +231,7 @@ static fire_status_t restore(fire_trainer_t *t, const char *path)
     FIRE_TRY_GOTO(st, fire_trainer_load_residual(t, state->fire), out);
     FIRE_TRY_GOTO(st, restore_scale(t, state->fire), out);
     restore_position(t, state->fire);
+    fire_trainer_compare_origin(t, state->fire);
 out:
     fire_free(model);
     fire_message_free(state);
