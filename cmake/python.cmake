@@ -40,8 +40,8 @@ add_custom_command(OUTPUT ${python_made}
   DEPENDS ${CMAKE_SOURCE_DIR}/proto/caffe.proto)
 
 file(GLOB_RECURSE python_modules CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/python
-  ${CMAKE_SOURCE_DIR}/python/caffe/*.py ${CMAKE_SOURCE_DIR}/python/caffe/*.pyi
-  ${CMAKE_SOURCE_DIR}/python/caffe/py.typed ${CMAKE_SOURCE_DIR}/python/firecaffe/*.py)
+  ${CMAKE_SOURCE_DIR}/python/*.py ${CMAKE_SOURCE_DIR}/python/*.pyi
+  ${CMAKE_SOURCE_DIR}/python/py.typed)
 foreach(f IN LISTS python_modules)
   add_custom_command(OUTPUT ${python_build}/${f}
     COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/python/${f} ${python_build}/${f}

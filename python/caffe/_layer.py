@@ -61,6 +61,13 @@ class Layer:
         """Compute the tops' data from the bottoms'."""
         raise NotImplementedError('%s has no forward()' % type(self).__name__)
 
+    def samples(self, batch_size):
+        """In reshape() and forward() of a layer that brings data: the numbers of the
+        samples of this pass, counted over all epochs, as a range. Each of several workers
+        has its own, and a resumed training goes on where it was."""
+        first, stride, n = _caffe._samples(int(batch_size), 1)[0]
+        return range(first, first + n * stride, stride)
+
     def backward(self, top, propagate_down, bottom):
         """Compute the diff of each bottom i for which propagate_down[i] is true, and
         add to those of the parameters."""

@@ -76,6 +76,7 @@ class Net(_caffe._Net):
                    lean or observe is not None, names_of(observe), seed,
                    settings.threads if threads is None else threads,
                    settings.device if settings.gpu else -1, precision, kernels)
+        self._kept = {}
         self._look()
         if weights is not None:
             self.copy_from(weights)
@@ -85,6 +86,7 @@ class Net(_caffe._Net):
         """Its test net i, or its training net for -1."""
         net = cls.__new__(cls)
         net._adopt(training, i)
+        net._kept = training.kept.setdefault(i, {})  # the net may end later than this
         net._look()
         return net
 
@@ -304,6 +306,10 @@ class Net(_caffe._Net):
             labels = labels[:, np.newaxis, np.newaxis, np.newaxis]
             labels = np.ascontiguousarray(labels, np.float32)
         self._set_input_arrays(data, labels)
+
+    def _keep(self, layer, source):
+        """Keep what brings the samples of a layer as long as the engine's net."""
+        self._kept[layer] = source
 
     def _set_input_arrays(self, data, labels):
         shape = tuple(self.blobs[self.top_names[self._layer_names[0]][0]].shape[1:])

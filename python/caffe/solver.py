@@ -21,6 +21,7 @@ class _Training(_caffe._Trainer):
 
     def __init__(self):
         self.starts, self.readies, self.listeners = [], [], []
+        self.kept = {}  # by net: what brings the samples of its layers
         _job.trainings.add(self)
 
     def watch(self):

@@ -10,11 +10,19 @@ typedef struct host_layer {
 
 static PyObject *maker; /* Python's half: _layer._make, set at import */
 
-/* The layer whose setup() runs in this thread. */
-static _Thread_local struct {
+/* The layer whose method runs in this thread. */
+typedef struct running {
     fire_layer_t *layer;
     caffe_gate_t *gate;
-} setting_up;
+    bool          in_setup;
+} running_t;
+
+static _Thread_local running_t running;
+
+const fire_layer_t *caffe_running_layer(void)
+{
+    return running.layer;
+}
 
 PyObject *caffe_set_layer_maker(PyObject *module, PyObject *function)
 {
@@ -25,9 +33,7 @@ PyObject *caffe_set_layer_maker(PyObject *module, PyObject *function)
     Py_RETURN_NONE;
 }
 
-/* The exception that is set ends the call of the library; its text is for other
- * workers, which do not get the exception itself. */
-static fire_status_t fail(void)
+fire_status_t caffe_fail(void)
 {
     PyObject     *type, *value, *trace, *text, *bytes;
     fire_status_t st;
@@ -80,16 +86,16 @@ PyObject *caffe_add_param(PyObject *module, PyObject *dims)
     fire_status_t st;
 
     (void)module;
-    if (setting_up.layer == NULL) {
+    if (running.layer == NULL || !running.in_setup) {
         PyErr_SetString(PyExc_TypeError, "a layer adds blobs in setup() only");
         return NULL;
     }
     if (caffe_read_dims(dims, &ndim, dim) < 0) return NULL;
-    st = fire_python_add_param(setting_up.layer, ndim, dim);
+    st = fire_python_add_param(running.layer, ndim, dim);
     if (st < 0) return caffe_raise(st);
     return caffe_blob_create(
-        fire_layer_param(setting_up.layer, fire_layer_nparam(setting_up.layer) - 1),
-        setting_up.gate);
+        fire_layer_param(running.layer, fire_layer_nparam(running.layer) - 1),
+        running.gate);
 }
 
 /* ---- what nets call ---- */
@@ -133,14 +139,14 @@ static fire_status_t host_create(void *arg, fire_layer_t *l, const char *module,
     if (made != NULL) h->gate = caffe_gate_retain(gate);
     if (made == NULL ||
         !PyArg_ParseTuple(made, "OOO", &h->object, &h->bottom, &h->top)) {
-        st = fail();
+        st = caffe_fail();
         PyMem_Free(h);
     } else {
         Py_INCREF(h->object);
         Py_INCREF(h->bottom);
         Py_INCREF(h->top);
         *object_p = h;
-        if (fill(h, l) < 0) st = fail();
+        if (fill(h, l) < 0) st = caffe_fail();
     }
     Py_XDECREF(made);
     caffe_callback_end(&state);
@@ -160,49 +166,44 @@ static fire_status_t call(host_layer_t *h, const char *method, PyObject *down)
     else
         result = PyObject_CallMethod(h->object, method, "OO", h->bottom, h->top);
     if (result == NULL)
-        st = fail();
+        st = caffe_fail();
     else
         caffe_views_absorb(h->gate);
     Py_XDECREF(result);
     return st;
 }
 
-static fire_status_t run(host_layer_t *h, const char *method)
+static fire_status_t run(host_layer_t *h, fire_layer_t *l, const char *method,
+                         bool in_setup)
 {
+    running_t        outer = running; /* a method may run another net */
     caffe_callback_t state;
     fire_status_t    st;
 
+    running = (running_t){l, h->gate, in_setup};
     caffe_callback_begin(h->gate, &state);
     st = call(h, method, NULL);
     caffe_callback_end(&state);
+    running = outer;
     return st;
 }
 
 static fire_status_t host_setup(void *arg, void *object, fire_layer_t *l)
 {
-    host_layer_t *h = object;
-    fire_status_t st;
-
     (void)arg;
-    setting_up.layer = l;
-    setting_up.gate  = h->gate;
-    st               = run(h, "setup");
-    setting_up.layer = NULL;
-    return st;
+    return run(object, l, "setup", true);
 }
 
 static fire_status_t host_reshape(void *arg, void *object, fire_layer_t *l)
 {
     (void)arg;
-    (void)l;
-    return run(object, "reshape");
+    return run(object, l, "reshape", false);
 }
 
 static fire_status_t host_forward(void *arg, void *object, fire_layer_t *l)
 {
     (void)arg;
-    (void)l;
-    return run(object, "forward");
+    return run(object, l, "forward", false);
 }
 
 static fire_status_t host_backward(void *arg, void *object, fire_layer_t *l)
@@ -218,7 +219,7 @@ static fire_status_t host_backward(void *arg, void *object, fire_layer_t *l)
     down = PyList_New(n);
     for (int i = 0; down != NULL && i < n; i++)
         PyList_SetItem(down, i, PyBool_FromLong(fire_layer_wants_bottom(l, i)));
-    st = down != NULL ? call(h, "backward", down) : fail();
+    st = down != NULL ? call(h, "backward", down) : caffe_fail();
     Py_XDECREF(down);
     caffe_callback_end(&state);
     return st;

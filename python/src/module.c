@@ -61,6 +61,7 @@ static PyMethodDef functions[] = {
     {"_set_error_maker", caffe_set_error_maker, METH_O, NULL},
     {"_set_layer_maker", caffe_set_layer_maker, METH_O, NULL},
     {"_add_param", caffe_add_param, METH_VARARGS, NULL},
+    {"_samples", caffe_samples, METH_VARARGS, NULL},
     {"layer_type_list", layer_type_list, METH_NOARGS,
      "layer_type_list()\n--\n\nThe types that layers of nets may have."},
     {"_set_log_level", caffe_set_log_level, METH_O, NULL},
@@ -86,7 +87,7 @@ PyMODINIT_FUNC PyInit__caffe(void)
     if (module == NULL) return NULL;
     if (caffe_add_view(module) < 0 || caffe_add_blob(module) < 0 ||
         caffe_add_net(module) < 0 || caffe_add_trainer(module) < 0 ||
-        caffe_add_comm(module) < 0 ||
+        caffe_add_comm(module) < 0 || caffe_add_source(module) < 0 ||
         PyModule_AddStringConstant(module, "_version", fire_version()) < 0)
         Py_CLEAR(module);
     return module;

@@ -30,6 +30,10 @@ int caffe_raise_kept(void);
 /* The function (status, message) -> exception, which Python sets at import. */
 PyObject *caffe_set_error_maker(PyObject *module, PyObject *maker);
 
+/* In a callback: the exception that is set ends the call of the library; its text is
+ * for other workers, which do not get the exception itself (host.c). */
+fire_status_t caffe_fail(void);
+
 /* ---- gates (gate.c) ----
  *
  * Nets run without the GIL, so other Python threads go on. A gate lets one thread at a
@@ -108,6 +112,10 @@ PyObject *caffe_host_object(const fire_net_t *net, int layer);
  * runs. */
 PyObject *caffe_set_layer_maker(PyObject *module, PyObject *function);
 PyObject *caffe_add_param(PyObject *module, PyObject *dims);
+/* The layer whose setup, reshape or forward runs in this thread, or NULL. */
+const fire_layer_t *caffe_running_layer(void);
+/* Function of the module (source.c). */
+PyObject *caffe_samples(PyObject *module, PyObject *args);
 
 /* ---- types and their registration ---- */
 
@@ -117,6 +125,7 @@ int caffe_add_blob(PyObject *module);
 int caffe_add_net(PyObject *module);
 int caffe_add_trainer(PyObject *module);
 int caffe_add_comm(PyObject *module);
+int caffe_add_source(PyObject *module);
 
 /* Make a type of a spec and add it to the module under its name. */
 int caffe_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type_p);

@@ -160,6 +160,7 @@ static PyMethodDef methods[] = {
     {"_draw", net_draw, METH_VARARGS, NULL},
     {"_text", net_text, METH_NOARGS, NULL},
     {"_onnx", net_onnx, METH_VARARGS, NULL},
+    {"_set_source", net_set_source, METH_VARARGS, NULL},
     {"_set_arrays", net_set_arrays, METH_VARARGS, NULL},
     {"_python_layer", net_python_layer, METH_VARARGS, NULL},
     {"share_with", net_share, METH_O,

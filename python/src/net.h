@@ -12,8 +12,8 @@ typedef struct net_object {
 /* The object if its net was created; NULL: ValueError is set. */
 net_object_t *net_open_of(PyObject *self);
 
-/* Methods: net_run.c, net_weights.c, net_look.c, net_onnx.c and
- * net_hooks.c. */
+/* Methods: net_run.c, net_weights.c, net_look.c, net_onnx.c,
+ * net_hooks.c and source.c. */
 PyObject *net_forward(PyObject *self, PyObject *args);
 PyObject *net_backward(PyObject *self, PyObject *args);
 PyObject *net_reshape(PyObject *self, PyObject *args);
@@ -27,6 +27,7 @@ PyObject *net_save_message(PyObject *self, PyObject *args);
 PyObject *net_draw(PyObject *self, PyObject *args);
 PyObject *net_text(PyObject *self, PyObject *args);
 PyObject *net_set_arrays(PyObject *self, PyObject *args);
+PyObject *net_set_source(PyObject *self, PyObject *args);
 PyObject *net_onnx(PyObject *self, PyObject *args);
 PyObject *net_share(PyObject *self, PyObject *other);
 PyObject *net_python_layer(PyObject *self, PyObject *args);

@@ -75,7 +75,11 @@ static fire_status_t forward(void *arg, void *object, fire_layer_t *l)
     const float *x = values(fire_layer_bottom(l, 0), FIRE_DATA);
     float       *y = values(fire_layer_top(l, 0), FIRE_DATA);
 
-    ((object_t *)object)->calls[2]++;
+    fire_samples_t s[2];
+
+    fire_python_samples(l, 8, 2, s); /* the passes count from 0 */
+    CHECK_EQ(s[0].first, 8 * ((object_t *)object)->calls[2]++);
+    CHECK(s[0].n == 8 && s[0].stride == 1 && s[1].first == s[0].first + 8);
     for (int64_t i = 0; i < fire_blob_count(fire_layer_top(l, 0)); i++)
         y[i] = values(fire_layer_param(l, 0), FIRE_DATA)[0] * x[i];
     return fail_in(arg, "forward");

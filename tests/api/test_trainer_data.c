@@ -1,5 +1,5 @@
-/* Trainers whose data the caller gives, in arrays. Tests src/api/trainer.c with
- * fire_net_set_arrays(). */
+/* Trainers whose data the caller gives, in arrays or by a function. Tests
+ * src/api/trainer.c with fire_net_set_arrays() and fire_net_set_source(). */
 #include "line.h"
 
 enum { N = 24, SIZE = 4 };
@@ -27,7 +27,35 @@ static void fill(float data[N * SIZE], float label[N])
 typedef struct job {
     double losses[2]; /* of the first and the last iteration, on rank 0 */
     float  w[4];
+    bool   fetched; /* samples come from a function */
 } job_t;
+
+/* What a function that brings samples remembers. */
+typedef struct source {
+    const float   *data, *label;
+    float          x[N * SIZE], y[N];
+    fire_samples_t next; /* what it was told of last */
+    int            calls, guessed;
+} source_t;
+
+static fire_status_t fetch(void *arg, const fire_samples_t *s, int n, const float **x_p,
+                           const float **y_p)
+{
+    source_t *src = arg;
+
+    CHECK(n > 1);
+    if (src->calls++ > 0 && memcmp(&src->next, s, sizeof(*s)) == 0) src->guessed++;
+    src->next = s[1];
+    for (int i = 0; i < (int)s->n; i++) {
+        int at = (int)((s->first + i * s->stride) % N);
+
+        memcpy(src->x + i * SIZE, src->data + at * SIZE, SIZE * sizeof(float));
+        src->y[i] = src->label[at];
+    }
+    *x_p = src->x;
+    *y_p = src->y;
+    return src->calls < 1000 ? FIRE_OK : fire_fail(FIRE_ERR_IO, "the source is dry");
+}
 
 static void on_event(void *arg, const fire_train_event_t *e)
 {
@@ -42,6 +70,7 @@ static fire_status_t train(void *arg, fire_comm_t *comm)
     fire_trainer_config_t c     = FIRE_TRAINER_CONFIG_INIT;
     fire_trainer_hooks_t  hooks = FIRE_TRAINER_HOOKS_INIT;
     float                 data[N * SIZE], label[N];
+    source_t              source = {.data = data, .label = label};
     fire_trainer_t       *t;
     fire_status_t         st;
 
@@ -53,8 +82,12 @@ static fire_status_t train(void *arg, fire_comm_t *comm)
         hooks.event = on_event;
     }
     CHECK_OK(fire_trainer_set_hooks(t, &hooks));
-    CHECK_OK(fire_net_set_arrays(fire_trainer_net(t), 0, data, label, N));
+    if (job->fetched)
+        CHECK_OK(fire_net_set_source(fire_trainer_net(t), 0, fetch, &source));
+    else
+        CHECK_OK(fire_net_set_arrays(fire_trainer_net(t), 0, data, label, N));
     st = fire_trainer_solve(t);
+    CHECK_EQ(source.guessed, source.calls > 0 ? source.calls - 1 : 0);
     if (st >= 0 && hooks.event != NULL)
         memcpy(job->w,
                line_values(fire_net_param_blob(fire_trainer_net(t), 0), FIRE_DATA),
@@ -65,7 +98,7 @@ static fire_status_t train(void *arg, fire_comm_t *comm)
 
 TEST(a_trainer_learns_from_arrays_of_the_caller)
 {
-    job_t job;
+    job_t job = {0};
 
     CHECK_OK(train(&job, NULL));
     CHECK(job.losses[1] < 0.6 * job.losses[0]);
@@ -73,13 +106,41 @@ TEST(a_trainer_learns_from_arrays_of_the_caller)
 
 TEST(workers_share_the_samples_of_arrays)
 {
-    job_t alone, job;
+    job_t alone = {0}, job = {0};
 
     CHECK_OK(train(&alone, NULL));
     for (int n = 2; n <= 4; n *= 2) {
         CHECK_OK(fire_comm_run_threads(n, NULL, train, &job));
         CHECK(memcmp(alone.w, job.w, sizeof(job.w)) == 0);
     }
+}
+
+TEST(a_function_brings_each_worker_its_samples)
+{
+    job_t arrays = {0}, job = {.fetched = true};
+
+    CHECK_OK(train(&arrays, NULL));
+    CHECK_OK(train(&job, NULL));
+    CHECK(memcmp(arrays.w, job.w, sizeof(job.w)) == 0);
+    for (int n = 2; n <= 4; n *= 2) {
+        CHECK_OK(fire_comm_run_threads(n, NULL, train, &job));
+        CHECK(memcmp(arrays.w, job.w, sizeof(job.w)) == 0);
+    }
+}
+
+TEST(a_function_that_brings_samples_may_fail)
+{
+    float           data[N * SIZE], label[N];
+    source_t        source = {.data = data, .label = label, .calls = 999};
+    fire_trainer_t *t;
+
+    fill(data, label);
+    CHECK_OK(fire_trainer_from_text(solver, strlen(solver), NULL, &t));
+    CHECK_OK(fire_net_set_source(fire_trainer_net(t), 0, fetch, &source));
+    CHECK_FAILS(fire_trainer_step(t, 1), FIRE_ERR_IO, "the source is dry");
+    CHECK_FAILS(fire_net_set_source(fire_trainer_net(t), 1, fetch, &source),
+                FIRE_ERR_INVALID, "only MemoryData");
+    fire_trainer_destroy(t);
 }
 
 TEST(a_trainer_without_its_arrays_says_so)

@@ -1,4 +1,5 @@
-"""Tests python/caffe/*.pyi: stubs name what there is, with its arguments."""
+"""Tests python/caffe/*.pyi and python/firecaffe/*.pyi: stubs name what there is, with its
+arguments."""
 import ast
 import glob
 import importlib
@@ -7,8 +8,7 @@ import os
 import unittest
 
 import caffe
-
-FOLDER = os.path.dirname(caffe.__file__)
+import firecaffe
 
 
 def arguments(node):
@@ -18,15 +18,19 @@ def arguments(node):
 
 class Stubs(unittest.TestCase):
     def stubs(self):
-        for path in glob.glob(os.path.join(FOLDER, '**', '*.pyi'), recursive=True):
-            name = os.path.relpath(path, FOLDER)[:-4].replace(os.sep, '.')
-            module = 'caffe' if name == '__init__' else 'caffe.' + name
-            with open(path) as file:
-                yield importlib.import_module(module), ast.parse(file.read())
+        for package in caffe, firecaffe:
+            folder = os.path.dirname(package.__file__)
+            for path in glob.glob(os.path.join(folder, '**', '*.pyi'), recursive=True):
+                name = os.path.relpath(path, folder)[:-4].replace(os.sep, '.')
+                module = package.__name__ + ('' if name == '__init__' else '.' + name)
+                with open(path) as file:
+                    yield importlib.import_module(module), ast.parse(file.read())
 
     def test_there_are_stubs(self):
         self.assertGreater(len(list(self.stubs())), 5)
-        self.assertTrue(os.path.exists(os.path.join(FOLDER, 'py.typed')))
+        for package in caffe, firecaffe:
+            self.assertTrue(os.path.exists(os.path.join(os.path.dirname(package.__file__),
+                                                        'py.typed')))
 
     def test_every_name_of_a_stub_exists(self):
         missing = []
@@ -37,7 +41,7 @@ class Stubs(unittest.TestCase):
                     names = [node.name]
                 elif isinstance(node, ast.AnnAssign):
                     names = [node.target.id]
-                elif isinstance(node, ast.ImportFrom) and module is caffe:
+                elif isinstance(node, ast.ImportFrom) and module in (caffe, firecaffe):
                     names = [a.asname for a in node.names]
                 missing += ['%s.%s' % (module.__name__, n) for n in names
                             if n != '__getattr__' and not hasattr(module, n)
