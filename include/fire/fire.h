@@ -21,6 +21,7 @@
 #include <fire/net.h>
 #include <fire/onnx.h>
 #include <fire/python.h>
+#include <fire/recorder.h>
 #include <fire/source.h>
 #include <fire/status.h>
 #include <fire/trainer.h>

@@ -1,4 +1,5 @@
 """pycaffe - nets: create, run, look into, change, save."""
+import html
 import os
 import tempfile
 from collections import OrderedDict
@@ -44,6 +45,27 @@ def path_of(path):
     if b'\0' in name:
         raise ValueError('a path cannot have a zero in it')
     return name
+
+
+class Picture(str):
+    """The text of an SVG or a page, which a notebook shows as a picture."""
+
+    def _repr_html_(self):
+        if self.startswith('<svg'):
+            return str(self)
+        return ('<iframe srcdoc="%s" width="100%%" height="700" style="border: 0"></iframe>'
+                % html.escape(self))
+
+
+def drawn(draw, filename, ending):
+    """Let draw(path) write a file; or, if there is no name, the Picture of it."""
+    if filename is not None:
+        return draw(path_of(filename))
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, 'picture' + ending)
+        draw(path_of(name))
+        with open(name, encoding='utf-8') as file:
+            return Picture(file.read())
 
 
 class Net(_caffe._Net):
@@ -131,14 +153,8 @@ class Net(_caffe._Net):
 
     def plot(self, filename=None):
         """The net as a picture: written to a .svg or .html file, or the text of an SVG if
-        there is none. In a notebook a net shows itself."""
-        if filename is not None:
-            return self._draw(path_of(filename))
-        with tempfile.TemporaryDirectory() as folder:
-            name = os.path.join(folder, 'net.svg')
-            self._draw(path_of(name))
-            with open(name, encoding='utf-8') as file:
-                return file.read()
+        there is none, which a notebook shows; a net shows itself there too."""
+        return drawn(self._draw, filename, '.svg')
 
     def _repr_html_(self):
         return self.plot()

@@ -9,7 +9,7 @@ from google.protobuf import text_format
 from . import _caffe, _job
 from ._settings import settings
 from .proto import caffe_pb2
-from .pycaffe import FILE, MESSAGE, Net, names_of, path_of, source_of
+from .pycaffe import FILE, MESSAGE, Net, drawn, names_of, path_of, source_of
 
 GO_ON, SNAPSHOT, STOP = range(3)  # what to ask a training run for
 _GPU_OF_SOLVER, _NO_GPU = -2, -1
@@ -222,6 +222,12 @@ class Solver:
     def size(self):
         """Workers that train together."""
         return self._training._look()[5]
+
+    def plot(self, filename=None):
+        """The curves of the training so far (loss, learning rate, tests, speed) and the
+        net, as the page that `firecaffe report` makes: written to a .html file, or its
+        text if there is none, which a notebook shows."""
+        return drawn(self._training._plot, filename, '.html')
 
     # ---- training ----
 

@@ -148,6 +148,10 @@ class Trainer:
                 setattr(solver.param, name, value)
         self.each(change)
 
+    def plot(self, filename=None):
+        """The curves of the training so far, as Solver.plot()."""
+        return self.solver.plot(filename)
+
     def step(self, iterations):
         """Train so many iterations."""
         self.each(lambda solver: solver.step(iterations))

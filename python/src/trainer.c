@@ -30,11 +30,14 @@ fire_trainer_t *caffe_trainer_of(PyObject *object, caffe_gate_t **gate_p)
 /* Its threads may be waiting for the GIL. */
 static void close_trainer(trainer_object_t *t)
 {
-    fire_trainer_t *trainer = t->trainer;
-    PyThreadState  *saved;
+    fire_trainer_t  *trainer = t->trainer;
+    fire_recorder_t *record  = t->record;
+    PyThreadState   *saved;
 
     t->trainer = NULL;
+    t->record  = NULL;
     saved      = PyEval_SaveThread();
+    fire_recorder_destroy(record);
     fire_trainer_destroy(trainer);
     PyEval_RestoreThread(saved);
 }
@@ -95,6 +98,9 @@ static PyObject *open_with(trainer_object_t *t, open_call_t *c, PyObject *comm)
     st = caffe_gate_call(t->gate, open_source, c);
     if (st < 0) return caffe_raise(st);
     t->trainer = c->trainer;
+    if (fire_trainer_rank(t->trainer) == 0)
+        st = fire_recorder_create(t->trainer, &t->record);
+    if (st < 0) return caffe_raise(st);
     if (comm != Py_None) {
         Py_INCREF(comm);
         t->comm = comm;
@@ -149,6 +155,7 @@ static PyMethodDef methods[] = {
     {"_set_rate", trainer_set_rate, METH_VARARGS, NULL},
     {"_set_iter", trainer_set_iter, METH_VARARGS, NULL},
     {"_request", trainer_request, METH_VARARGS, NULL},
+    {"_plot", trainer_plot, METH_VARARGS, NULL},
     {"_look", trainer_look, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -8,6 +8,7 @@ typedef struct trainer_object {
     PyObject                     *comm;    /* that the trainer uses, or NULL */
     caffe_gate_t                 *gate;    /* of the trainer and its nets */
     int                           wants;   /* events that Python wants: 1 << kind */
+    fire_recorder_t                *record;  /* of rank 0, or NULL */
     double                        looked;  /* when signals were looked at, in seconds */
 } trainer_object_t;
 
@@ -32,5 +33,6 @@ PyObject *trainer_set_rate(PyObject *self, PyObject *args);
 PyObject *trainer_set_iter(PyObject *self, PyObject *args);
 PyObject *trainer_request(PyObject *self, PyObject *args);
 PyObject *trainer_look(PyObject *self, PyObject *args);
+PyObject *trainer_plot(PyObject *self, PyObject *args);
 PyObject *trainer_watch(PyObject *self, PyObject *args);
 #endif

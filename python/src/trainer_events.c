@@ -1,4 +1,5 @@
-/* trainer_events.c - callbacks of a training run, and interrupts by the user. */
+/* trainer_events.c - callbacks of a training run, interrupts by the user, the record of
+ * what has happened. */
 #include <time.h>
 
 #include "trainer.h"
@@ -88,6 +89,7 @@ static void on_event(void *arg, const fire_train_event_t *e)
     caffe_callback_t  state;
     PyObject         *event, *result = NULL;
 
+    if (t->record != NULL) fire_recorder_event(t->record, e);
     if (!wanted && !is_time_for_signals(t)) return;
     caffe_callback_begin(t->gate, &state);
     if (PyErr_CheckSignals() < 0) {
@@ -116,4 +118,31 @@ PyObject *trainer_watch(PyObject *self, PyObject *args)
     hooks.gradients_ready = ready ? on_gradients_ready : NULL;
     hooks.event           = on_event;
     return caffe_result(fire_trainer_set_hooks(t->trainer, &hooks));
+}
+
+typedef struct plot_call {
+    fire_recorder_t *record;
+    const char      *path;
+} plot_call_t;
+
+static fire_status_t run_plot(void *arg)
+{
+    plot_call_t *c = arg;
+
+    return fire_recorder_page(c->record, c->path);
+}
+
+/* _plot(path): the page of what has happened so far */
+PyObject *trainer_plot(PyObject *self, PyObject *args)
+{
+    trainer_object_t *t = trainer_open_of(self);
+    plot_call_t       c;
+
+    if (t == NULL || !PyArg_ParseTuple(args, "y", &c.path)) return NULL;
+    c.record = t->record;
+    if (c.record == NULL) {
+        PyErr_SetString(PyExc_ValueError, "the worker of rank 0 has the curves");
+        return NULL;
+    }
+    return caffe_result(caffe_gate_call(t->gate, run_plot, &c));
 }

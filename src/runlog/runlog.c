@@ -85,7 +85,7 @@ static void write_iterations(fire_runlog_t *log)
 }
 
 /* Write what is collected: losses, times, the speed for TensorBoard. */
-static void flush(fire_runlog_t *log)
+void fire_runlog_flush(fire_runlog_t *log)
 {
     write_iterations(log);
     fire_runlog_write_times(log);
@@ -109,7 +109,8 @@ void fire_runlog_add_iteration(fire_runlog_t *log, int64_t iter, double loss, do
     log->seconds += seconds;
     log->loss[log->nloss++] = loss;
     if (gap < SHORTEST_GAP) gap = SHORTEST_GAP;
-    if (t - log->flushed >= gap || log->nloss == FIRE_RUNLOG_LOSSES) flush(log);
+    if (t - log->flushed >= gap || log->nloss == FIRE_RUNLOG_LOSSES)
+        fire_runlog_flush(log);
 }
 
 void fire_runlog_add_display(fire_runlog_t *log, const fire_runlog_display_t *d)
@@ -160,7 +161,7 @@ void fire_runlog_add_snapshot(fire_runlog_t *log, int64_t iter, const char *file
 {
     fire_json_writer_t *w;
 
-    flush(log);
+    fire_runlog_flush(log);
     if (log->file == NULL) return;
     w = fire_runlog_begin_line(log, "snapshot");
     fire_json_add_int(w, "iter", iter);
@@ -222,7 +223,7 @@ void fire_runlog_close(fire_runlog_t *log, fire_status_t outcome)
     bool                all;
 
     if (log == NULL) return;
-    flush(log);
+    fire_runlog_flush(log);
     all = log->iter >= log->max_iter;
     if (log->file != NULL) {
         w = fire_runlog_begin_line(log, "end");

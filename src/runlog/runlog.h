@@ -20,6 +20,7 @@ typedef struct fire_runlog fire_runlog_t;
 typedef struct fire_runlog_options {
     const char        *path;        /* of run.jsonl, or NULL */
     bool               append;      /* continue the file: the run is resumed */
+    int64_t            missed;      /* iterations that are done and will be added */
     const char        *trace;       /* file, or NULL */
     const char        *tensorboard; /* directory, or NULL */
     const char        *kind;        /* "train", "bench", ... */
@@ -46,6 +47,9 @@ fire_status_t fire_runlog_open(const fire_runlog_options_t *options,
                                const fire_runlog_head_t *head, fire_runlog_t **log_p);
 /* The run ends with this status, the last error says why; NULL is allowed. */
 void fire_runlog_close(fire_runlog_t *log, fire_status_t outcome);
+
+/* Write what is collected, for a reader of now. */
+void fire_runlog_flush(fire_runlog_t *log);
 
 /* A line of the caller's: begin_line() opens an object with type and time, the caller
  * adds members, end_line() writes it. Returns NULL if there is no run.jsonl. */

@@ -102,7 +102,7 @@ static fire_status_t open_log(const fire_runlog_options_t *o, const fire_trainer
                                  .threads  = threads_of(t),
                                  .batch    = t->batch * p->iter_size,
                                  .epoch    = epoch_of(t->net),
-                                 .iter     = t->solver->iter,
+                                 .iter     = t->solver->iter - o->missed,
                                  .max_iter = p->max_iter,
                                  .seed     = (int64_t)t->net->moment.seed,
                                  .model = p->net_param != NULL ? text_of(&model) : NULL,

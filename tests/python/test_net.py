@@ -110,9 +110,9 @@ class Looking(unittest.TestCase):
         self.assertEqual((ip.num, ip.channels, ip.height, ip.width), (4, 7, 1, 1))
         self.assertEqual(repr(ip), '<caffe.Blob (4, 7)>')
 
-
     def test_a_net_shows_itself_as_a_picture(self):
         self.assertIn('<svg', self.net.plot())
+        self.assertEqual(self.net.plot()._repr_html_(), self.net.plot())
         self.assertIn('conv', self.net._repr_html_())
         with self.assertRaises(caffe.Error):
             self.net.plot('net.bmp')

@@ -230,6 +230,19 @@ layer { name: 'ip' type: 'InnerProduct' bottom: 'bn'"""
         self.assertEqual({e['name'] for e in events if e['kind'] == 'test'}, {'loss'})
         self.assertTrue(np.isfinite([e['loss'] for e in events]).all())
 
+    def test_curves_are_shown_as_the_page_of_a_run(self):
+        solver = caffe.SGDSolver('solver.prototxt')
+        solver.step(3)
+        page = solver.plot()
+        self.assertIn('"iter":[0,1,2]', page)
+        self.assertIn('<iframe srcdoc="&lt;!', page._repr_html_())
+        solver.step(1)
+        self.assertIsNone(solver.plot('page.html'))
+        with open('page.html') as file:
+            self.assertIn('"iter":[0,1,2,3]', file.read())
+        with self.assertRaises(caffe.FileError):
+            solver.plot('nowhere/page.html')
+
     def test_test_gives_the_outputs_of_a_test_net(self):
         self.assertEqual(list(self.solver.test()), ['loss'])
 

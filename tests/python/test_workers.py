@@ -70,6 +70,9 @@ class Workers(InFolder):
             ranks = trainer.each(lambda solver: (solver.rank, solver.size))
             self.assertEqual(ranks, [(0, 2), (1, 2)])
             self.assertEqual(list(trainer.test()), ['loss'])
+            self.assertIn('"iter":[0,1,2,3]', trainer.plot())
+            with self.assertRaisesRegex(ValueError, 'rank 0 has the curves'):
+                trainer._crew.solvers[1].plot()
 
     def test_a_failure_of_one_worker_is_raised_once(self):
         trainer = caffe.Trainer('solver.prototxt', workers=2)
