@@ -147,17 +147,36 @@ static const struct {
     {"bilinear", fill_bilinear},
 };
 
-fire_status_t fire_filler_fill(const Caffe__FillerParameter *filler, fire_blob_t *blob,
-                               fire_rng_key_t key, fire_mt_t *mt)
-{
-    fill_t f = {filler, blob, key, mt, fire_blob_count(blob), NULL};
+typedef fire_status_t fill_function_t(const fill_t *f);
 
-    if (f.n == 0) return FIRE_OK;
-    FIRE_TRY(fire_blob_write(blob, FIRE_DATA, FIRE_CPU, &f.x));
+static fire_status_t find(const char *name, fill_function_t **fill_p)
+{
     for (size_t i = 0; i < sizeof(fillers) / sizeof(fillers[0]); i++)
-        if (strcmp(fillers[i].name, filler->type) == 0) return fillers[i].fill(&f);
+        if (strcmp(fillers[i].name, name) == 0) {
+            *fill_p = fillers[i].fill;
+            return FIRE_OK;
+        }
     return FIRE_FAIL(FIRE_ERR_INVALID,
                      "unknown filler \"%s\"; known are constant, gaussian, "
                      "positive_unitball, uniform, xavier, msra, bilinear",
-                     filler->type);
+                     name);
+}
+
+fire_status_t fire_filler_check(const Caffe__FillerParameter *filler)
+{
+    fill_function_t *fill;
+
+    return find(filler->type, &fill);
+}
+
+fire_status_t fire_filler_fill(const Caffe__FillerParameter *filler, fire_blob_t *blob,
+                               fire_rng_key_t key, fire_mt_t *mt)
+{
+    fill_t           f = {filler, blob, key, mt, fire_blob_count(blob), NULL};
+    fill_function_t *fill;
+
+    if (f.n == 0) return FIRE_OK;
+    FIRE_TRY(find(filler->type, &fill));
+    FIRE_TRY(fire_blob_write(blob, FIRE_DATA, FIRE_CPU, &f.x));
+    return fill(&f);
 }

@@ -13,5 +13,7 @@ FIRE_BEGIN_C
  * stream, as Caffe draws them. Unknown filler types are an error. */
 fire_status_t fire_filler_fill(const Caffe__FillerParameter *filler, fire_blob_t *blob,
                                fire_rng_key_t key, fire_mt_t *mt);
+/* Is the type known? */
+fire_status_t fire_filler_check(const Caffe__FillerParameter *filler);
 FIRE_END_C
 #endif

@@ -109,6 +109,7 @@ typedef struct fire_ctx {
                                    * them: nobody outside of the net will */
     bool         inference;     /* lean, and backward never runs */
     bool         recompute;     /* lean, and backward recomputes what is cheap to */
+    bool         unfilled;      /* parameters get no values: only shapes are wanted */
     bool         tf32;          /* GPU products may round float32 factors to tf32 */
     bool         scaled;   /* fp16: gradients are multiplied by a loss scale, gpu.h */
     bool         tune;     /* measure a library's algorithms, use the fastest */

@@ -15,7 +15,9 @@ fire_status_t fire_layer_add_blob(fire_layer_t *l, int ndim, const int64_t *dim,
     if (l->ctx->lean && l->ctx->place == FIRE_CPU)
         fire_blob_use_pool(b, l->ctx->pool, true);
     FIRE_TRY_GOTO(st, fire_blob_reshape(b, ndim, dim), err_blob);
-    if (filler != NULL)
+    if (filler != NULL && l->ctx->unfilled)
+        FIRE_TRY_GOTO(st, fire_filler_check(filler), err_blob);
+    else if (filler != NULL)
         FIRE_TRY_GOTO(st,
                       fire_filler_fill(filler, b,
                                        fire_rng_key(l->moment->seed, FIRE_RNG_FILL,

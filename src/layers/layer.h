@@ -203,6 +203,8 @@ bool fire_kernel_allowed(const fire_ctx_t *ctx, const char *type, const char *ke
 /* Choose the kernel for the layer as it is shaped now and prepare it. `report` (optional)
  * is called for every kernel looked at, with the reason against it, or NULL for the one
  * chosen. */
+/* The reason against a kernel for GPUs where the net computes on the CPU. */
+#define FIRE_KERNEL_NEEDS_GPU "needs a GPU"
 typedef void (*fire_kernel_report_t)(void *arg, const fire_layer_t *l,
                                      const fire_kernel_t *k, const char *reason);
 fire_status_t fire_kernel_select(fire_layer_t *l, fire_kernel_report_t report,

@@ -69,7 +69,7 @@ static const char *reason_against(const fire_layer_t *l, const fire_kernel_t *k,
         return l->ops->flags & FIRE_LAYER_HOST
                    ? "is work for the CPU: blobs go there and back"
                    : "runs on the CPU";
-    if (k->where != where) return "needs a GPU";
+    if (k->where != where) return FIRE_KERNEL_NEEDS_GPU;
     if (!engine_allows(engine, k->name, where))
         return "the prototxt asks for another engine";
     if (free && !fire_kernel_allowed(l->ctx, l->ops->type, k->name))

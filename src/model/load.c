@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/seal.h"
@@ -131,6 +132,21 @@ static fire_status_t load_state(const char *path, Caffe__SolverState **state_p)
                                     (ProtobufCMessage **)state_p);
 }
 
+/* A solver that says snapshot_format: HDF5 adds .h5 to the name. */
+static fire_status_t check_name(const char *path)
+{
+    char *hdf5;
+    bool  other;
+
+    if (access(path, F_OK) == 0) return FIRE_OK;
+    FIRE_TRY(fire_asprintf(&hdf5, "%s.h5", path));
+    other = access(hdf5, F_OK) == 0;
+    fire_free(hdf5);
+    if (!other) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_IO, "there is no \"%s\", but \"%s.h5\": resume from that",
+                     path, path);
+}
+
 /* States that we wrote before there were seals have a checksum of their numbers
  * (crc32c). One with neither has lost its seal. */
 fire_status_t fire_solver_state_load(const char *path, Caffe__SolverState **state_p)
@@ -138,6 +154,7 @@ fire_status_t fire_solver_state_load(const char *path, Caffe__SolverState **stat
     Caffe__SolverState *state;
     bool                sealed;
 
+    FIRE_TRY(check_name(path));
     FIRE_TRY(fire_seal_check(path, &sealed));
     FIRE_TRY(load_state(path, &state));
     if (!sealed && state->fire != NULL && !state->fire->has_crc32c) {

@@ -153,7 +153,13 @@ static fire_status_t assume_shape(Caffe__LayerParameter *l, const char *file)
     s.dim[0] = l->data_param->batch_size;
     s.dim[1] = t != NULL && t->force_gray ? 1 : 3;
     s.dim[2] = s.dim[3] = t != NULL ? t->crop_size : 0;
-    if (s.dim[2] == 0 && !shape_of_deploy(file, s.dim + 1)) return FIRE_OK;
+    if (s.dim[2] == 0 && !shape_of_deploy(file, s.dim + 1)) {
+        FIRE_LOG(WARNING,
+                 "layer \"%s\": %s is missing; without it, give the shape of its "
+                 "images: --shape %s=N,C,H,W",
+                 l->name != NULL ? l->name : "", l->data_param->source, s.blob);
+        return FIRE_OK;
+    }
     FIRE_LOG(WARNING, "layer \"%s\": %s is missing; assuming %lld x %lld x %lld x %lld",
              l->name != NULL ? l->name : "", l->data_param->source, (long long)s.dim[0],
              (long long)s.dim[1], (long long)s.dim[2], (long long)s.dim[3]);

@@ -22,6 +22,15 @@ static fire_status_t fill(const char *text, int ndim, const int64_t *dim,
     return st;
 }
 
+TEST(a_fillers_type_is_checked_without_filling)
+{
+    Caffe__FillerParameter p = CAFFE__FILLER_PARAMETER__INIT;
+
+    CHECK_OK(fire_filler_check(&p));
+    p.type = (char *)"gausian";
+    CHECK_FAILS(fire_filler_check(&p), FIRE_ERR_INVALID, "unknown filler \"gausian\"");
+}
+
 static const float *filled(const char *text, int ndim, const int64_t *dim,
                            fire_blob_t **blob_p)
 {

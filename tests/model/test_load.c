@@ -276,3 +276,12 @@ TEST(protoc_reads_a_solver_state)
     free(text);
     fire_message_free(state);
 }
+
+TEST(a_state_that_is_there_as_hdf5_is_named)
+{
+    Caffe__SolverState *state;
+
+    CHECK_OK(fire_file_write(test_path("s.solverstate.h5"), "x", 1));
+    CHECK_FAILS(fire_solver_state_load(test_path("s.solverstate"), &state), FIRE_ERR_IO,
+                "s.solverstate.h5\": resume from that");
+}

@@ -185,10 +185,12 @@ typedef struct row {
     const char *name, *type; /* of a layer */
 } row_t;
 
+/* Without --gpu no kernel of a GPU can be chosen: explain() says so once. */
 static void print_choice(void *arg, const char *kernel, const char *reason)
 {
     const row_t *row = arg;
 
+    if (reason != NULL && strcmp(reason, FIRE_KERNEL_NEEDS_GPU) == 0) return;
     if (reason == NULL)
         printf("%-26s %-16s %s\n", row->name, row->type, kernel);
     else
@@ -231,6 +233,8 @@ static fire_status_t explain(fire_net_t *net)
     }
     if (fire_net_ctx(net)->place == FIRE_GPU)
         printf("%d of %d layers run on the CPU\n", away, n);
+    else
+        printf("kernels for GPUs are not shown: they need --gpu\n");
     return FIRE_OK;
 }
 
@@ -248,7 +252,8 @@ static fire_status_t run(int narg, const char *const *arg)
     if (flags.batch < 0 || flags.batch > INT32_MAX)
         return FIRE_FAIL(FIRE_ERR_INVALID, "--batch must be positive");
     if (narg > 0) net_flags.model = arg[0];
-    net_flags.lean = true; /* memory and fusion as in training and testing */
+    net_flags.lean     = true; /* memory and fusion as in training and testing */
+    net_flags.unfilled = !flags.explain; /* which runs a pass */
     FIRE_TRY(net_flags_open(CAFFE__PHASE__TEST, net_flags_set_shapes, &shapes, &net));
     st = print_table(net);
     if (st >= 0 && flags.explain) st = explain(net);

@@ -77,6 +77,7 @@ fire_status_t net_flags_ctx(fire_ctx_t *ctx_p)
     ctx.kernels   = list;
     ctx.exact     = net_flags.exact;
     ctx.lean      = net_flags.lean;
+    ctx.unfilled  = net_flags.unfilled;
     ctx.recompute = net_flags.recompute;
     *ctx_p        = ctx;
     return FIRE_OK;

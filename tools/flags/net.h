@@ -10,8 +10,9 @@ typedef struct net_flags {
     fire_option_list_t plugin;
     int64_t            level, threads;
     bool               exact, recompute;
-    bool
-        lean; /* set by commands that read nothing but the net's outputs: saves memory */
+    /* Set by commands: nothing but the net's outputs is read, which saves memory; no
+     * parameter is read, so they need no values. */
+    bool lean, unfilled;
 } net_flags_t;
 
 extern net_flags_t         net_flags;

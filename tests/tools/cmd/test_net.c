@@ -90,6 +90,35 @@ TEST(explain_tells_the_kernel_of_each_layer)
           "--kernel Convolution=ref | grep -E '^conv1 +Convolution +ref$'");
 }
 
+TEST(explain_tells_once_that_kernels_need_a_gpu)
+{
+    SH_OK("firecaffe net $SRC/models/lenet/deploy.prototxt --explain");
+    CHECK(strstr(ran.out, "needs a GPU") == NULL);
+    CHECK_HAS(ran.out, "kernels for GPUs are not shown: they need --gpu\n");
+}
+
+TEST(missing_images_of_unknown_shape_are_asked_for)
+{
+    write_file("net.prototxt",
+               "layer { name: \"d\" type: \"Data\" top: \"data\" top: \"label\"\n"
+               "  data_param { source: \"nowhere\" batch_size: 4 backend: LMDB } }\n");
+    SH_FAILS("cannot read LMDB \"nowhere\"", "firecaffe net net.prototxt");
+    CHECK_HAS(ran.err, "give the shape of its images: --shape data=N,C,H,W");
+    SH_OK("firecaffe net net.prototxt --shape data=4,3,8,8");
+}
+
+/* Filling CaffeNet's takes a second, and is of no use for its shapes. */
+TEST(weights_get_no_values_for_a_table)
+{
+    write_file("net.prototxt",
+               "layer { name: \"p\" type: \"Parameter\" top: \"p\" parameter_param {\n"
+               "  shape { dim: 3 } } }\n"
+               "layer { name: \"i\" type: \"InnerProduct\" bottom: \"p\" top: \"i\"\n"
+               "  inner_product_param { num_output: 2 axis: 0 weight_filler {\n"
+               "    type: \"gausian\" } } }\n");
+    SH_FAILS("unknown filler \"gausian\"", "firecaffe net net.prototxt");
+}
+
 TEST(explain_counts_conversions_between_formats)
 {
     SH_OK("firecaffe net $SRC/models/lenet/deploy.prototxt --explain --kernel all=ref");
