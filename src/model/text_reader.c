@@ -186,6 +186,17 @@ static fire_status_t settle_doubtful(const reader_t *r, const frame_t *f)
     return fail_field(r, &at);
 }
 
+/* Where a second value of a field goes that holds one only: its plural, as device_ids
+ * for device_id, or NULL. */
+static const fire_field_t *plural_of(const ProtobufCMessageDescriptor *desc,
+                                     const fire_field_t               *field)
+{
+    char name[FIRE_VALUES_KEY + 1];
+
+    snprintf(name, sizeof(name), "%ss", field->name);
+    return fire_field_find(desc, name);
+}
+
 /* The field that the current token names. */
 static fire_status_t find_field(reader_t *r, frame_t *f, const fire_field_t **field_p)
 {
@@ -204,11 +215,15 @@ static fire_status_t find_field(reader_t *r, frame_t *f, const fire_field_t **fi
                             desc->short_name, FIRE_TOKEN_TEXT(&r->lx));
     field = field_name(r, name) ? fire_field_find(desc, name) : NULL;
     if (field == NULL) return fail_field(r, &r->lx);
-    if (field->label != PROTOBUF_C_LABEL_REPEATED && f->cap[field - desc->fields] > 0)
-        return FIRE_FAIL_AT(&r->lx, "field \"%s\" is given twice in message \"%s\"",
-                            field->name, desc->short_name);
     *field_p = field;
-    return FIRE_OK;
+    if (field->label == PROTOBUF_C_LABEL_REPEATED || f->cap[field - desc->fields] == 0)
+        return FIRE_OK;
+    *field_p = plural_of(desc, field);
+    if (*field_p != NULL && (*field_p)->label == PROTOBUF_C_LABEL_REPEATED &&
+        (*field_p)->type == field->type)
+        return FIRE_OK;
+    return FIRE_FAIL_AT(&r->lx, "field \"%s\" is given twice in message \"%s\"",
+                        field->name, desc->short_name);
 }
 
 /* name: value, or name { ... }; a comma or semicolon may follow. */

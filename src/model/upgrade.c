@@ -153,10 +153,64 @@ static fire_status_t upgrade_solver_type(Caffe__SolverParameter *solver,
     return FIRE_OK;
 }
 
+/* ---- solver settings of forks that are ours under another name ---- */
+
+static fire_status_t ours(Caffe__SolverParameter *solver, Caffe__FireParameter **fire_p)
+{
+    return fire_message_add_message(solver, "fire", fire_p);
+}
+
+/* "clip" takes the smaller of the layer's rate and the common one, "scale" their
+ * product. */
+static fire_status_t take_larc(Caffe__SolverParameter *solver, const char *file)
+{
+    bool                  clips = strcmp(solver->larc_policy, "clip") == 0;
+    Caffe__FireParameter *f;
+
+    if (!solver->larc) return FIRE_OK;
+    if (!clips && strcmp(solver->larc_policy, "scale") != 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%s: larc_policy is \"scale\" or \"clip\", not \"%s\"", file,
+                         solver->larc_policy);
+    FIRE_TRY(ours(solver, &f));
+    FIRE_TRY(fire_message_add_string(f, "adapt", clips ? "larc" : "lars"));
+    f->has_adapt_eta = true;
+    f->adapt_eta     = solver->larc_eta;
+    FIRE_LOG(INFO, "%s: larc is fire { adapt: \"%s\" adapt_eta: %g }", file, f->adapt,
+             (double)f->adapt_eta);
+    return FIRE_OK;
+}
+
+/* Both forks raise the rate linearly from a rate of its own; ours begins with a part of
+ * base_lr. */
+static fire_status_t take_warmup(Caffe__SolverParameter *solver, const char *file)
+{
+    bool                  intel = solver->warmup_iter > 0;
+    int                   n     = intel ? solver->warmup_iter : solver->rampup_interval;
+    float                 from  = intel ? solver->warmup_start_lr : solver->rampup_lr;
+    Caffe__FireParameter *f;
+
+    if (n <= 0 || solver->base_lr == 0) return FIRE_OK;
+    FIRE_TRY(ours(solver, &f));
+    f->has_warmup_iter = f->has_warmup_ratio = true;
+    f->warmup_iter                           = n;
+    f->warmup_ratio                          = from / solver->base_lr;
+    FIRE_LOG(INFO, "%s: %s is fire { warmup_iter: %d warmup_ratio: %g }", file,
+             intel ? "warmup_start_lr" : "rampup_lr", n, (double)f->warmup_ratio);
+    return FIRE_OK;
+}
+
+static fire_status_t take_forks(Caffe__SolverParameter *solver, const char *file)
+{
+    FIRE_TRY(take_larc(solver, file));
+    return take_warmup(solver, file);
+}
+
 fire_status_t fire_solver_param_upgrade(Caffe__SolverParameter *solver,
                                         const char             *file)
 {
     FIRE_TRY(upgrade_solver_type(solver, file));
+    FIRE_TRY(take_forks(solver, file));
     if (solver->net_param != NULL)
         FIRE_TRY(fire_net_param_upgrade(solver->net_param, file));
     if (solver->train_net_param != NULL)

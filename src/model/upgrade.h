@@ -10,7 +10,8 @@
  * of data_param and others, input fields, and BatchNorm with three params. */
 fire_status_t fire_net_param_upgrade(Caffe__NetParameter *net, const char *file);
 
-/* solver_type becomes type; nets inside of the solver are upgraded too. */
+/* solver_type becomes type; settings of forks that we have under another name become
+ * these; nets inside of the solver are upgraded too. */
 fire_status_t fire_solver_param_upgrade(Caffe__SolverParameter *solver,
                                         const char             *file);
 

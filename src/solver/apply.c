@@ -82,10 +82,12 @@ fire_status_t fire_solver_clip(fire_solver_t *s)
 {
     double sum = 0, norm;
 
-    if (s->param->clip_gradients < 0) return FIRE_OK;
+    if (!s->inspects) return FIRE_OK;
     FIRE_TRY(place_of(s) == FIRE_GPU ? norm_on_gpu(s, &sum) : norm_on_cpu(s, &sum));
-    norm = sqrt(sum);
-    if (norm > (double)s->param->clip_gradients) {
+    norm    = sqrt(sum);
+    s->norm = norm / (double)s->param->iter_size;
+    s->bad  = s->holds && !isfinite(norm);
+    if (s->param->clip_gradients >= 0 && norm > (double)s->param->clip_gradients) {
         s->clip_scale = s->param->clip_gradients / (float)norm;
         FIRE_LOG(INFO,
                  "Gradient clipping: scaling down gradients (L2 norm %g > %g) by scale "
@@ -135,6 +137,15 @@ static fire_update_t common(const fire_solver_t *s)
                            .literal    = s->literal};
 }
 
+/* w -= rate * shrink * w, apart from the rule. */
+static void shrink(const fire_update_t *u)
+{
+    float keep = 1 - u->rate * u->shrink;
+
+    for (int64_t i = 0; u->shrink != 0 && i < u->n; i++)
+        u->w[i] *= keep;
+}
+
 /* Threads share long parameters. Elements are independent, so any cut gives the same
  * bits. */
 static void apply(const fire_rule_t *rule, const fire_update_t *u)
@@ -148,6 +159,7 @@ static void apply(const fire_rule_t *rule, const fire_update_t *u)
         piece.g += i;
         for (int k = 0; k < rule->nhistory; k++)
             piece.h[k] += i;
+        shrink(&piece);
         if (u->literal)
             rule->literal(&piece);
         else
@@ -161,12 +173,16 @@ fire_status_t fire_solver_update(fire_solver_t *s, int param, int64_t first, int
 {
     const fire_param_t *p = &s->net->learn[param];
     fire_update_t       u = common(s);
+    float               decay;
 
+    if (s->bad) return FIRE_OK;
     if (p->kind == FIRE_PARAM_STATISTIC) return update_statistic(s, p, first, n);
-    u.n     = n;
-    u.rate  = s->rate * p->lr_mult;
-    u.mult  = s->adapt == FIRE_ADAPT_NONE ? p->lr_mult : 0;
-    u.decay = s->param->weight_decay * p->decay_mult;
+    u.n      = n;
+    u.rate   = s->rate * p->lr_mult;
+    u.mult   = s->adapt == FIRE_ADAPT_NONE ? p->lr_mult : 0;
+    decay    = s->param->weight_decay * p->decay_mult;
+    u.decay  = s->decoupled ? 0 : decay;
+    u.shrink = s->decoupled ? decay : 0;
     FIRE_TRY(fire_blob_update(p->blob, FIRE_DATA, place_of(s), &u.w));
     FIRE_TRY(fire_blob_update(p->blob, FIRE_DIFF, place_of(s), &u.g));
     u.w += first;

@@ -27,8 +27,13 @@ fire_status_t fire_rule_find(const char *type, const fire_rule_t **rule_p)
         }
     return FIRE_FAIL(FIRE_ERR_INVALID,
                      "unknown solver type \"%s\"; known are SGD, Nesterov, AdaGrad, "
-                     "RMSProp, AdaDelta, Adam",
+                     "RMSProp, AdaDelta, Adam, AdamW",
                      type);
+}
+
+static bool is_decoupled(const fire_rule_t *rule, const Caffe__SolverParameter *p)
+{
+    return rule->decoupled || (p->fire != NULL && p->fire->decoupled_decay);
 }
 
 /* Caffe's checks, and those that it makes only when the setting is used. */
@@ -49,7 +54,23 @@ fire_status_t fire_solver_check(const Caffe__SolverParameter *p)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "unknown regularization_type \"%s\"; known are L1, L2",
                          p->regularization_type);
+    if (is_decoupled(rule, p) && strcmp(p->regularization_type, "L2") != 0)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "decoupled weight decay is L2's: regularization_type \"%s\" does "
+            "not go with it",
+            p->regularization_type);
     return FIRE_OK;
+}
+
+/* Norms are not looked at in fp16, whose loss scaling skips updates by itself. */
+static void choose_inspection(fire_solver_t *s)
+{
+    const Caffe__FireParameter *f    = s->param->fire;
+    bool                        ours = f != NULL && !s->net->ctx.scaled;
+
+    s->holds    = ours && strcmp(f->on_nan, "warn") != 0;
+    s->inspects = s->holds || (ours && f->grad_norm) || s->param->clip_gradients >= 0;
 }
 
 fire_status_t fire_solver_create(const Caffe__SolverParameter *param, fire_net_t *net,
@@ -67,7 +88,10 @@ fire_status_t fire_solver_create(const Caffe__SolverParameter *param, fire_net_t
     s->rule        = rule;
     s->lanes       = 1;
     s->wanted_rate = -1;
-    s->literal     = net->ctx.place == FIRE_CPU &&
+    s->rate_factor = 1;
+    s->decoupled   = is_decoupled(rule, param);
+    choose_inspection(s);
+    s->literal = net->ctx.place == FIRE_CPU &&
                  !fire_kernel_allowed(&net->ctx, rule->type, "fast");
     if (param->fire != NULL)
         FIRE_TRY_GOTO(st, fire_adapt_find(param->fire->adapt, &s->adapt), err_solver);
@@ -105,6 +129,7 @@ fire_status_t fire_solver_begin(fire_solver_t *s)
     double t = (double)(s->iter + 1);
 
     s->clip_scale = 1;
+    s->bad        = false;
     s->correction = (float)(sqrt(1.0 - pow((double)s->param->momentum2, t)) /
                             (1.0 - pow((double)s->param->momentum, t)));
     s->rate       = fire_solver_rate(s);

@@ -1,5 +1,5 @@
 /* solver.h - from gradients to new weights: learning rate, clipping, regularisation,
- * the six update rules, and the state that a snapshot keeps.
+ * the update rules, and the state that a snapshot keeps.
  *
  * A step is begin(), then update() for every span of every parameter, in any order, as
  * soon as its gradient is final, then end(). Spans let a trainer update what has been
@@ -16,6 +16,7 @@ typedef struct fire_rule {
     const char *type;     /* as solver files spell it */
     int         nhistory; /* arrays of the size of the weights that it keeps: 1 or 2 */
     bool        no_momentum; /* a momentum is an error, as in Caffe */
+    bool        decoupled;   /* weight decay acts on weights, not on gradients */
     void (*apply)(const fire_update_t *u);
     void (*literal)(const fire_update_t *u); /* rounds as Caffe does */
 } fire_rule_t;
@@ -32,11 +33,17 @@ struct fire_solver {
     fire_net_t                   *net;
     const fire_rule_t            *rule;
     fire_adapt_t                  adapt;
-    bool    literal; /* `--kernel all=ref` or, say, Adam=ref: rounds as Caffe does */
-    int64_t iter;    /* iterations done */
+    bool    decoupled; /* weight decay, by the rule or by decoupled_decay */
+    bool    literal;   /* `--kernel all=ref` or, say, Adam=ref: rounds as Caffe does */
+    int64_t iter;      /* iterations done */
     int     current_step;   /* step and multistep: drops of the rate so far */
     float   rate;           /* of this iteration, before lr_mult */
     float   wanted_rate;    /* instead of what lr_policy says; negative: not set */
+    float   rate_factor;    /* 1; less after a rollback */
+    bool    inspects;       /* looks at all gradients before the first update */
+    bool    holds;          /* does not apply gradients that are not finite */
+    bool    bad;            /* those of this iteration are not, and were not applied */
+    double  norm;           /* L2, of this iteration's gradients, if it inspects */
     float   clip_scale;     /* gradients are multiplied by it; 1: not clipped */
     float   correction;     /* Adam's bias correction of this iteration */
     fire_blob_t  **history; /* [rule->nhistory][net->nparam] */
@@ -62,7 +69,8 @@ float fire_solver_rate(fire_solver_t *solver);
 void fire_solver_set_iter(fire_solver_t *solver, int64_t iter);
 
 /* begin() computes the iteration's rate. clip() is called before the first update(),
- * when all gradients are final; it does nothing without clip_gradients. update() takes
+ * when all gradients are final; it does nothing unless the solver inspects, that is for
+ * clip_gradients, grad_norm, and on_nan. update() takes
  * span [first, first + n) of parameter number `param`; with adapt (LARS, LARC) it must
  * be the whole parameter. */
 fire_status_t fire_solver_begin(fire_solver_t *solver);

@@ -15,7 +15,7 @@ enum { MOST = 64, CHUNK = 1024 };
 typedef struct segment {
     float  *w, *g, *h0, *h1;
     int64_t n;
-    float   rate, mult, decay;
+    float   rate, mult, decay, shrink;
 } segment_t;
 
 /* The argument of the kernels. */
@@ -57,8 +57,10 @@ template <rule_t *rule> __global__ static void apply(const pack_t p)
     u.rate       = s.mult != 0 ? *p.state.rate * s.mult : s.rate;
     u.decay      = s.decay;
     u.correction = *p.state.correction;
-    for (int64_t i = at + threadIdx.x; i < end; i += blockDim.x)
+    for (int64_t i = at + threadIdx.x; i < end; i += blockDim.x) {
+        if (s.shrink != 0) s.w[i] *= 1 - u.rate * s.shrink;
         rule(&u, s.w + i, s.g + i, s.h0 + i, s.h1 != NULL ? s.h1 + i : NULL);
+    }
 }
 
 /* Fill a pack from u[0 ...], as many as fit; returns how many. */
@@ -71,7 +73,7 @@ static int fill_pack(const fire_update_t *u, int count, pack_t *p)
     for (int i = 0; i < p->count; i++) {
         p->first_block[i] = blocks;
         p->segment[i]     = segment_t{u[i].w, u[i].g,    u[i].h[0], u[i].h[1],
-                                  u[i].n, u[i].rate, u[i].mult, u[i].decay};
+                                  u[i].n, u[i].rate, u[i].mult, u[i].decay, u[i].shrink};
         blocks += (unsigned)((u[i].n + CHUNK - 1) / CHUNK);
     }
     p->first_block[p->count] = blocks;
@@ -92,6 +94,7 @@ static fire_status_t launch(fire_stream_t *s, const char *type, const pack_t &p)
     RULE("RMSProp", fire_element_rmsprop);
     RULE("AdaDelta", fire_element_adadelta);
     RULE("Adam", fire_element_adam);
+    RULE("AdamW", fire_element_adam);
 #undef RULE
     return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "solver type %s has no GPU kernel", type);
 }

@@ -11,9 +11,10 @@ typedef struct fire_update {
     float   rate;  /* of this parameter: learning rate times lr_mult */
     float   mult; /* on a GPU: the rate is this times the one of fire_gpu_set_rate(), so
                       that a recorded update follows the policy; 0: `rate` */
-    float   scale; /* multiplies the gradient: clipping and 1 / iter_size */
-    float   share; /* if literal: 1 / iter_size, which is then not in `scale` */
-    float   decay; /* weight_decay times decay_mult */
+    float   scale;  /* multiplies the gradient: clipping and 1 / iter_size */
+    float   share;  /* if literal: 1 / iter_size, which is then not in `scale` */
+    float   decay;  /* weight_decay times decay_mult */
+    float   shrink; /* the same for decoupled decay, which `decay` is not then */
     bool    decay_l1;
     float   momentum, momentum2, rms_decay, delta;
     float   correction; /* Adam's bias correction at this iteration */

@@ -45,6 +45,7 @@ static fire_status_t forward(fire_trainer_t *t)
         return fire_trainer_add_scalars_gpu(t, false);
     }
     FIRE_TRY(fire_net_run_forward(t->net, 0, -1, &loss));
+    FIRE_TRY(fire_nan_forward(t, loss));
     return fire_trainer_add_scalars(t, loss);
 }
 
@@ -208,6 +209,7 @@ static fire_status_t end_iteration(fire_trainer_t *t)
 {
     FIRE_TRY(fetch_scalars(t));
     fire_solver_end(t->solver);
+    FIRE_TRY(fire_average_add(t));
     t->flight[t->nflight++] = (fire_flight_t){t->solver->iter, t->solver->rate};
     fire_profile_iteration_end(t->profile);
     return FIRE_OK;

@@ -1,6 +1,5 @@
 /* loop.c - iterations, with display, tests and snapshots when they are due. Log lines
  * repeat Caffe's word by word, since log parsers read them. */
-#include <math.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -79,6 +78,9 @@ static fire_status_t display(fire_trainer_t *t, int64_t iter)
              (long long)iter, rate, lapse, t->param->display, t->smoothed_loss);
     noutput = display_outputs(t, output);
     FIRE_LOG(INFO, "Iteration %lld, lr = %g", (long long)iter, (double)t->solver->rate);
+    if (t->param->fire != NULL && t->param->fire->grad_norm && t->solver->inspects)
+        FIRE_LOG(INFO, "Iteration %lld, gradient norm = %g", (long long)iter,
+                 t->solver->norm);
     FIRE_TRY(read_scale(t, iter, &scale));
     t->display_time = now;
     t->display_iter = iter;
@@ -100,7 +102,7 @@ static fire_status_t test_all(fire_trainer_t *t)
 {
     for (int i = 0; i < t->ntest && !t->stopped; i++)
         FIRE_TRY(fire_trainer_test(t, i));
-    return FIRE_OK;
+    return t->stopped ? FIRE_OK : fire_follow_tested(t);
 }
 
 /* Requests of users were summed with the gradients: all workers see the same sums. They
@@ -113,19 +115,6 @@ static void take_requests(fire_trainer_t *t)
     t->stopped |= sum[FIRE_SCALAR_STOP] > 0;
 }
 
-/* Once: training goes on, as in Caffe, and the user decides. */
-static void warn_of_loss(fire_trainer_t *t, int64_t iter, double loss)
-{
-    bool finite = isfinite(loss);
-
-    if (!finite && !t->diverged && fire_trainer_rank(t) == 0)
-        FIRE_LOG(WARNING,
-                 "Iteration %lld: the loss is %g: training has diverged; a smaller "
-                 "base_lr or clip_gradients may prevent it",
-                 (long long)iter, loss);
-    t->diverged |= !finite;
-}
-
 /* Wait for the oldest iterations until only `ahead` are in flight. */
 static fire_status_t land(fire_trainer_t *t, int ahead)
 {
@@ -136,7 +125,7 @@ static fire_status_t land(fire_trainer_t *t, int ahead)
         FIRE_TRY(fire_trainer_land(t, &f, &loss));
         take_requests(t);
         smooth(t, loss);
-        warn_of_loss(t, f.iter, loss);
+        FIRE_TRY(fire_nan_settle(t, f.iter, loss));
         now = fire_clock_now();
         fire_trainer_emit(t, (fire_train_event_t){.kind    = FIRE_TRAIN_ITERATION,
                                                   .iter    = f.iter,
@@ -177,13 +166,16 @@ static fire_status_t one(fire_trainer_t *t)
         FIRE_TRY(test_all(t));
         if (t->stopped) return FIRE_OK;
     }
+    fire_follow_loss(t, t->smoothed_loss);
     t->net->debug_info = shown && p->debug_info;
     FIRE_TRY(fire_trainer_call_hook(t, t->user.start));
     t->request = fire_trainer_take_request(t);
     if (t->nflight == 0) t->landed = fire_clock_now();
     FIRE_TRY(fire_trainer_launch(t));
     saved = is_due(t->solver->iter, p->snapshot) || fire_trainer_must_save_again(t);
-    FIRE_TRY(land(t, shown || saved || t->request != FIRE_GO_ON || t->readback == NULL
+    if (t->solver->holds) FIRE_TRY(fire_trainer_wait(t)); /* to know if it was bad */
+    FIRE_TRY(land(t, shown || saved || t->request != FIRE_GO_ON ||
+                             t->readback == NULL || t->solver->holds
                          ? 0
                          : FIRE_AHEAD));
     if (shown) FIRE_TRY(display(t, iter));

@@ -36,6 +36,9 @@ static fire_status_t check_words(const Caffe__FireParameter *f)
     static const char *const store[]   = {"file", "memory", NULL};
     static const char *const rng[]     = {"fire", "caffe", NULL};
     static const char *const numbers[] = {"fp32", "tf32", "bf16", "fp16", NULL};
+    static const char *const best_is[] = {"auto", "max", "min", NULL};
+    static const char *const average[] = {"none", "ema", "swa", NULL};
+    static const char *const on_nan[]  = {"warn", "stop", "skip", "rollback", NULL};
     fire_adapt_t             adapt;
 
     FIRE_TRY(check_word("batch", f->batch, batch));
@@ -44,6 +47,9 @@ static fire_status_t check_words(const Caffe__FireParameter *f)
     FIRE_TRY(check_word("data_store", f->data_store, store));
     FIRE_TRY(check_word("rng", f->rng, rng));
     FIRE_TRY(check_word("precision", f->precision, numbers));
+    FIRE_TRY(check_word("best_is", f->best_is, best_is));
+    FIRE_TRY(check_word("average", f->average, average));
+    FIRE_TRY(check_word("on_nan", f->on_nan, on_nan));
     return fire_adapt_find(f->adapt, &adapt);
 }
 
@@ -77,6 +83,13 @@ static fire_status_t check_numbers(const Caffe__FireParameter *f)
     FIRE_TRY(check_range("scale_lr", (double)f->scale_lr, 0, 1e9));
     FIRE_TRY(check_range("warmup_iter", f->warmup_iter, 0, INT32_MAX));
     FIRE_TRY(check_range("warmup_ratio", (double)f->warmup_ratio, 0, 1));
+    FIRE_TRY(check_range("best_delta", (double)f->best_delta, 0, 1e30));
+    FIRE_TRY(check_range("early_stop", f->early_stop, 0, INT32_MAX));
+    FIRE_TRY(check_range("patience", f->patience, 1, INT32_MAX));
+    FIRE_TRY(check_range("average_decay", (double)f->average_decay, 0, 1));
+    FIRE_TRY(check_range("average_from", f->average_from, 0, INT32_MAX));
+    FIRE_TRY(check_range("average_every", f->average_every, 1, INT32_MAX));
+    FIRE_TRY(check_range("keep", f->keep, 0, INT32_MAX));
     return check_range("adapt_eta", (double)f->adapt_eta, 0, 1e9);
 }
 

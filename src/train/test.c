@@ -42,6 +42,7 @@ static void log_mean(fire_trainer_t *t, int which, int k, const char *name,
     if (weight != 0)
         snprintf(loss, sizeof(loss), " (* %g = %g loss)", weight, weight * mean);
     FIRE_LOG(INFO, "    Test net output #%d: %s = %g%s", k, name, mean, loss);
+    fire_follow_value(t, name, weight, mean);
     fire_trainer_emit(t, (fire_train_event_t){.kind     = FIRE_TRAIN_TEST,
                                               .test_net = which,
                                               .name     = name,
@@ -186,6 +187,17 @@ static fire_status_t test_net(fire_trainer_t *t, int which)
     return st;
 }
 
+/* With means of the weights, if there are some. */
+static fire_status_t test_average(fire_trainer_t *t, int which)
+{
+    fire_status_t st, back;
+
+    FIRE_TRY(fire_average_swap(t));
+    st   = test_net(t, which);
+    back = fire_average_swap(t);
+    return st < 0 ? st : back;
+}
+
 fire_status_t fire_trainer_test(fire_trainer_t *t, int which)
 {
     fire_trainer_call_t call;
@@ -195,7 +207,7 @@ fire_status_t fire_trainer_test(fire_trainer_t *t, int which)
         return FIRE_FAIL(FIRE_ERR_INVALID, "there is no test net %d: the solver has %d",
                          which, t->ntest);
     call                      = fire_trainer_enter(t);
-    st                        = call.st >= 0 ? test_net(t, which) : call.st;
+    st                        = call.st >= 0 ? test_average(t, which) : call.st;
     t->test[which].net->hooks = (fire_net_hooks_t){0};
     return fire_trainer_leave(t, call, fire_trainer_inform(t, st));
 }

@@ -41,7 +41,7 @@ static int64_t global_batch(const fire_trainer_t *t)
 }
 
 /* With several lanes, running statistics of BatchNorm are updated from all of them at
- * the end of the iteration (defer_stats). */
+ * the end of the iteration (defer_stats); so they are where an update may be skipped. */
 static fire_status_t settle_batch(fire_trainer_t *t)
 {
     t->batch             = global_batch(t);
@@ -52,7 +52,7 @@ static fire_status_t settle_batch(fire_trainer_t *t)
             "a batch of %lld cannot be shared by %d lanes; use fewer workers "
             "or lanes, or a larger batch_size",
             (long long)t->batch, t->lanes);
-    t->net->moment.defer_stats = t->lanes > 1;
+    t->net->moment.defer_stats = t->lanes > 1 || t->solver->holds;
     t->solver->lanes           = t->lanes;
     return FIRE_OK;
 }
@@ -99,6 +99,7 @@ static fire_status_t set_up(fire_trainer_t *t)
     FIRE_TRY(fire_solver_create(t->param, t->net, &t->solver));
     FIRE_TRY(settle_batch(t));
     FIRE_TRY(fire_trainer_keep_data(t));
+    FIRE_TRY(fire_follow_start(t));
     if (t->options.measure) FIRE_TRY(fire_profile_create(t->net, &t->profile));
     return FIRE_NEW(&t->window, window);
 }
@@ -163,6 +164,7 @@ void fire_trainer_destroy(fire_trainer_t *t)
     fire_recording_destroy(t->recording);
     for (int i = 0; i < t->ntest; i++)
         fire_net_destroy(t->test[i].net);
+    fire_follow_end(t);
     fire_solver_destroy(t->solver);
     fire_net_destroy(t->net);
     fire_grads_destroy(t->grads); /* after the net, whose parameters use its memory */

@@ -8,6 +8,7 @@
 #include "base/text/text.h"
 #include "net/net_state.h"
 #include "train/exchange/reducer.h"
+#include "train/follow/follow.h"
 #include "train/gpu/recording.h"
 #include "train/trainer.h"
 
@@ -62,6 +63,8 @@ struct fire_trainer {
     fire_net_hooks_t paused_hooks;
     int64_t          began_iter; /* iteration at which this step() began */
 
+    fire_follow_t follow;
+
     /* What log lines show. */
     double *window;  /* [average_loss] the last losses, a ring */
     int64_t nwindow; /* losses written to it so far */
@@ -70,6 +73,7 @@ struct fire_trainer {
     int64_t display_iter;   /* and at which iteration */
     bool    stopped;        /* a worker's user asked for it */
     bool    diverged;       /* a loss was no finite number */
+    bool    saves_best;     /* the snapshot that is being written is the best one */
     bool    snapshot_asked; /* a worker's user asked for one, it is not written yet */
     int64_t retry_at;       /* iteration at which to try again to write a snapshot */
     int64_t retry_after;    /* iterations waited for that; 0: the last was written */
@@ -137,6 +141,17 @@ fire_status_t fire_trainer_call_hook(fire_trainer_t *trainer,
                                      fire_status_t (*hook)(void *arg));
 /* Wait until no updates are under way. */
 fire_status_t fire_trainer_wait(fire_trainer_t *trainer);
+
+/* ---- snapshots (snapshot/) ---- */
+
+const char *fire_trainer_prefix(const fire_trainer_t *trainer); /* of their files */
+/* Write one as the best, in place of the last best one. */
+fire_status_t fire_trainer_snapshot_best(fire_trainer_t *trainer);
+/* Remove those that the one just written makes superfluous. */
+fire_status_t fire_trainer_prune(const fire_trainer_t *trainer);
+/* Continue from the newest one of this run, of an iteration below a number. */
+fire_status_t fire_trainer_go_back(fire_trainer_t *trainer, int64_t below,
+                                   bool *found_p);
 
 /* ---- between workers ---- */
 

@@ -285,3 +285,18 @@ TEST(a_state_that_is_there_as_hdf5_is_named)
     CHECK_FAILS(fire_solver_state_load(test_path("s.solverstate"), &state), FIRE_ERR_IO,
                 "s.solverstate.h5\": resume from that");
 }
+
+TEST(further_devices_are_kept)
+{
+    static const char             text[] = "device_id: 2 device_id: 0 device_id: 1";
+    ProtobufCMessage             *m;
+    const Caffe__SolverParameter *s;
+
+    CHECK_OK(fire_text_parse(text, strlen(text), "s",
+                             &caffe__solver_parameter__descriptor, &m));
+    s = (const Caffe__SolverParameter *)m;
+    CHECK_EQ(s->device_id, 2);
+    CHECK_EQ(s->n_device_ids, 2);
+    CHECK_EQ(s->device_ids[1], 1);
+    fire_message_free(m);
+}

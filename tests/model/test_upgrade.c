@@ -338,6 +338,30 @@ TEST(solver_type_becomes_type)
     }
 }
 
+TEST(solver_settings_of_forks_become_ours)
+{
+    Caffe__SolverParameter *s =
+        solver_of("base_lr: 0.5 larc: true larc_policy: 'clip' larc_eta: 0.01 "
+                  "rampup_interval: 40 rampup_lr: 0.05");
+
+    CHECK_OK(fire_solver_param_upgrade(s, "f"));
+    CHECK_STR(s->fire->adapt, "larc");
+    CHECK_NEAR(s->fire->adapt_eta, 0.01, 1e-9);
+    CHECK_EQ(s->fire->warmup_iter, 40);
+    CHECK_NEAR(s->fire->warmup_ratio, 0.1, 1e-7);
+    fire_message_free(s);
+    s = solver_of("base_lr: 0.5 warmup_iter: 10 warmup_start_lr: 0.25 larc: true");
+    CHECK_OK(fire_solver_param_upgrade(s, "f"));
+    CHECK_STR(s->fire->adapt, "lars");
+    CHECK_EQ(s->fire->warmup_iter, 10);
+    CHECK_NEAR(s->fire->warmup_ratio, 0.5, 1e-7);
+    fire_message_free(s);
+    s = solver_of("larc: true larc_policy: 'mean'");
+    CHECK_FAILS(fire_solver_param_upgrade(s, "s.prototxt"), FIRE_ERR_INVALID,
+                "s.prototxt: larc_policy is \"scale\" or \"clip\"");
+    fire_message_free(s);
+}
+
 TEST(both_kinds_of_solver_type_are_refused)
 {
     Caffe__SolverParameter *s = solver_of("type: 'SGD' solver_type: ADAM");

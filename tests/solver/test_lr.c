@@ -61,6 +61,36 @@ TEST(warm_up_leads_from_a_share_of_the_scaled_rate_to_all_of_it)
     CHECK_NEAR(rate_at(solver, 500), 0.8, 1e-6);
 }
 
+TEST(policies_of_forks_and_ours_follow_their_formulas)
+{
+    static const char *const multi = "lr_policy: 'multifixed' stagelr: 1 stagelr: 0.5 "
+                                     "stageiter: 10 stageiter: 20";
+    static const char *const cycle = "base_lr: 1 min_lr: 0.5 lr_policy: 'cyclic' "
+                                     "stepsize: 10";
+    static const char *const one   = "base_lr: 1 min_lr: 0.01 lr_policy: 'onecycle' "
+                                     "max_iter: 100";
+
+    CHECK_NEAR(
+        rate_at("base_lr: 1 min_lr: 0.2 lr_policy: 'poly' power: 1 max_iter: 100", 50),
+        0.6, 1e-6);
+    CHECK_NEAR(rate_at("base_lr: 1 min_lr: 0.2 lr_policy: 'cosine' max_iter: 100", 50),
+               0.6, 1e-6);
+    CHECK_NEAR(rate_at(multi, 10), 1, 0);
+    CHECK_NEAR(rate_at(multi, 11), 0.5, 0);
+    CHECK_NEAR(rate_at(multi, 99), 0.5, 0);
+    CHECK_NEAR(rate_at(cycle, 0), 0.5, 1e-7);
+    CHECK_NEAR(rate_at(cycle, 4), 0.7, 1e-6);
+    CHECK_NEAR(rate_at(cycle, 10), 1, 1e-7);
+    CHECK_NEAR(rate_at(cycle, 35), 0.75, 1e-6);
+    CHECK_NEAR(rate_at("base_lr: 1 lr_policy: 'cyclic' stepsize: 10 gamma: 0.5", 30),
+               0.5, 1e-7);
+    CHECK_NEAR(rate_at(one, 0), 0.04, 1e-7);
+    CHECK_NEAR(rate_at(one, 15), 0.52, 1e-6);
+    CHECK_NEAR(rate_at(one, 30), 1, 1e-6);
+    CHECK_NEAR(rate_at(one, 65), 0.505, 1e-6);
+    CHECK_NEAR(rate_at(one, 100), 0.01, 1e-7);
+}
+
 TEST(poly_and_cosine_go_on_under_a_warm_up)
 {
     CHECK_NEAR(rate_at("base_lr: 1 lr_policy: 'poly' power: 2 max_iter: 100 fire { "
@@ -88,5 +118,9 @@ TEST(a_policy_without_what_it_needs_is_refused)
     check_refused("lr_policy: 'step'", "needs a stepsize > 0");
     check_refused("lr_policy: 'poly'", "\"poly\" needs max_iter > 0");
     check_refused("lr_policy: 'cosine'", "\"cosine\" needs max_iter > 0");
+    check_refused("lr_policy: 'cyclic'", "\"cyclic\" needs a stepsize > 0");
+    check_refused("lr_policy: 'onecycle'", "\"onecycle\" needs max_iter > 0");
+    check_refused("lr_policy: 'multifixed' stagelr: 1", "there are 1 and 0");
+    check_refused("lr_policy: 'plateau' gamma: 1", "needs a gamma between 0 and 1");
     check_refused("base_lr: nan", "base_lr must be a number");
 }

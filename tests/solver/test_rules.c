@@ -1,7 +1,7 @@
 /* test_rules.c - two steps of each update rule against its formula, written out again
  * in double precision. Tests src/solver/sgd.c, src/solver/nesterov.c,
  * src/solver/adagrad.c, src/solver/rmsprop.c, src/solver/adadelta.c,
- * src/solver/adam.c. */
+ * src/solver/adam.c, src/solver/adamw.c. */
 #include "rig.h"
 
 enum { STEPS = 3 };
@@ -129,4 +129,28 @@ TEST(caffes_rounding_differs_from_the_fast_one)
     CHECK(differ);
     rig_close(&fast);
     rig_close(&literal);
+}
+
+TEST(decoupled_decay_shrinks_weights_whatever_their_gradients)
+{
+    double want[STEPS], w = START, h = 0, m = 0, v = 0, delta = 1e-8;
+
+    for (int i = 0; i < STEPS; i++) {
+        double g = (double)gradient[i];
+
+        m = 0.9 * m + 0.1 * g;
+        v = 0.99 * v + 0.01 * g * g;
+        w *= 1 - RATE * 0.1;
+        want[i] = w -= RATE * sqrt(1 - pow(0.99, i + 1)) / (1 - pow(0.9, i + 1)) * m /
+                       (sqrt(v) + delta);
+    }
+    check("type: 'AdamW' momentum: 0.9 momentum2: 0.99 delta: 1e-8 weight_decay: 0.1",
+          want);
+    w = START;
+    for (int i = 0; i < STEPS; i++) {
+        h = RATE * (double)gradient[i] + 0.9 * h;
+        w *= 1 - RATE * 0.1;
+        want[i] = w -= h;
+    }
+    check("momentum: 0.9 weight_decay: 0.1 fire { decoupled_decay: true }", want);
 }

@@ -13,8 +13,8 @@ static void check_refused(const char *solver, const char *message)
 
 TEST(an_unknown_rule_is_refused_and_known_ones_are_listed)
 {
-    check_refused("type: 'AdamW'", "unknown solver type \"AdamW\"; known are SGD, "
-                                   "Nesterov, AdaGrad, RMSProp, AdaDelta, Adam");
+    check_refused("type: 'AdamX'", "unknown solver type \"AdamX\"; known are SGD, "
+                                   "Nesterov, AdaGrad, RMSProp, AdaDelta, Adam, AdamW");
 }
 
 TEST(momentum_is_refused_where_caffe_refuses_it)

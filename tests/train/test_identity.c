@@ -76,11 +76,12 @@ TEST(every_solver_clipping_iter_size_and_layer_rates_give_the_same_bits)
         "type: 'AdaGrad' iter_size: 3 clip_gradients: 0.1",
         "type: 'RMSProp'",
         "type: 'AdaDelta' momentum: 0.9 regularization_type: 'L1'",
+        "type: 'AdamW' momentum: 0.9",
     };
-    static const char *const adapt[] = {"lars", "none", "larc", "lars", "none"};
+    static const char *const adapt[] = {"lars", "none", "larc", "lars", "none", "none"};
 
     prepare("tempting");
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         static char one[2048], four[2048];
         run_t       alone = {.solver = one, .workers = 1};
         run_t       team  = {.solver = four, .workers = 4};

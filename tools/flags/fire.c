@@ -13,6 +13,9 @@ struct fire_flags {
     const char *compress_from, *deadline, *tuning;
     const char *scale_lr, *warmup_iter, *warmup_ratio, *adapt, *adapt_eta;
     const char *shuffle, *data_store, *precision, *deterministic, *tune, *rng;
+    const char *best, *best_is, *best_delta, *early_stop, *patience, *average;
+    const char *average_decay, *average_from, *average_every, *decoupled_decay;
+    const char *grad_norm, *on_nan, *keep;
 };
 
 fire_flags_t fire_flags;
@@ -68,6 +71,29 @@ const fire_option_t fire_flag_options[] = {
            "on a GPU, time the algorithms of each layer once and use the fastest"),
     ROW_OF(rng, "WHOSE", "fire caffe",
            "random numbers: fire (default); caffe: the ones that Caffe draws"),
+    ROW(best, "OUTPUT", "keep the snapshot with the best value of this test output"),
+    ROW_OF(best_is, "WHICH", "auto max min",
+           "which value is best: max, min; auto (default): the min of a loss, else the "
+           "max"),
+    ROW(best_delta, "X", "a value is better if it is so by more than X (default: 0)"),
+    ROW(early_stop, "N", "stop after N tests without a better value; 0: never"),
+    ROW(patience, "N",
+        "lr_policy plateau: lower the rate after N tests without a better value "
+        "(default: 5)"),
+    ROW_OF(
+        average, "HOW", "none ema swa",
+        "test with means of the weights: none (default), ema (decaying), swa (equal)"),
+    ROW(average_decay, "X", "what ema keeps of the mean each time (default: 0.999)"),
+    ROW(average_from, "N", "first iteration whose weights are averaged (default: 0)"),
+    ROW(average_every, "N", "average the weights of every N-th iteration (default: 1)"),
+    ROW_OF(decoupled_decay, "BOOL", "true false",
+           "let weight_decay act on weights, not on gradients, as AdamW does"),
+    ROW_OF(grad_norm, "BOOL", "true false", "log the L2 norm of the gradients"),
+    ROW_OF(
+        on_nan, "WHAT", "warn stop skip rollback",
+        "if loss or gradients are not finite: warn (default), stop, skip the update, "
+        "rollback to the last snapshot"),
+    ROW(keep, "N", "keep the N newest snapshots only; 0 (default): all"),
     {0},
 };
 

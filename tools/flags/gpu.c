@@ -54,8 +54,9 @@ fire_status_t gpu_flags_count(int *n_p)
 
 void gpu_flags_adopt(const Caffe__SolverParameter *param)
 {
-    static char number[16];
+    static char number[256];
     const char *why;
+    int         n;
 
     if (!is_said("") || param->solver_mode != CAFFE__SOLVER_PARAMETER__SOLVER_MODE__GPU)
         return;
@@ -64,7 +65,10 @@ void gpu_flags_adopt(const Caffe__SolverParameter *param)
                  why);
         return;
     }
-    snprintf(number, sizeof(number), "%d", param->device_id);
+    n = snprintf(number, sizeof(number), "%d", param->device_id);
+    for (size_t i = 0; i < param->n_device_ids && n < (int)sizeof(number); i++)
+        n += snprintf(number + n, sizeof(number) - (size_t)n, ",%d",
+                      param->device_ids[i]);
     net_flags.gpu = number;
 }
 

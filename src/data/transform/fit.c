@@ -12,6 +12,11 @@ fire_status_t fire_fit_check(const Caffe__ResizeParameter *p)
     if (p->height == 0 || p->width == 0 || p->height > INT32_MAX ||
         p->width > INT32_MAX)
         return FIRE_FAIL(FIRE_ERR_INVALID, "resize_param needs a height and a width");
+    if (!p->center_object)
+        return FIRE_FAIL(
+            FIRE_ERR_UNSUPPORTED,
+            "resize_param pads images on both sides: center_object cannot be "
+            "false");
     if (p->n_pad_value > 1 && p->n_pad_value != 3)
         return FIRE_FAIL(
             FIRE_ERR_INVALID,

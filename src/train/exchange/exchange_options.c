@@ -55,8 +55,8 @@ void fire_exchange_options_read(const fire_reducer_options_t *r,
     static const Caffe__FireParameter defaults = CAFFE__FIRE_PARAMETER__INIT;
     const Caffe__FireParameter *f = r->param->fire != NULL ? r->param->fire : &defaults;
     int                         size  = r->comm != NULL ? fire_comm_size(r->comm) : 1;
-    bool                        clips = r->param->clip_gradients >= 0;
-    bool                        whole = clips || r->solver->adapt != FIRE_ADAPT_NONE;
+    bool                        looks = r->solver->inspects;
+    bool                        whole = looks || r->solver->adapt != FIRE_ADAPT_NONE;
     bool                        gpu   = r->net->ctx.place == FIRE_GPU;
 
     o->overlap       = overlap_of(r, f->overlap);
@@ -66,12 +66,14 @@ void fire_exchange_options_read(const fire_reducer_options_t *r,
     o->bucket_bytes  = (size_t)((double)f->bucket_mb * 1e6);
     o->compress      = f->compress;
     o->compress_from = f->has_compress_from ? f->compress_from : -1;
-    o->hold          = clips || r->net->ctx.scaled;
+    o->hold          = looks || r->net->ctx.scaled;
     o->sharded       = strcmp(f->update, "sharded") == 0 && !whole && !gpu;
     o->canonical     = r->lanes > size || f->has_lanes;
     if (whole && strcmp(f->update, "sharded") == 0)
         FIRE_LOG(INFO, "%s needs whole gradients: update is replicated",
-                 clips ? "clip_gradients" : f->adapt);
+                 !looks                          ? f->adapt
+                 : r->param->clip_gradients >= 0 ? "clip_gradients"
+                                                 : "grad_norm or on_nan");
     if (gpu && strcmp(f->update, "sharded") == 0)
         FIRE_LOG(INFO, "a GPU updates all weights at once: update is replicated");
 }

@@ -32,14 +32,14 @@ static int count_sources(const fire_net_t *net)
     return n;
 }
 
-/* Clipping and rates per layer (LARS, LARC) need norms on the host in the middle of an
- * iteration, as several workers need the host for their exchange. */
+/* Clipping, other looks at gradients, and rates per layer (LARS, LARC) need norms on the
+ * host in the middle of an iteration, as several workers need the host for their exchange. */
 fire_status_t fire_trainer_make_recording(fire_trainer_t *t)
 {
     int sources = count_sources(t->net);
 
     if (t->net->ctx.place != FIRE_GPU || !t->reducer->ops->unattended ||
-        t->lane_count > 1 || t->param->iter_size > 1 || t->param->clip_gradients >= 0 ||
+        t->lane_count > 1 || t->param->iter_size > 1 || t->solver->inspects ||
         t->solver->adapt != FIRE_ADAPT_NONE || sources == 0)
         return FIRE_OK;
     return fire_recording_create(t->net, t->solver, sources, &t->recording);

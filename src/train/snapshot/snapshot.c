@@ -14,7 +14,7 @@
 #include "train/snapshot/snapshot.h"
 #include "train/trainer_state.h"
 
-static const char *prefix_of(const fire_trainer_t *t)
+const char *fire_trainer_prefix(const fire_trainer_t *t)
 {
     return t->param->snapshot_prefix != NULL ? t->param->snapshot_prefix : "snapshot";
 }
@@ -24,13 +24,14 @@ static bool is_hdf5(const fire_trainer_t *t)
     return t->param->snapshot_format == CAFFE__SOLVER_PARAMETER__SNAPSHOT_FORMAT__HDF5;
 }
 
-/* <prefix>_iter_<n>.<extension>, with .h5 for HDF5. The caller frees *name_p. */
+/* <prefix>_iter_<n>.<extension>, with .h5 for HDF5; <prefix>_best_iter_<n> for the best
+ * one. The caller frees *name_p. */
 static fire_status_t file_name(const fire_trainer_t *t, const char *extension,
                                char **name_p)
 {
-    return fire_asprintf(name_p, "%s_iter_%lld.%s%s", prefix_of(t),
-                         (long long)t->solver->iter, extension,
-                         is_hdf5(t) ? ".h5" : "");
+    return fire_asprintf(name_p, "%s%s_iter_%lld.%s%s", fire_trainer_prefix(t),
+                         t->saves_best ? "_best" : "", (long long)t->solver->iter,
+                         extension, is_hdf5(t) ? ".h5" : "");
 }
 
 /* Fail before training if snapshots cannot be written, not hours later. */
@@ -41,15 +42,15 @@ fire_status_t fire_trainer_check_prefix(const fire_trainer_t *t)
     fire_status_t st;
 
     if (t->param->snapshot <= 0 && !t->param->snapshot_after_train) return FIRE_OK;
-    FIRE_TRY(
-        fire_asprintf(&probe, "%s_iter_%d.tempfile", prefix_of(t), t->param->max_iter));
+    FIRE_TRY(fire_asprintf(&probe, "%s_iter_%d.tempfile", fire_trainer_prefix(t),
+                           t->param->max_iter));
     st = fire_file_probe(probe, &now);
     fire_free(probe);
     if (st >= 0) return st;
     return fire_error_prefix(st,
                              "snapshots go to \"%s_iter_...\"; create its directory or "
                              "set snapshot_prefix",
-                             prefix_of(t));
+                             fire_trainer_prefix(t));
 }
 
 static fire_status_t save_model(const fire_trainer_t *t, const char *path)
@@ -62,6 +63,24 @@ static fire_status_t save_model(const fire_trainer_t *t, const char *path)
     FIRE_TRY(fire_net_save(t->net, t->param->snapshot_diff, &model));
     st = fire_net_param_save_weights(path, model);
     fire_message_free(model);
+    return st;
+}
+
+/* The means of the weights as a model, beside that of the weights. */
+static fire_status_t save_average(fire_trainer_t *t)
+{
+    char         *path;
+    fire_status_t st, back;
+
+    if (t->follow.averaged == 0) return FIRE_OK;
+    FIRE_TRY(file_name(t, "average.caffemodel", &path));
+    st = fire_average_swap(t);
+    if (st >= 0) {
+        st   = save_model(t, path);
+        back = fire_average_swap(t);
+        if (st >= 0) st = back;
+    }
+    fire_free(path);
     return st;
 }
 
@@ -119,10 +138,11 @@ static fire_status_t write_files(fire_trainer_t *t, Caffe__SolverState *state)
     FIRE_TRY_GOTO(st, file_name(t, "caffemodel", &model), out);
     FIRE_TRY_GOTO(st, file_name(t, "solverstate", &path), out);
     FIRE_TRY_GOTO(st, save_model(t, model), out);
-    st = save_state(t, state, path, model);
-    if (st >= 0)
-        fire_trainer_emit(
-            t, (fire_train_event_t){.kind = FIRE_TRAIN_SNAPSHOT, .name = path});
+    FIRE_TRY_GOTO(st, save_state(t, state, path, model), out);
+    FIRE_TRY_GOTO(st, save_average(t), out);
+    fire_trainer_emit(t,
+                      (fire_train_event_t){.kind = FIRE_TRAIN_SNAPSHOT, .name = path});
+    st = fire_trainer_prune(t);
 out:
     if (st < 0 && model != NULL && path != NULL) drop_model(model, path);
     fire_free(model);
@@ -156,6 +176,7 @@ static fire_status_t make_state(fire_trainer_t *t, Caffe__SolverState **state_p)
     FIRE_TRY(fire_message_add_message(*state_p, "fire", &ours));
     save_position(t, ours);
     FIRE_TRY(fire_trainer_save_origin(t, ours));
+    FIRE_TRY(fire_follow_save(t, ours));
     return save_scale(t, ours);
 }
 
@@ -174,8 +195,10 @@ fire_status_t fire_trainer_try_snapshot(fire_trainer_t *t, fire_status_t *writte
     fire_message_free(state);
     if (*written_p != FIRE_ERR_IO && *written_p < 0) st = *written_p;
     st = fire_trainer_agree(t, st);
-    if (st < 0 || t->options.comm == NULL) return st;
-    return fire_comm_broadcast(t->options.comm, 0, written_p, sizeof(*written_p));
+    if (st >= 0 && t->options.comm != NULL)
+        st = fire_comm_broadcast(t->options.comm, 0, written_p, sizeof(*written_p));
+    if (st >= 0 && *written_p >= 0) t->follow.came_from = INT64_MAX;
+    return st;
 }
 
 fire_status_t fire_trainer_snapshot(fire_trainer_t *t)
@@ -230,6 +253,7 @@ static fire_status_t restore(fire_trainer_t *t, const char *path)
     if (model != NULL) FIRE_TRY_GOTO(st, fire_net_load_file(t->net, model), out);
     FIRE_TRY_GOTO(st, fire_trainer_load_residual(t, state->fire), out);
     FIRE_TRY_GOTO(st, restore_scale(t, state->fire), out);
+    FIRE_TRY_GOTO(st, fire_follow_restore(t, state->fire, path), out);
     restore_position(t, state->fire);
     fire_trainer_compare_origin(t, state->fire);
 out:
@@ -249,17 +273,19 @@ fire_status_t fire_trainer_restore(fire_trainer_t *t, const char *path)
     return fire_trainer_leave(t, call, fire_trainer_agree(t, st));
 }
 
-/* The newest snapshot, "" if there is none, as rank 0 finds it; all workers get the same
- * path. */
-static fire_status_t find_newest(const fire_trainer_t *t, char path[PATH_MAX])
+/* The newest snapshot of those that were written after `since` and are of iterations below
+ * `below`, "" if there is none, as rank 0 finds
+ * it; all workers get the same path. */
+static fire_status_t find_newest(const fire_trainer_t *t, double since, int64_t below,
+                                 char path[PATH_MAX])
 {
     char         *found = NULL;
     fire_status_t st    = FIRE_OK;
 
     memset(path, 0, PATH_MAX);
     if (fire_trainer_rank(t) == 0) {
-        fire_snapshot_clean(prefix_of(t));
-        st = fire_snapshot_find(prefix_of(t), 0, &found);
+        fire_snapshot_clean(fire_trainer_prefix(t));
+        st = fire_snapshot_find_below(fire_trainer_prefix(t), since, below, &found);
     }
     if (found != NULL) snprintf(path, PATH_MAX, "%s", found);
     fire_free(found);
@@ -272,7 +298,7 @@ static fire_status_t resume(fire_trainer_t *t, bool *found_p)
 {
     char path[PATH_MAX];
 
-    FIRE_TRY(find_newest(t, path));
+    FIRE_TRY(find_newest(t, 0, INT64_MAX, path));
     *found_p = path[0] != '\0';
     if (*found_p) return fire_trainer_restore(t, path);
     FIRE_LOG(INFO, "No snapshot to resume from: starting at iteration 0");
@@ -284,4 +310,13 @@ fire_status_t fire_trainer_resume(fire_trainer_t *t, bool *found_p)
     fire_trainer_call_t call = fire_trainer_listen(t);
 
     return fire_trainer_leave(t, call, resume(t, found_p));
+}
+
+fire_status_t fire_trainer_go_back(fire_trainer_t *t, int64_t below, bool *found_p)
+{
+    char path[PATH_MAX];
+
+    FIRE_TRY(find_newest(t, t->follow.since, below, path));
+    *found_p = path[0] != '\0';
+    return *found_p ? fire_trainer_restore(t, path) : FIRE_OK;
 }

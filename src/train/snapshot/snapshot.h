@@ -24,6 +24,13 @@ fire_status_t fire_snapshot_open(const char *path, Caffe__SolverState **state_p,
  * skipped with a warning, and so are those with weights or history that are no finite
  * numbers: training could not go on from them. */
 fire_status_t fire_snapshot_find(const char *prefix, double since, char **path_p);
+/* Of those of iterations below a number. */
+fire_status_t fire_snapshot_find_below(const char *prefix, double since, int64_t below,
+                                       char **path_p);
+
+/* Remove the snapshots of iterations up to `iter` but the `keep` newest of them, states
+ * before their models. */
+fire_status_t fire_snapshot_prune(const char *prefix, int64_t iter, int keep);
 
 /* Remove temporary files that a killed process left behind. */
 void fire_snapshot_clean(const char *prefix);

@@ -198,10 +198,9 @@ static bool is_good(const char *path)
 }
 
 /* Try the highest iteration first, then lower ones, until one is good. */
-static const char *choose(const glob_t *found, size_t prefix, double since)
+static const char *choose(const glob_t *found, size_t prefix, double since,
+                          long long below)
 {
-    long long below = INT64_MAX;
-
     for (;;) {
         const char *best = NULL;
         long long   most = -1;
@@ -221,16 +220,75 @@ static const char *choose(const glob_t *found, size_t prefix, double since)
 
 fire_status_t fire_snapshot_find(const char *prefix, double since, char **path_p)
 {
+    return fire_snapshot_find_below(prefix, since, INT64_MAX, path_p);
+}
+
+fire_status_t fire_snapshot_find_below(const char *prefix, double since, int64_t below,
+                                       char **path_p)
+{
     const char   *best;
     glob_t        found;
     fire_status_t st = FIRE_OK;
 
     FIRE_TRY(fire_path_glob(prefix, "_iter_*.solverstate*", &found));
     *path_p = NULL;
-    best    = choose(&found, strlen(prefix), since);
+    best    = choose(&found, strlen(prefix), since, below);
     if (best != NULL) st = fire_strdup(best, path_p);
     globfree(&found);
     return st;
+}
+
+/* Remove a state, its model and the means of the weights. */
+static void drop(const char *path, size_t prefix, long long iter)
+{
+    static const char *const extension[] = {"caffemodel", "average.caffemodel"};
+    const char              *hdf5 = fire_path_has_suffix(path, ".h5") ? ".h5" : "";
+
+    unlink(path);
+    for (int i = 0; i < 2; i++) {
+        char *model;
+
+        if (fire_asprintf(&model, "%.*s_iter_%lld.%s%s", (int)prefix, path, iter,
+                          extension[i], hdf5) < 0)
+            return;
+        unlink(model);
+        fire_free(model);
+    }
+}
+
+/* The n-th highest iteration that is below or equal to `upto`; -1: there are fewer. */
+static long long nth_highest(const glob_t *found, size_t prefix, int64_t upto, int n)
+{
+    long long below = upto + 1;
+
+    for (; n > 0 && below >= 0; n--) {
+        long long most = -1;
+
+        for (size_t i = 0; i < found->gl_pathc; i++) {
+            long long iter = iteration_of(found->gl_pathv[i], prefix);
+
+            if (iter > most && iter < below) most = iter;
+        }
+        below = most;
+    }
+    return below;
+}
+
+fire_status_t fire_snapshot_prune(const char *prefix, int64_t iter, int keep)
+{
+    size_t    n = strlen(prefix);
+    glob_t    found;
+    long long last;
+
+    FIRE_TRY(fire_path_glob(prefix, "_iter_*.solverstate*", &found));
+    last = nth_highest(&found, n, iter, keep);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        long long k = iteration_of(found.gl_pathv[i], n);
+
+        if (k >= 0 && k < last) drop(found.gl_pathv[i], n, k);
+    }
+    globfree(&found);
+    return FIRE_OK;
 }
 
 void fire_snapshot_clean(const char *prefix)
