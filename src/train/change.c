@@ -102,16 +102,17 @@ static void forget_recording(fire_trainer_t *t)
 
 fire_status_t fire_trainer_set(fire_trainer_t *t, const char *text)
 {
-    ProtobufCMessage *given;
-    fire_status_t     st;
+    Caffe__SolverParameter *into = t->own.param != NULL ? t->own.param : t->changing;
+    ProtobufCMessage       *given;
+    fire_status_t           st;
 
-    if (t->own.param == NULL)
+    if (into == NULL)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "the solver is not the trainer's own");
     FIRE_TRY(
         fire_text_parse(text, strlen(text), "settings of the trainer", solver, &given));
     FIRE_TRY_GOTO(st, check_changed(t, given), out);
     FIRE_TRY_GOTO(st, fire_trainer_wait(t), out);
-    FIRE_TRY_GOTO(st, replace(given, t->own.param), out);
+    FIRE_TRY_GOTO(st, replace(given, into), out);
     fire_solver_set_iter(t->solver, t->solver->iter);
     forget_recording(t);
 out:

@@ -96,11 +96,14 @@ static fire_status_t begin_update(fire_trainer_t *t)
  * as the loss is. */
 static fire_status_t add_request(fire_trainer_t *t)
 {
-    fire_scalar_t which =
+    const fire_device_t *d = fire_device_find(t->net->ctx.place);
+    fire_scalar_t        which =
         t->request == FIRE_STOP ? FIRE_SCALAR_STOP : FIRE_SCALAR_SNAPSHOT;
 
+    if (t->follow.control)
+        FIRE_TRY(d->fill(t->grads->here + FIRE_SCALAR_CONTROL, 1, 1));
     if (t->request == FIRE_GO_ON) return FIRE_OK;
-    return fire_device_find(t->net->ctx.place)->fill(t->grads->here + which, 1, 1);
+    return d->fill(t->grads->here + which, 1, 1);
 }
 
 void fire_trainer_enter_lane(fire_trainer_t *t, int lane)

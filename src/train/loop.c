@@ -113,6 +113,7 @@ static void take_requests(fire_trainer_t *t)
 
     t->snapshot_asked |= sum[FIRE_SCALAR_SNAPSHOT] > 0;
     t->stopped |= sum[FIRE_SCALAR_STOP] > 0;
+    t->follow.control_asked |= sum[FIRE_SCALAR_CONTROL] > 0;
 }
 
 /* Wait for the oldest iterations until only `ahead` are in flight. */
@@ -159,7 +160,7 @@ static fire_status_t one(fire_trainer_t *t)
 {
     const Caffe__SolverParameter *p     = t->param;
     int64_t                       iter  = t->solver->iter;
-    bool                          shown = is_due(iter, p->display), saved;
+    bool                          shown = is_due(iter, p->display), saved, now;
 
     if (is_due(iter, p->test_interval) && (iter > 0 || p->test_initialization)) {
         FIRE_TRY(land(t, 0));
@@ -169,32 +170,33 @@ static fire_status_t one(fire_trainer_t *t)
     fire_follow_loss(t, t->smoothed_loss);
     t->net->debug_info = shown && p->debug_info;
     FIRE_TRY(fire_trainer_call_hook(t, t->user.start));
-    t->request = fire_trainer_take_request(t);
+    t->request        = fire_trainer_take_request(t);
+    t->follow.control = fire_control_is_there(t);
     if (t->nflight == 0) t->landed = fire_clock_now();
     FIRE_TRY(fire_trainer_launch(t));
     saved = is_due(t->solver->iter, p->snapshot) || fire_trainer_must_save_again(t);
     if (t->solver->holds) FIRE_TRY(fire_trainer_wait(t)); /* to know if it was bad */
-    FIRE_TRY(land(t, shown || saved || t->request != FIRE_GO_ON ||
-                             t->readback == NULL || t->solver->holds
-                         ? 0
-                         : FIRE_AHEAD));
+    now = shown || saved || t->request != FIRE_GO_ON || t->follow.control ||
+          t->readback == NULL || t->solver->holds;
+    FIRE_TRY(land(t, now ? 0 : FIRE_AHEAD));
     if (shown) FIRE_TRY(display(t, iter));
     if (saved || t->snapshot_asked) FIRE_TRY(fire_trainer_save(t));
     t->snapshot_asked = false;
+    if (t->follow.control_asked) FIRE_TRY(fire_control_apply(t));
+    t->follow.control_asked = false;
     return FIRE_OK;
 }
 
-static fire_status_t step(fire_trainer_t *t, int64_t iterations)
+/* Up to iteration `stop`; -1: to max_iter, which may change meanwhile. */
+static fire_status_t step(fire_trainer_t *t, int64_t stop)
 {
-    int64_t stop = t->solver->iter + iterations;
-
     t->nwindow       = 0;
     t->smoothed_loss = 0;
     t->stopped       = false;
     t->display_time  = fire_clock_now();
     t->display_iter  = t->solver->iter;
     t->began_iter    = t->solver->iter;
-    while (t->solver->iter < stop && !t->stopped)
+    while (t->solver->iter < (stop >= 0 ? stop : t->param->max_iter) && !t->stopped)
         FIRE_TRY(one(t));
     FIRE_TRY(land(t, 0));
     return fire_trainer_measure_end(t);
@@ -205,7 +207,7 @@ fire_status_t fire_trainer_step(fire_trainer_t *t, int64_t iterations)
     fire_trainer_call_t call = fire_trainer_enter(t);
     fire_status_t       st   = call.st;
 
-    if (st >= 0) st = step(t, iterations);
+    if (st >= 0) st = step(t, t->solver->iter + iterations);
     if (st >= 0) st = fire_trainer_wait(t);
     return fire_trainer_leave(t, call, fire_trainer_inform(t, st));
 }
@@ -241,7 +243,7 @@ static fire_status_t solve(fire_trainer_t *t)
 {
     const Caffe__SolverParameter *p = t->param;
 
-    FIRE_TRY(step(t, p->max_iter - t->solver->iter));
+    FIRE_TRY(step(t, -1));
     if (p->snapshot_after_train &&
         (!is_due(t->solver->iter, p->snapshot) || t->retry_after > 0))
         FIRE_TRY(fire_trainer_save_last(t));

@@ -85,10 +85,20 @@ static fire_status_t choose_scale(fire_trainer_t *t)
                        : FIRE_OK;
 }
 
+/* Settings that a control file may change must be this trainer's own. */
+static fire_status_t take_param(fire_trainer_t *t)
+{
+    if (t->options.control == NULL) return FIRE_OK;
+    FIRE_TRY(fire_message_copy(t->param, (ProtobufCMessage **)&t->changing));
+    t->param = t->changing;
+    return FIRE_OK;
+}
+
 static fire_status_t set_up(fire_trainer_t *t)
 {
     int window = t->param->average_loss > 0 ? t->param->average_loss : 1;
 
+    FIRE_TRY(take_param(t));
     FIRE_TRY(fire_plugin_load_of(t->param->fire));
     FIRE_TRY(fire_settings_check(t->param->fire));
     FIRE_TRY(fire_trainer_take_lanes(t));
@@ -174,6 +184,7 @@ void fire_trainer_destroy(fire_trainer_t *t)
     fire_str_fini(&t->text);
     fire_log_set_context(&call.before);
     fire_trainer_parts_fini(&t->own);
+    fire_message_free(t->changing);
     fire_free(t);
 }
 

@@ -27,7 +27,9 @@ typedef struct fire_trainer_options {
     bool               measure; /* time phases and layers */
     int64_t            trace; /* keep single activities of the first so many iterations;
                              0: of a few iterations only */
-    void              *arg;   /* first argument of the callbacks, which may be NULL */
+    const char *control;      /* a file by which the user changes settings, or NULL; it
+                            must outlive the trainer */
+    void       *arg;          /* first argument of the callbacks, which may be NULL */
     /* What the user of this worker requests (by a signal, say), besides
      * fire_trainer_request(); asked for once per iteration. Requests are added up with
      * the gradients, so all workers act on them in the same iteration. */

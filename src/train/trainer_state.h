@@ -24,11 +24,12 @@ enum { FIRE_AHEAD = FIRE_GPU_READBACKS - 1 };
 
 struct fire_trainer {
     const Caffe__SolverParameter *param; /* the caller's, or own.param */
-    fire_trainer_options_t options;      /* likewise, with ctx.mt set for rng: caffe */
-    fire_trainer_parts_t   own;          /* param NULL: all belongs to the caller */
-    fire_trainer_hooks_t   user;         /* of fire_trainer_set_hooks() */
-    atomic_int             asked;        /* fire_action_t of fire_trainer_request() */
-    fire_str_t             text;         /* of fire_trainer_text() */
+    fire_trainer_options_t  options;     /* likewise, with ctx.mt set for rng: caffe */
+    fire_trainer_parts_t    own;         /* param NULL: all belongs to the caller */
+    Caffe__SolverParameter *changing;    /* of a trainer with a control file: `param` */
+    fire_trainer_hooks_t    user;        /* of fire_trainer_set_hooks() */
+    atomic_int              asked;       /* fire_action_t of fire_trainer_request() */
+    fire_str_t              text;        /* of fire_trainer_text() */
 
     fire_net_t      *net; /* the training net */
     fire_solver_t   *solver;

@@ -235,9 +235,10 @@ static void *work(void *arg)
     fire_comm_options_t     c = FIRE_COMM_OPTIONS_INIT;
     Caffe__SolverParameter *p;
     fire_trainer_t         *t;
-    char                    text[4096];
+    char                    text[4096], path[1100];
     int n = snprintf(text, sizeof(text), w->run->solver, test_tmpdir(), test_tmpdir());
 
+    snprintf(path, sizeof(path), "%s/control", test_tmpdir());
     CHECK_OK(fire_text_parse(text, (size_t)n, "solver",
                              &caffe__solver_parameter__descriptor,
                              (ProtobufCMessage **)&p));
@@ -245,6 +246,7 @@ static void *work(void *arg)
     if (w->team != NULL)
         CHECK_OK(fire_comm_open_threads(w->team, w->rank, &c, &o.comm));
     if (w->run->gpu != NULL) open_gpu(w->run->gpu, &o.ctx);
+    if (w->run->control) o.control = path;
     o.ctx.threads = 1;
     o.measure     = w->run->log;
     o.trace       = 5;

@@ -13,6 +13,7 @@ typedef struct run {
     bool        solve;   /* with tests and snapshots in between */
     bool        log;     /* to run.jsonl, trace.json and board/, with solve */
     double      timeout; /* of communication; 0: long enough */
+    bool        control; /* settings may be changed by a file called control */
     const char *gpu;     /* on GPU 0, with this precision; NULL: on the CPU */
     /* (optional) called before each iteration; if it or the iteration fails, that
      * worker ends, and run_errors tells why. */

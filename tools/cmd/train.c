@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "command.h"
@@ -86,6 +87,7 @@ typedef struct job {
     Caffe__SolverParameter *param;
     fire_trainer_options_t  options;
     fire_action_t           sigint, sighup;
+    char                   *control; /* the file that options.control names */
 } job_t;
 
 /* State of the trainer's callbacks, one per worker. */
@@ -290,6 +292,8 @@ static fire_status_t prepare(job_t *job)
     FIRE_TRY(fire_flags_load_solver(flags.solver, &job->param));
     FIRE_TRY(choose_gpus(job));
     run_flags_measure(&job->options);
+    FIRE_TRY(run_flags_control(&job->control));
+    job->options.control = job->control;
     return run_flags_adopt(job->param);
 }
 
@@ -330,6 +334,7 @@ static fire_status_t run(int narg, const char *const *arg)
         st = workers_run(&workers, st, train, &job);
     net_flags_free_stages(job.options.stage);
     fire_message_free(job.param);
+    fire_free(job.control);
     return st;
 }
 

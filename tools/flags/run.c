@@ -85,6 +85,13 @@ void run_flags_measure(fire_trainer_options_t *o)
     o->trace   = traced ? run_flags.trace_iterations : 0;
 }
 
+fire_status_t run_flags_control(char **path_p)
+{
+    *path_p = NULL;
+    if (given(run_flags.run_dir) == NULL) return FIRE_OK;
+    return fire_asprintf(path_p, "%s/control", run_flags.run_dir);
+}
+
 fire_status_t run_flags_open(const fire_trainer_t *trainer, bool goes_on,
                              fire_runlog_t **log_p)
 {

@@ -38,6 +38,9 @@ void          run_flags_unlock(run_locks_t *locks);
 /* Called by rank 0: before the trainer is created, and when it is ready. *log_p is not
  * changed if no flag asks for a log. */
 fire_status_t run_flags_prepare(const Caffe__SolverParameter *param, bool goes_on);
+/* The file by which the user changes settings, NULL without a run directory; for the
+ * caller to free. */
+fire_status_t run_flags_control(char **path_p);
 fire_status_t run_flags_open(const fire_trainer_t *trainer, bool goes_on,
                              fire_runlog_t **log_p);
 #endif

@@ -44,6 +44,9 @@ typedef struct fire_follow {
     char          guilty[FIRE_GUILTY]; /* the layer in which the lane that just ran lost
                                           its finite numbers; "": not known */
 
+    double looked;                 /* for a control file, by fire_clock_now() */
+    bool   control, control_asked; /* this worker has found one; one of them has */
+
     /* Averages of the weights. */
     fire_blob_t **mean;     /* [nparam]; NULL: none */
     int64_t       averaged; /* weights that they are means of */
@@ -84,6 +87,12 @@ fire_status_t fire_nan_settle(fire_trainer_t *trainer, int64_t iter, double loss
 /* Find the first layer of this lane's pass that gives or holds what is not finite:
  * forward, or with `backward` in its gradients too. */
 fire_status_t fire_nan_find(fire_trainer_t *trainer, bool backward);
+
+/* ---- settings that change (control.c) ---- */
+
+/* Has rank 0's user left a file? Then all workers call apply() after an iteration. */
+bool          fire_control_is_there(fire_trainer_t *trainer);
+fire_status_t fire_control_apply(fire_trainer_t *trainer);
 
 /* ---- snapshots ---- */
 

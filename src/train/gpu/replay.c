@@ -52,7 +52,7 @@ static bool is_recordable(const fire_trainer_t *t)
     }; /* iterations in which memory is taken and kernels are chosen */
 
     return t->recording != NULL && t->unrecorded >= WARM_UP &&
-           t->request == FIRE_GO_ON && !t->net->debug_info &&
+           t->request == FIRE_GO_ON && !t->follow.control && !t->net->debug_info &&
            (t->profile == NULL || !t->profile->recording);
 }
 

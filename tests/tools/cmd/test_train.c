@@ -244,3 +244,16 @@ TEST(a_loss_that_is_no_number_is_warned_of_once)
     CHECK_HAS(ran.err, "training has diverged");
     CHECK(strstr(strstr(ran.err, "has diverged") + 1, "has diverged") == NULL);
 }
+
+TEST(a_control_file_in_the_run_directory_changes_a_training)
+{
+    make_training();
+    edit_file("solver.prototxt", "max_iter: 20\n", "max_iter: 2000000\n");
+    edit_file("solver.prototxt", "test_interval: 10\n", "test_interval: 1000000\n");
+    SH_OK(
+        "firecaffe train --solver solver.prototxt --run_dir r --quiet & pid=$!; "
+        "for i in $(seq 600); do test -s r/run.jsonl && break; sleep 0.05; done; "
+        "echo 'max_iter: 1' >r/control; "
+        "for i in $(seq 600); do test -e r/control.applied && break; sleep 0.05; done; "
+        "test -e r/control.applied || kill $pid; wait $pid");
+}
