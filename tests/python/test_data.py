@@ -2,6 +2,7 @@
 import gc
 import glob
 import hashlib
+import mmap
 import multiprocessing
 import os
 import random
@@ -62,9 +63,14 @@ class Broken(Points):
         return super().__getitem__(i)
 
 
-class Slow(Points):
+class Counting(Points):
+    """Counts its items in memory that processes share."""
+
+    def __init__(self):
+        self.memory = mmap.mmap(-1, 1)
+
     def __getitem__(self, i):
-        time.sleep(0.02)
+        self.memory[0] += 1
         return super().__getitem__(i)
 
 
@@ -166,13 +172,14 @@ class Feeds(unittest.TestCase):
         self.assertEqual(children(), before)
 
     def test_batches_are_loaded_ahead(self):
-        feed = firecaffe.Feed(Slow(), 4, workers=4, ahead=8)
+        source = Counting()
+        feed = firecaffe.Feed(source, 4, workers=1, ahead=6, shapes=[(1, 2, 3), ()])
         feed.batch(passes((0, 1, 4)))
-        time.sleep(1.5)  # while the net computes
-        begin = time.perf_counter()
-        for i in range(1, 8):
-            feed.batch(passes((4 * i, 1, 4)))
-        self.assertLess(time.perf_counter() - begin, 0.4)  # 0.56 for one process
+        end = time.monotonic() + 60
+        while source.memory[0] < 28 and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        self.assertEqual(source.memory[0], 28)  # of seven batches
 
 
 class Training(InFolder):
