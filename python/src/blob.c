@@ -1,4 +1,5 @@
 /* blob.c - the type Blob: values and gradients as live arrays of numpy's. */
+#include "dlpack.h"
 #include "module.h"
 
 typedef struct blob_object {
@@ -14,6 +15,11 @@ static fire_blob_t *blob_of(PyObject *self)
     return ((blob_object_t *)self)->blob;
 }
 
+static caffe_gate_t *gate_of(PyObject *self)
+{
+    return ((blob_object_t *)self)->gate;
+}
+
 PyObject *caffe_blob_create(fire_blob_t *blob, caffe_gate_t *gate)
 {
     blob_object_t *b = PyObject_New(blob_object_t, blob_type);
@@ -27,7 +33,7 @@ PyObject *caffe_blob_create(fire_blob_t *blob, caffe_gate_t *gate)
 static void blob_dealloc(PyObject *self)
 {
     fire_blob_destroy(blob_of(self));
-    caffe_gate_release(((blob_object_t *)self)->gate);
+    caffe_gate_release(gate_of(self));
     caffe_free(self);
 }
 
@@ -35,7 +41,7 @@ static void blob_dealloc(PyObject *self)
 
 static PyObject *view_of(PyObject *self, fire_part_t part)
 {
-    return caffe_view_create(blob_of(self), part, ((blob_object_t *)self)->gate);
+    return caffe_view_create(blob_of(self), part, FIRE_CPU, gate_of(self));
 }
 
 static PyObject *array_of(PyObject *self, fire_part_t part)
@@ -113,21 +119,48 @@ static PyObject *of_array(PyObject *self, const char *name, PyObject *args,
     return result;
 }
 
+/* Does the caller of __dlpack__ ask for (device type, number) = the CPU? */
+static int wants_cpu(PyObject *kwargs)
+{
+    PyObject *device =
+        kwargs != NULL ? PyDict_GetItemString(kwargs, "dl_device") : NULL;
+    int type, number;
+
+    if (device == NULL || device == Py_None) return 0;
+    if (!PyArg_ParseTuple(device, "ii", &type, &number)) return -1;
+    return type == DLPACK_CPU;
+}
+
+/* __dlpack__(stream=None, max_version=None, dl_device=None, copy=None): the GPU's work is
+ * done, so that any stream may use the values. */
 static PyObject *blob_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-    return of_array(self, "__dlpack__", args, kwargs);
+    int       gpu = caffe_gate_gpu(gate_of(self)), cpu = wants_cpu(kwargs);
+    PyObject *view, *capsule;
+
+    if (cpu < 0) return NULL;
+    if (gpu < 0 || cpu) return of_array(self, "__dlpack__", args, kwargs);
+    view = caffe_view_create(blob_of(self), FIRE_DATA, FIRE_GPU, gate_of(self));
+    if (view == NULL) return NULL;
+    capsule = caffe_dlpack(view, caffe_view_values((const caffe_view_t *)view), gpu);
+    Py_DECREF(view);
+    return capsule;
 }
 
 static PyObject *blob_dlpack_device(PyObject *self, PyObject *args)
 {
-    return of_array(self, "__dlpack_device__", args, NULL);
+    int gpu = caffe_gate_gpu(gate_of(self));
+
+    (void)args;
+    return gpu < 0 ? Py_BuildValue("(ii)", DLPACK_CPU, 0)
+                   : Py_BuildValue("(ii)", DLPACK_CUDA, gpu);
 }
 
 /* ---- GPU pointers ---- */
 
 static PyObject *pointer_of(PyObject *self, fire_part_t part)
 {
-    caffe_gate_t *entered = caffe_gate_enter(((blob_object_t *)self)->gate);
+    caffe_gate_t *entered = caffe_gate_enter(gate_of(self));
     float        *p;
     fire_status_t st = fire_blob_update(blob_of(self), part, FIRE_GPU, &p);
 
@@ -219,7 +252,7 @@ static PyObject *blob_reshape(PyObject *self, PyObject *args)
         !PyIndex_Check(PyTuple_GetItem(args, 0)))
         dims = PyTuple_GetItem(args, 0);
     if (caffe_read_dims(dims, &ndim, dim) < 0) return NULL;
-    entered = caffe_gate_enter(((blob_object_t *)self)->gate);
+    entered = caffe_gate_enter(gate_of(self));
     st      = fire_blob_reshape(blob_of(self), ndim, dim);
     caffe_gate_leave(entered);
     return caffe_result(st);

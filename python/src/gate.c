@@ -7,6 +7,7 @@ struct caffe_gate {
     unsigned long      owner; /* thread inside */
     int                depth; /* how often it has entered */
     int                refs;
+    int                gpu;    /* number, or -1 */
     caffe_gate_t      *joined; /* the gate that stands for this one, or NULL */
     caffe_view_t      *views;  /* of blobs that were made with this gate */
 };
@@ -24,6 +25,7 @@ caffe_gate_t *caffe_gate_create(void)
         return NULL;
     }
     g->refs = 1;
+    g->gpu  = -1;
     return g;
 }
 
@@ -61,6 +63,16 @@ void caffe_gate_join(caffe_gate_t *gate, caffe_gate_t *other)
 caffe_view_t **caffe_gate_views(caffe_gate_t *g)
 {
     return &g->views;
+}
+
+void caffe_gate_set_gpu(caffe_gate_t *g, int gpu)
+{
+    g->gpu = gpu;
+}
+
+int caffe_gate_gpu(const caffe_gate_t *g)
+{
+    return g->gpu;
 }
 
 caffe_gate_t *caffe_gate_current(void)

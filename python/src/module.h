@@ -50,6 +50,9 @@ caffe_gate_t *caffe_gate_enter(caffe_gate_t *gate);
 void          caffe_gate_leave(caffe_gate_t *entered);
 /* From now on both are one. Nobody may be inside of either. */
 void caffe_gate_join(caffe_gate_t *gate, caffe_gate_t *other);
+/* The GPU on which nets of this gate compute; -1: the CPU. */
+void caffe_gate_set_gpu(caffe_gate_t *gate, int gpu);
+int  caffe_gate_gpu(const caffe_gate_t *gate);
 /* The gate of the net that this thread runs or creates; NULL: none. */
 caffe_gate_t *caffe_gate_current(void);
 
@@ -72,8 +75,13 @@ void caffe_callback_end(const caffe_callback_t *state);
 
 /* A new Blob object, which retains the blob and its gate. */
 PyObject *caffe_blob_create(fire_blob_t *blob, caffe_gate_t *gate);
-/* A buffer over one part of a blob: a caffe_view_t as an object. */
-PyObject *caffe_view_create(fire_blob_t *blob, fire_part_t part, caffe_gate_t *gate);
+/* A buffer over one part of a blob in one place: a caffe_view_t as an object. Only those
+ * on the CPU can be read as buffers. */
+PyObject *caffe_view_create(fire_blob_t *blob, fire_part_t part, fire_place_t where,
+                            caffe_gate_t *gate);
+const fire_view_t *caffe_view_values(const caffe_view_t *view);
+/* A capsule of DLPack's, which keeps the view on this GPU (dlpack.c). */
+PyObject *caffe_dlpack(PyObject *view, const fire_view_t *values, int gpu);
 /* Values to all arrays of a gate's blobs, and from them; -1 if one fails. */
 int caffe_views_refresh(caffe_gate_t *gate);
 int caffe_views_absorb(caffe_gate_t *gate);

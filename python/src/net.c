@@ -103,7 +103,10 @@ static PyObject *open_with(net_object_t *n, open_call_t *c)
     if (n->gate == NULL) n->gate = caffe_gate_create();
     if (n->gate == NULL) return NULL;
     st = caffe_gate_call(n->gate, open_source, c);
-    if (st >= 0) n->net = c->net;
+    if (st >= 0) {
+        n->net = c->net;
+        caffe_gate_set_gpu(n->gate, fire_net_gpu(n->net));
+    }
     return caffe_result(st);
 }
 

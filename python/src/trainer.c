@@ -98,6 +98,7 @@ static PyObject *open_with(trainer_object_t *t, open_call_t *c, PyObject *comm)
     st = caffe_gate_call(t->gate, open_source, c);
     if (st < 0) return caffe_raise(st);
     t->trainer = c->trainer;
+    caffe_gate_set_gpu(t->gate, fire_net_gpu(fire_trainer_net(t->trainer)));
     if (fire_trainer_rank(t->trainer) == 0)
         st = fire_recorder_create(t->trainer, &t->record);
     if (st < 0) return caffe_raise(st);

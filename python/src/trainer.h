@@ -8,7 +8,7 @@ typedef struct trainer_object {
     PyObject                     *comm;    /* that the trainer uses, or NULL */
     caffe_gate_t                 *gate;    /* of the trainer and its nets */
     int                           wants;   /* events that Python wants: 1 << kind */
-    fire_recorder_t                *record;  /* of rank 0, or NULL */
+    fire_recorder_t              *record;  /* of rank 0, or NULL */
     double                        looked;  /* when signals were looked at, in seconds */
 } trainer_object_t;
 

@@ -1,4 +1,4 @@
-/* view.c - a buffer over the values or gradients of a blob. An array of numpy's made of
+/* view.c - a buffer over the values or gradients of a blob, on the CPU or a GPU. An array of numpy's made of
  * it holds the buffer, the buffer holds a view of the library's: so the memory stays
  * where it is as long as an array looks at it, whatever becomes of blob and net. */
 #include "module.h"
@@ -7,6 +7,7 @@ struct caffe_view {
     PyObject_HEAD fire_view_t *view;
     fire_blob_t               *blob; /* retained */
     fire_part_t                part;
+    fire_place_t               where;
     caffe_gate_t              *gate; /* retained; its list holds this view */
     caffe_view_t              *next, **link;
     Py_ssize_t                 shape[FIRE_MAX_DIMS], stride[FIRE_MAX_DIMS];
@@ -27,20 +28,27 @@ static void set_shape(caffe_view_t *v)
     }
 }
 
-PyObject *caffe_view_create(fire_blob_t *blob, fire_part_t part, caffe_gate_t *gate)
+const fire_view_t *caffe_view_values(const caffe_view_t *v)
+{
+    return v->view;
+}
+
+PyObject *caffe_view_create(fire_blob_t *blob, fire_part_t part, fire_place_t where,
+                            caffe_gate_t *gate)
 {
     caffe_view_t *v = PyObject_New(caffe_view_t, view_type), **first;
     caffe_gate_t *entered;
     fire_status_t st;
 
     if (v == NULL) return NULL;
-    v->view = NULL;
-    v->blob = fire_blob_retain(blob);
-    v->part = part;
-    v->gate = caffe_gate_retain(gate);
-    v->link = NULL;
-    entered = caffe_gate_enter(gate);
-    st      = fire_blob_view(blob, part, FIRE_CPU, &v->view);
+    v->view  = NULL;
+    v->blob  = fire_blob_retain(blob);
+    v->part  = part;
+    v->where = where;
+    v->gate  = caffe_gate_retain(gate);
+    v->link  = NULL;
+    entered  = caffe_gate_enter(gate);
+    st       = fire_blob_view(blob, part, where, &v->view);
     caffe_gate_leave(entered);
     if (st < 0) {
         caffe_raise(st);
@@ -76,6 +84,10 @@ static int view_getbuffer(PyObject *self, Py_buffer *b, int flags)
     int           ndim = fire_view_ndim(v->view);
     Py_ssize_t    n    = 1;
 
+    if (v->where != FIRE_CPU) {
+        PyErr_SetString(PyExc_BufferError, "this memory is on a GPU");
+        return -1;
+    }
     if (ndim > 1 && (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS) {
         PyErr_SetString(PyExc_BufferError, "blobs are in C order");
         return -1;
@@ -101,8 +113,8 @@ static int for_each(caffe_gate_t *gate, bool absorb)
         const float *x;
         float       *y;
 
-        if ((absorb ? fire_blob_update(v->blob, v->part, FIRE_CPU, &y)
-                    : fire_blob_read(v->blob, v->part, FIRE_CPU, &x)) < 0)
+        if ((absorb ? fire_blob_update(v->blob, v->part, v->where, &y)
+                    : fire_blob_read(v->blob, v->part, v->where, &x)) < 0)
             return -1;
     }
     return 0;

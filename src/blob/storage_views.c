@@ -26,6 +26,15 @@ static fire_status_t leave_pool(fire_copy_t *c)
     return FIRE_OK;
 }
 
+/* Whoever looks from outside has a queue of its own: wait until the values are there. */
+static fire_status_t wait_for(const fire_copy_t *c)
+{
+    char first;
+
+    if (c->bytes == 0) return FIRE_OK;
+    return fire_device_find(c->format.place)->to_host(&first, c->ptr, sizeof(first));
+}
+
 fire_status_t fire_storage_view(fire_storage_t *s, fire_place_t place, int ndim,
                                 const int64_t *dim, fire_region_t **view_p)
 {
@@ -36,6 +45,7 @@ fire_status_t fire_storage_view(fire_storage_t *s, fire_place_t place, int ndim,
     FIRE_TRY(fire_storage_access(s, FIRE_UPDATE, &plain, ndim, dim, &ptr));
     c = fire_storage_find_copy(s, &plain);
     FIRE_TRY(leave_pool(c));
+    if (place == FIRE_GPU) FIRE_TRY(wait_for(c));
     if (c->region == NULL)
         FIRE_TRY(fire_region_create(c->ptr, c->bound ? NULL : free_on_device,
                                     (void *)fire_device_find(place), &c->region));

@@ -1,4 +1,5 @@
 """Tests python/caffe/pycaffe.py and python/src/net*.c: nets, run and looked into."""
+import ctypes
 import gc
 import os
 import threading
@@ -20,6 +21,17 @@ def filled(seed=1, phase=caffe.TRAIN, text=SMALL, **options):
     if 'label' in net.blobs:
         net.blobs['label'].data[...] = rng.integers(0, 7, 4)
     return net
+
+
+class ManagedTensor(ctypes.Structure):
+    """What a capsule of DLPack's holds."""
+    _fields_ = [('data', ctypes.c_void_p), ('device', ctypes.c_int32),
+                ('number', ctypes.c_int32), ('ndim', ctypes.c_int32),
+                ('code', ctypes.c_uint8), ('bits', ctypes.c_uint8),
+                ('lanes', ctypes.c_uint16), ('shape', ctypes.POINTER(ctypes.c_int64)),
+                ('strides', ctypes.c_void_p), ('byte_offset', ctypes.c_uint64),
+                ('context', ctypes.c_void_p),
+                ('deleter', ctypes.CFUNCTYPE(None, ctypes.c_void_p))]
 
 
 class Creating(InFolder):
@@ -180,6 +192,32 @@ class Arrays(unittest.TestCase):
         self.assertTrue((blob.data[0] == 9).all())
         self.assertEqual(np.array(blob, dtype=np.float64).dtype, np.float64)
         self.assertEqual(blob.__dlpack_device__()[0], 1)
+
+    def test_libraries_read_blobs_on_the_gpu_without_a_copy(self):
+        if not caffe.has_gpu():
+            self.skipTest('there is no GPU')
+        before = caffe._settings.settings.gpu
+        caffe.set_mode_gpu()
+        try:
+            net = caffe.Net(SMALL, caffe.TEST)
+        finally:
+            caffe._settings.settings.gpu = before
+        blob = net.blobs['data']
+        self.assertEqual(blob.__dlpack_device__(), (2, 0))
+        capsule = blob.__dlpack__(stream=1, max_version=(1, 0))
+        get = ctypes.pythonapi.PyCapsule_GetPointer
+        get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        tensor = ManagedTensor.from_address(get(capsule, b'dltensor'))
+        self.assertEqual(tensor.data, blob._gpu_data_ptr)
+        self.assertEqual((tensor.device, tensor.number, tensor.ndim), (2, 0, 4))
+        self.assertEqual((tensor.code, tensor.bits, tensor.lanes), (2, 32, 1))
+        self.assertEqual(tensor.shape[:4], [4, 2, 6, 5])
+        # who takes it renames the capsule, and calls the deleter in the end
+        rename = ctypes.pythonapi.PyCapsule_SetName
+        rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
+        rename(capsule, b'used_dltensor')
+        del net, blob, capsule
+        tensor.deleter(ctypes.addressof(tensor))
 
     def test_ten_thousand_arrays_are_kept_beyond_their_nets(self):
         arrays = []
