@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "flags/caffe.h"
+#include "flags/launch.h"
 #include "command.h"
 #include "view/console.h"
 #include "flags/train_py.h"
@@ -303,16 +304,16 @@ static fire_status_t dispatch(int argc, const char **argv)
 }
 
 /* Batch systems and --restarts look at the exit code: errors that another try may not
- * have (a lost worker, a timeout) end with EX_TEMPFAIL of <sysexits.h>, others with 1.
- * */
+ * have (a lost worker, a timeout) end with EX_TEMPFAIL of <sysexits.h>, others with 1; or
+ * with EX_CONFIG where a launcher is in between, whose own failures are 1. */
 static int exit_code(fire_status_t st)
 {
-    enum { TRY_AGAIN = 75 };
+    enum { TRY_AGAIN = 75, MISTAKE = 78 };
 
     if (st >= 0) return EXIT_SUCCESS;
-    return st == FIRE_ERR_PEER || st == FIRE_ERR_COMM || st == FIRE_ERR_TIMEOUT
-               ? TRY_AGAIN
-               : EXIT_FAILURE;
+    if (st == FIRE_ERR_PEER || st == FIRE_ERR_COMM || st == FIRE_ERR_TIMEOUT)
+        return TRY_AGAIN;
+    return launch_flags.supervised ? MISTAKE : EXIT_FAILURE;
 }
 
 int main(int argc, char **argv)

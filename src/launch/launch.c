@@ -1,119 +1,39 @@
-/* launch.c - one run of the program after the other: build the command line, start it,
- * wait, decide by its exit status and its snapshots whether and how to start it again. */
+/* launch.c - one run of the program after the other: decides by its exit status and its
+ * snapshots whether and how to start it again. */
 #include "launch/launch.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "launch/attempt.h"
+#include "train/snapshot/lock.h"
 #include "train/snapshot/snapshot.h"
 
-/* One run of the program among several. */
-typedef struct attempt {
-    const fire_launch_t *launch;
-    int                  workers;
-    int                  lanes;    /* 0: as the solver says */
-    const char          *snapshot; /* to resume from; NULL: as the command line says */
-} attempt_t;
+/* ---- signals ---- */
 
-/* ---- the command line ---- */
+fire_wishes_t fire_launch_wishes;
 
-typedef struct words {
-    char  **word; /* [n], then NULL */
-    int64_t n, cap;
-} words_t;
-
-static fire_status_t add(words_t *w, const char *format, ...) FIRE_PRINTF(2, 3);
-
-static fire_status_t add(words_t *w, const char *format, ...)
-{
-    char    text[PATH_MAX + 64];
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(text, sizeof(text), format, ap);
-    va_end(ap);
-    FIRE_TRY(fire_grow(&w->word, &w->cap, w->n + 2, sizeof(*w->word)));
-    return fire_strdup(text, &w->word[w->n++]);
-}
-
-static void free_words(words_t *w)
-{
-    for (int64_t i = 0; i < w->n; i++)
-        fire_free(w->word[i]);
-    fire_free(w->word);
-}
-
-static fire_status_t add_launcher(words_t *w, const attempt_t *a)
-{
-    char         *copy, *rest;
-    fire_status_t st = FIRE_OK;
-
-    FIRE_TRY(fire_strdup(a->launch->launcher, &copy));
-    for (char *word = strtok_r(copy, " \t", &rest); word != NULL && st >= 0;
-         word       = strtok_r(NULL, " \t", &rest))
-        st = add(w, "%s", word);
-    fire_free(copy);
-    FIRE_TRY(st);
-    if (w->n == 0) return FIRE_OK;
-    FIRE_TRY(add(w, "-n"));
-    return add(w, "%d", a->workers);
-}
-
-static fire_status_t add_program(words_t *w)
-{
-    char    program[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
-
-    if (len < 0)
-        return FIRE_FAIL(FIRE_ERR_IO, "cannot tell where this program is: %s",
-                         strerror(errno));
-    program[len] = '\0';
-    return add(w, "%s", program);
-}
-
-/* The command line as typed, then flags that replace some of it: where a flag is given
- * twice, the last one counts. */
-static fire_status_t write_command(const attempt_t *a, words_t *w)
-{
-    const fire_launch_t *l = a->launch;
-
-    FIRE_TRY(add_launcher(w, a));
-    FIRE_TRY(add_program(w));
-    for (int i = 1; i < l->argc; i++)
-        FIRE_TRY(add(w, "%s", l->argv[i]));
-    FIRE_TRY(add(w, "--launcher="));
-    FIRE_TRY(add(w, "--restarts=0"));
-    FIRE_TRY(add(w, "--workers=%d", l->launcher[0] != '\0' ? 1 : a->workers));
-    if (a->lanes > 0) FIRE_TRY(add(w, "--lanes=%d", a->lanes));
-    if (a->snapshot == NULL) return FIRE_OK;
-    FIRE_TRY(add(w, "--noweights"));
-    return add(w, "--snapshot=%s", a->snapshot);
-}
-
-/* ---- one process ---- */
-
-enum { NOT_STARTED = 127 }; /* as a shell says it of a command that is not there */
-
-/* Written before signals are caught and by one thread, read by the signal handler. */
-static volatile sig_atomic_t child_pid, has_launcher, was_asked_to_stop;
+/* Written before signals are caught. */
+static volatile sig_atomic_t on_interrupt = FIRE_STOP, on_hangup = FIRE_SNAPSHOT;
 
 void fire_launch_signal(int number)
 {
-    if (number == SIGINT || number == SIGTERM) was_asked_to_stop = 1;
-    if (number == SIGINT && has_launcher) number = SIGUSR2;
-    if (number == SIGHUP && has_launcher) number = SIGUSR1;
-    if (child_pid > 0) kill((pid_t)child_pid, number);
+    int wish = number == SIGINT    ? (int)on_interrupt
+               : number == SIGHUP  ? (int)on_hangup
+               : number == SIGUSR1 ? (int)FIRE_SNAPSHOT
+                                   : (int)FIRE_STOP;
+
+    if (wish == FIRE_STOP) fire_launch_wishes.stops++;
+    if (wish == FIRE_SNAPSHOT) fire_launch_wishes.snapshots = 1;
+}
+
+static bool must_stop(void)
+{
+    return fire_launch_wishes.stops > 0;
 }
 
 /* Settings of Open MPI, which other launchers do not read; what the user has set stays.
@@ -137,81 +57,28 @@ static void advise_launcher(void)
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
 }
 
-/* In the child. If the program cannot be started, errno goes through the pipe, whose end
- * closes by itself if it can. */
-static void become(char **argv, int report)
-{
-    int     error;
-    ssize_t n;
-
-    prctl(PR_SET_PDEATHSIG, SIGTERM); /* end with the parent, which watches it */
-    setpgid(0, 0);
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
-    execvp(argv[0], argv);
-    error = errno;
-    n     = write(report, &error, sizeof(error));
-    (void)n;
-    _exit(NOT_STARTED);
-}
-
-/* Start it; fails if there is no such program, among others. */
-static fire_status_t start(char **argv, pid_t *pid_p)
-{
-    int     report[2], error;
-    ssize_t n;
-
-    if (pipe2(report, O_CLOEXEC) != 0)
-        return FIRE_FAIL(FIRE_ERR_NOMEM, "cannot make a pipe: %s", strerror(errno));
-    *pid_p = fork();
-    if (*pid_p == 0) become(argv, report[1]);
-    error = errno;
-    close(report[1]);
-    if (*pid_p < 0) {
-        close(report[0]);
-        return FIRE_FAIL(FIRE_ERR_NOMEM, "cannot start a process: %s", strerror(error));
-    }
-    child_pid = (sig_atomic_t)*pid_p;
-    while ((n = read(report[0], &error, sizeof(error))) < 0 && errno == EINTR)
-        ;
-    close(report[0]);
-    if (n != sizeof(error)) return FIRE_OK;
-    child_pid = 0;
-    waitpid(*pid_p, NULL, 0);
-    return FIRE_FAIL(FIRE_ERR_INVALID, "cannot start %s: %s", argv[0], strerror(error));
-}
-
-/* *code_p is its exit status as a shell gives it: 128 + the number of a signal. */
-static fire_status_t run_child(const attempt_t *a, int *code_p)
-{
-    words_t       w  = {0};
-    fire_status_t st = write_command(a, &w);
-    int           how;
-    pid_t         pid;
-
-    if (st >= 0) st = start(w.word, &pid);
-    if (st >= 0) {
-        while (waitpid(pid, &how, 0) < 0 && errno == EINTR)
-            ;
-        child_pid = 0;
-        *code_p   = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
-    }
-    free_words(&w);
-    return st;
-}
-
 /* ---- one after the other ---- */
 
-/* EXIT_FAILURE and NOT_STARTED are mistakes of the user's: another run would repeat
- * them. */
-static bool is_worth_another(int code)
+/* What of a launch goes on from one attempt to the next. */
+typedef struct history {
+    double  since;    /* snapshots of this time and later are this job's */
+    char   *newest;   /* NULL: none yet */
+    int     failures; /* in a row, without a new snapshot in between */
+    bool    began;    /* some attempt began to train */
+    int64_t restarts;
+} history_t;
+
+/* A mistake of the user's would be repeated by another run. Our program says so itself;
+ * of what a launcher ends with, only the first attempt counts: it may have been typed
+ * wrongly. Later its status 1 means that it was stopped, or could not reach a host. */
+static bool is_mistake(const history_t *h, int code)
 {
-    return code != 0 && code != EXIT_FAILURE && code != NOT_STARTED &&
-           !was_asked_to_stop;
+    return code == FIRE_MISTAKE || code == FIRE_NOT_STARTED ||
+           (code == EXIT_FAILURE && !h->began);
 }
 
 /* After two failures in a row without a new snapshot: half as many workers. */
-static void take_fewer(attempt_t *a, int failures_here)
+static void take_fewer(fire_attempt_t *a, int failures_here)
 {
     int64_t least = a->launch->least_workers;
 
@@ -222,54 +89,103 @@ static void take_fewer(attempt_t *a, int failures_here)
     FIRE_LOG(WARNING, "Going on with %d workers", a->workers);
 }
 
-static fire_status_t prepare_next(double since, attempt_t *a, char **newest,
-                                  int *failures_here)
+/* Seconds to wait before the next attempt: none after the first failure in a row, then
+ * 1, 2, 4 ... 60 times `pause`. A host that boots needs a minute. */
+static double wait_before(const history_t *h, double pause)
+{
+    double most = 60 * pause, wait = pause;
+
+    if (h->failures < 2) return 0;
+    for (int i = 2; i < h->failures && wait < most; i++)
+        wait *= 2;
+    return wait < most ? wait : most;
+}
+
+static void wait_or_stop(double seconds)
+{
+    const double until = fire_clock_now() + seconds;
+
+    while (fire_clock_now() < until && !must_stop())
+        usleep(10000);
+}
+
+static fire_status_t prepare_next(fire_attempt_t *a, history_t *h)
 {
     const char *prefix = a->launch->prefix;
     char       *found;
     bool        moved;
 
     fire_snapshot_clean(prefix);
-    FIRE_TRY(fire_snapshot_find(prefix, since, &found));
-    moved          = found != NULL && (*newest == NULL || strcmp(found, *newest) != 0);
-    *failures_here = moved ? 1 : *failures_here + 1;
+    FIRE_TRY(fire_snapshot_find(prefix, h->since, &found));
+    moved       = found != NULL && (h->newest == NULL || strcmp(found, h->newest) != 0);
+    h->failures = moved ? 1 : h->failures + 1;
+    if (moved) h->restarts = 0;
     if (found != NULL) {
-        fire_free(*newest);
-        *newest = found;
+        fire_free(h->newest);
+        h->newest = found;
     }
-    a->snapshot = *newest;
-    take_fewer(a, *failures_here);
+    a->snapshot = h->newest;
+    take_fewer(a, h->failures);
     return FIRE_OK;
 }
 
-static fire_status_t run_until_done(double since, attempt_t *a, char **newest,
-                                    bool *reported_p)
+static fire_status_t fail_stopped(int code)
 {
-    int64_t restarts = a->launch->restarts;
-    int     code = 0, failures_here = 0;
+    return FIRE_FAIL(FIRE_ERR_PEER,
+                     "training was stopped before its end (exit status %d)", code);
+}
 
-    for (int64_t k = 0;; k++) {
-        FIRE_TRY(run_child(a, &code));
-        if (!is_worth_another(code) || k == restarts) break;
-        FIRE_TRY(prepare_next(since, a, newest, &failures_here));
+static fire_status_t run_until_done(fire_attempt_t *a, history_t *h, bool *reported_p)
+{
+    const fire_launch_t *l = a->launch;
+
+    for (;;) {
+        fire_ended_t ended = {0};
+        double       wait;
+
+        FIRE_TRY(fire_attempt_run(a, &ended));
+        h->began |= ended.began;
+        /* a machine may be slow to start them: the next time they have longer */
+        a->patience = ended.slow ? 2 * a->patience : l->deadline;
+        if (ended.code == 0) return FIRE_OK;
+        if (is_mistake(h, ended.code)) {
+            *reported_p = true;
+            return FIRE_FAIL(FIRE_ERR_INVALID, "exit status %d", ended.code);
+        }
+        if (must_stop()) return fail_stopped(ended.code);
+        if (l->restarts > 0) FIRE_TRY(prepare_next(a, h));
+        if (h->restarts == l->restarts)
+            return FIRE_FAIL(FIRE_ERR_PEER, "training broke off (exit status %d)%s",
+                             ended.code,
+                             l->restarts > 0 ? " once more than --restarts" : "");
+        wait = wait_before(h, l->pause);
+        h->restarts++;
         FIRE_LOG(WARNING,
-                 "Training broke off (exit status %d); restart %lld of %lld, %s", code,
-                 (long long)k + 1, (long long)restarts,
+                 "Training broke off (exit status %d); restart %lld of %lld%s, %s",
+                 ended.code, (long long)h->restarts, (long long)l->restarts,
+                 wait > 0 ? " in a moment" : "",
                  a->snapshot != NULL ? a->snapshot : "from the beginning");
+        wait_or_stop(wait);
+        if (must_stop()) return fail_stopped(ended.code);
     }
-    if (code == 0) return FIRE_OK;
-    if (is_worth_another(code))
-        return FIRE_FAIL(FIRE_ERR_PEER, "training broke off (exit status %d)%s", code,
-                         restarts > 0 ? " once more than --restarts" : "");
-    *reported_p = true;
-    return FIRE_FAIL(FIRE_ERR_INVALID, "exit status %d", code);
+}
+
+/* Can the lock of the snapshots tell when training begins? If another training holds it,
+ * the attempt will say so. */
+static bool can_watch(const char *prefix)
+{
+    fire_job_lock_t lock = {0};
+    bool            held = fire_job_lock(prefix, &lock) >= 0 && lock.path != NULL;
+
+    fire_job_unlock(&lock);
+    return held;
 }
 
 fire_status_t fire_launch_run(const fire_launch_t *launch, bool *reported_p)
 {
-    attempt_t     a      = {.launch = launch, .workers = launch->workers};
-    char         *newest = NULL;
-    double        since;
+    fire_attempt_t a = {
+        .launch = launch, .workers = launch->workers, .patience = launch->deadline};
+    history_t     h = {0};
     fire_status_t st;
 
     *reported_p = false;
@@ -278,10 +194,12 @@ fire_status_t fire_launch_run(const fire_launch_t *launch, bool *reported_p)
                          "--restarts and --least_workers must not be negative");
     if (launch->least_workers > 0)
         a.lanes = launch->lanes > 0 ? launch->lanes : a.workers;
-    FIRE_TRY(fire_snapshot_now(launch->prefix, &since));
-    has_launcher = launch->launcher[0] != '\0';
+    on_interrupt = launch->on_interrupt;
+    on_hangup    = launch->on_hangup;
+    FIRE_TRY(fire_snapshot_now(launch->prefix, &h.since));
+    a.watched = can_watch(launch->prefix);
     advise_launcher();
-    st = run_until_done(since, &a, &newest, reported_p);
-    fire_free(newest);
+    st = run_until_done(&a, &h, reported_p);
+    fire_free(h.newest);
     return st;
 }

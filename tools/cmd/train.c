@@ -58,13 +58,17 @@ static const fire_option_group_t groups[] = {
 
 /* Set by the signal handler; the worker that reads a flag first, once per iteration,
  * clears it. */
-static atomic_int got_sigint, got_sighup;
+static atomic_int got_sigint, got_sighup, got_stop, got_snapshot;
 
-/* mpirun forwards SIGUSR1 and SIGUSR2, but neither SIGINT nor SIGHUP. */
+/* mpirun forwards SIGUSR1 and SIGUSR2, but neither SIGINT nor SIGHUP. Who asks to end a
+ * second time does not want to wait for a snapshot. */
 static void on_signal(int number)
 {
-    if (number == SIGINT || number == SIGUSR2) got_sigint = 1;
-    if (number == SIGHUP || number == SIGUSR1) got_sighup = 1;
+    if (number == SIGINT) got_sigint = 1;
+    if (number == SIGHUP) got_sighup = 1;
+    if (number == SIGUSR1) got_snapshot = 1;
+    if (number == SIGUSR2 || number == SIGTERM) got_stop = 1;
+    if (number == SIGTERM) signal(number, SIG_DFL);
 }
 
 static fire_status_t effect_of(const char *flag, const char *text,
@@ -105,13 +109,15 @@ typedef struct session {
 
 static fire_status_t catch_signals(job_t *j)
 {
-    static const int numbers[] = {SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
+    static const int numbers[] = {SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGTERM};
     struct sigaction act       = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    /* where a launcher ends the others of a broken job, none is to wait */
+    int n = launch_flags.supervised ? 4 : 5;
 
     FIRE_TRY(effect_of("sigint_effect", flags.sigint_effect, &j->sigint));
     FIRE_TRY(effect_of("sighup_effect", flags.sighup_effect, &j->sighup));
     sigfillset(&act.sa_mask);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < n; i++)
         if (sigaction(numbers[i], &act, NULL) != 0)
             return FIRE_FAIL(FIRE_ERR_INVALID, "cannot install signal handlers");
     return FIRE_OK;
@@ -121,6 +127,8 @@ static fire_action_t requested(void *arg)
 {
     const session_t *s = arg;
 
+    if (atomic_exchange(&got_stop, 0)) return FIRE_STOP;
+    if (atomic_exchange(&got_snapshot, 0)) return FIRE_SNAPSHOT;
     if (atomic_exchange(&got_sigint, 0)) return s->job->sigint;
     if (atomic_exchange(&got_sighup, 0)) return s->job->sighup;
     return FIRE_GO_ON;
@@ -314,10 +322,16 @@ static fire_workers_t describe_workers(const Caffe__SolverParameter *param)
 
 static fire_status_t launch(const job_t *job)
 {
-    const Caffe__FireParameter *f = job->param->fire;
+    const Caffe__FireParameter *f      = job->param->fire;
+    const char                 *prefix = job->param->snapshot_prefix;
 
     FIRE_TRY(run_flags_make_dir()); /* snapshots are looked for in it */
-    return launch_run(job->param->snapshot_prefix, f != NULL ? (int)f->lanes : 0);
+    return launch_run(
+        (fire_launch_t){.prefix       = prefix != NULL ? prefix : "snapshot",
+                        .lanes        = f != NULL ? (int)f->lanes : 0,
+                        .deadline     = describe_workers(job->param).comm.timeout,
+                        .on_interrupt = job->sigint,
+                        .on_hangup    = job->sighup});
 }
 
 static fire_status_t run(int narg, const char *const *arg)
@@ -345,8 +359,8 @@ const command_t command_train = {
     .help   = "Trains the net that the solver file names, tests it at intervals and\n"
               "writes snapshots. Caffe's solver and net files work unchanged.\n"
               "\n"
-              "Ctrl-C writes a snapshot and stops. SIGHUP writes a snapshot and\n"
-              "continues.\n"
+              "Ctrl-C, SIGTERM and SIGUSR2 write a snapshot and stop. SIGHUP and\n"
+              "SIGUSR1 write a snapshot and continue.\n"
               "\n"
               "Examples:\n"
               "  firecaffe train --solver models/lenet/solver.prototxt\n"

@@ -15,10 +15,13 @@ const fire_option_t launch_options[] = {
                 "start --workers processes by this command, as \"mpirun --host a,b\" "
                 "or \"srun\""),
     FIRE_OPTION(launch_flags_t, restarts, INT, "0", "N",
-                "resume from the newest snapshot up to N times if training breaks off"),
+                "resume from the newest snapshot if training breaks off, up to N times "
+                "without a new one"),
     FIRE_OPTION(launch_flags_t, least_workers, INT, "0", "N",
                 "halve the workers, down to N, if training breaks off twice at the "
                 "same place; 0: never"),
+    FIRE_OPTION(launch_flags_t, supervised, BOOL, "false", NULL,
+                "for processes that --launcher or --restarts started: given by them"),
     {0},
 };
 
@@ -40,17 +43,16 @@ static void catch_signals(void)
         sigaction(numbers[i], &act, NULL);
 }
 
-fire_status_t launch_run(const char *prefix, int lanes)
+fire_status_t launch_run(fire_launch_t l)
 {
-    fire_launch_t l = {.launcher      = launch_flags.launcher,
-                       .workers       = (int)workers_flags.workers,
-                       .lanes         = lanes,
-                       .restarts      = launch_flags.restarts,
-                       .least_workers = launch_flags.least_workers,
-                       .prefix        = prefix};
     fire_status_t st;
     bool          reported;
 
+    l.launcher      = launch_flags.launcher;
+    l.workers       = (int)workers_flags.workers;
+    l.restarts      = launch_flags.restarts;
+    l.pause         = 1;
+    l.least_workers = launch_flags.least_workers;
     program_arguments(&l.argc, &l.argv);
     catch_signals();
     st = fire_launch_run(&l, &reported);

@@ -2,10 +2,12 @@
 #ifndef FIRE_TOOLS_FLAGS_LAUNCH_H
 #define FIRE_TOOLS_FLAGS_LAUNCH_H
 #include "base/text/options.h"
+#include "launch/launch.h"
 
 typedef struct launch_flags {
     const char *launcher;
     int64_t     restarts, least_workers;
+    bool        supervised;
 } launch_flags_t;
 
 extern launch_flags_t      launch_flags;
@@ -15,7 +17,7 @@ extern const fire_option_t launch_options[];
  * */
 bool launch_is_wanted(void);
 
-/* Run this program with its own command line, as --workers processes or threads.
- * `prefix` is that of its snapshots; `lanes` what the solver file says, or 0. */
-fire_status_t launch_run(const char *prefix, int lanes);
+/* Run this program with its own command line, as --workers processes or threads. Of the
+ * launch, prefix, lanes, deadline and what signals ask for are set. */
+fire_status_t launch_run(fire_launch_t launch);
 #endif

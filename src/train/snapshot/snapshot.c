@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "model/load.h"
 #include "train/snapshot/snapshot.h"
+#include "train/snapshot/vigil.h"
 #include "train/trainer_state.h"
 
 const char *fire_trainer_prefix(const fire_trainer_t *t)
@@ -184,14 +185,18 @@ static fire_status_t make_state(fire_trainer_t *t, Caffe__SolverState **state_p)
 fire_status_t fire_trainer_try_snapshot(fire_trainer_t *t, fire_status_t *written_p)
 {
     Caffe__SolverState *state = NULL;
-    fire_status_t       st    = FIRE_OK;
+    fire_vigil_t        vigil;
+    fire_status_t       st = FIRE_OK;
 
     FIRE_TRY(fire_trainer_wait(t));
     FIRE_TRY(gather_history(t));
     if (fire_trainer_rank(t) == 0) st = make_state(t, &state);
     st = fire_trainer_agree(t, st);
     if (st >= 0) st = fire_trainer_save_residual(t, state != NULL ? state->fire : NULL);
-    *written_p = st >= 0 && state != NULL ? write_files(t, state) : FIRE_OK;
+    *written_p = FIRE_OK;
+    fire_vigil_begin(t, &vigil);
+    if (st >= 0 && state != NULL) *written_p = write_files(t, state);
+    fire_vigil_end(&vigil);
     fire_message_free(state);
     if (*written_p != FIRE_ERR_IO && *written_p < 0) st = *written_p;
     st = fire_trainer_agree(t, st);
@@ -266,27 +271,33 @@ fire_status_t fire_trainer_restore(fire_trainer_t *t, const char *path)
 {
     fire_trainer_call_t call = fire_trainer_enter(t);
     fire_status_t       st   = call.st;
+    fire_vigil_t        vigil;
 
     FIRE_LOG(INFO, "Resuming from %s", path);
     if (st >= 0) st = fire_trainer_wait(t);
+    fire_vigil_begin(t, &vigil);
     if (st >= 0) st = restore(t, path);
+    fire_vigil_end(&vigil);
     return fire_trainer_leave(t, call, fire_trainer_agree(t, st));
 }
 
 /* The newest snapshot of those that were written after `since` and are of iterations below
  * `below`, "" if there is none, as rank 0 finds
  * it; all workers get the same path. */
-static fire_status_t find_newest(const fire_trainer_t *t, double since, int64_t below,
+static fire_status_t find_newest(fire_trainer_t *t, double since, int64_t below,
                                  char path[PATH_MAX])
 {
     char         *found = NULL;
-    fire_status_t st    = FIRE_OK;
+    fire_vigil_t  vigil;
+    fire_status_t st = FIRE_OK;
 
     memset(path, 0, PATH_MAX);
+    fire_vigil_begin(t, &vigil);
     if (fire_trainer_rank(t) == 0) {
         fire_snapshot_clean(fire_trainer_prefix(t));
         st = fire_snapshot_find_below(fire_trainer_prefix(t), since, below, &found);
     }
+    fire_vigil_end(&vigil);
     if (found != NULL) snprintf(path, PATH_MAX, "%s", found);
     fire_free(found);
     if (t->options.comm == NULL) return st;

@@ -17,6 +17,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static fault_t         armed;
 static int             first_call, last_call, calls, failures;
 static char            mark[MOST_FILES]; /* by descriptor */
+static unsigned        slowness;
+
+void faults_slow(unsigned microseconds)
+{
+    slowness = microseconds;
+}
 
 void faults_arm(fault_t kind, int first, int last)
 {
@@ -93,6 +99,7 @@ ssize_t write(int fd, const void *data, size_t n)
 {
     REAL(write_fn, "write");
 
+    if (mark_of(fd) == MARKED && slowness > 0) usleep(slowness);
     if (mark_of(fd) == MARKED && fails(FAULT_WRITE)) return -1;
     if (mark_of(fd) == MARKED && n > 1 && fails(FAULT_SHORT)) n /= 2;
     return real(fd, data, n);

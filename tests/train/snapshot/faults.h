@@ -20,4 +20,6 @@ typedef enum fault {
 void faults_arm(fault_t kind, int first, int last);
 /* Let none fail any more. Has one failed? */
 bool faults_disarm(void);
+/* Let each write() to such a file take so long; 0: no longer. */
+void faults_slow(unsigned microseconds);
 #endif
