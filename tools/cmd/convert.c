@@ -2,6 +2,7 @@
  * */
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include "command.h"
 #include "view/console.h"
 #include "data/convert/convert.h"
@@ -9,7 +10,8 @@
 
 typedef struct flags {
     const char *backend, *encode_type;
-    bool        gray, shuffle, check_size, encoded;
+    bool        gray, shuffle, check_size, encoded, check_label;
+    const char *label_map_file, *anno_type, *label_type;
     int64_t     resize_width, resize_height, seed;
 } flags_t;
 
@@ -36,7 +38,32 @@ static const fire_option_t imageset_options[] = {
                    "store images compressed as png or jpg"),
     {0},
 };
-static const fire_option_group_t groups[]          = {{"Flags", options, &flags}, {0}};
+static const fire_option_t annoset_options[] = {
+    FIRE_OPTION_OF(flags_t, backend, STRING, "lmdb", "NAME", "lmdb leveldb",
+                   "kind of database: lmdb or leveldb"),
+    FIRE_OPTION(flags_t, label_map_file, PATH, "", "FILE",
+                "names and numbers of the classes, as labelmap_voc.prototxt"),
+    FIRE_OPTION(flags_t, check_label, BOOL, "false", NULL,
+                "fail if two classes have one name or number"),
+    FIRE_OPTION_OF(flags_t, anno_type, STRING, "detection", "TYPE", "detection",
+                   "what is annotated: detection, boxes around objects"),
+    FIRE_OPTION_OF(flags_t, label_type, STRING, "xml", "TYPE", "xml",
+                   "form of the annotations: xml, that of PASCAL VOC"),
+    FIRE_OPTION(flags_t, shuffle, BOOL, "false", NULL, "store images in random order"),
+    FIRE_OPTION(flags_t, seed, INT, "1", "N", "seed of the random order"),
+    FIRE_OPTION(flags_t, resize_width, INT, "0", "N",
+                "resize to N pixels; 0: keep the width"),
+    FIRE_OPTION(flags_t, resize_height, INT, "0", "N",
+                "resize to N pixels; 0: keep the height"),
+    FIRE_OPTION(flags_t, encoded, BOOL, "true", NULL,
+                "store the compressed files, as is always done"),
+    FIRE_OPTION_OF(flags_t, encode_type, STRING, "", "TYPE", "png jpg",
+                   "store images compressed as png or jpg"),
+    {0},
+};
+static const fire_option_group_t annoset_groups[] = {{"Flags", annoset_options, &flags},
+                                                     {0}};
+static const fire_option_group_t groups[]         = {{"Flags", options, &flags}, {0}};
 static const fire_option_group_t imageset_groups[] = {
     {"Flags", imageset_options, &flags}, {0}};
 
@@ -173,4 +200,69 @@ const command_t command_convert_imageset = {
     .min_args = 3,
     .max_args = 3,
     .run      = imageset,
+};
+
+static fire_status_t annoset(int narg, const char *const *arg)
+{
+    fire_annoset_options_t o = FIRE_ANNOSET_OPTIONS_INIT;
+
+    (void)narg;
+    if (flags.label_map_file[0] == '\0')
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "convert annoset needs --label_map_file FILE, the names of the "
+            "classes");
+    if (strcmp(flags.anno_type, "detection") != 0 ||
+        strcmp(flags.label_type, "xml") != 0)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "--anno_type is detection and --label_type xml; `convert "
+                         "imageset` takes images with one label each");
+    o.root        = arg[0];
+    o.label_map   = flags.label_map_file;
+    o.check_label = flags.check_label;
+    o.height      = (int)flags.resize_height;
+    o.width       = (int)flags.resize_width;
+    o.shuffle     = flags.shuffle;
+    o.seed        = (uint64_t)flags.seed;
+    o.encode_type = flags.encode_type;
+    return wrote(fire_convert_annoset(&o, arg[1], arg[2], flags.backend, progress()),
+                 arg[2]);
+}
+
+const command_t command_convert_annoset = {
+    .name      = "convert annoset",
+    .arguments = "ROOT LIST DB",
+    .summary   = "convert images with boxes to a database",
+    .help     = "For AnnotatedData. LIST has a line per image: its path below ROOT, a\n"
+                "space, the path of its annotation in PASCAL VOC's XML. The label map\n"
+                "gives each class its number; 0 is the background.\n"
+                "\n"
+                "Example:\n"
+                "  firecaffe convert annoset VOCdevkit trainval.txt voc_lmdb \\\n"
+                "      --label_map_file labelmap_voc.prototxt --check_label\n",
+    .groups   = annoset_groups,
+    .min_args = 3,
+    .max_args = 3,
+    .run      = annoset,
+};
+
+static fire_status_t image_sizes(int narg, const char *const *arg)
+{
+    (void)narg;
+    return wrote(fire_convert_image_sizes(arg[0], arg[1], arg[2]), arg[2]);
+}
+
+const command_t command_image_sizes = {
+    .name      = "image-sizes",
+    .arguments = "ROOT LIST FILE",
+    .summary   = "write the sizes of images to a file",
+    .help = "LIST is that of `convert annoset`. FILE gets a line per image: its name\n"
+            "without folder and ending, its height, its width, as DetectionOutput's\n"
+            "name_size_file and DetectionEvaluate want it.\n"
+            "\n"
+            "Example:\n"
+            "  firecaffe image-sizes VOCdevkit test.txt test_name_size.txt\n",
+    .min_args = 3,
+    .max_args = 3,
+    .run      = image_sizes,
 };

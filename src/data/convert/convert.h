@@ -55,4 +55,29 @@ fire_status_t fire_convert_imageset(const fire_imageset_options_t *options,
                                     const char *list, const char *db,
                                     const char            *backend,
                                     const fire_progress_t *progress);
+
+/* The options of convert_annoset. */
+typedef struct fire_annoset_options {
+    const char *root;          /* put before every path, with a / */
+    const char *label_map;     /* file with the classes' names and numbers */
+    bool        check_label;   /* fail if two of them have one name or number */
+    int         height, width; /* resize to this size; 0: keep it */
+    bool        shuffle;       /* write the lines in random order */
+    uint64_t    seed;          /* of that order */
+    const char *encode_type;   /* "png", "jpg": re-encode; "": as the file */
+} fire_annoset_options_t;
+
+#define FIRE_ANNOSET_OPTIONS_INIT \
+    ((fire_annoset_options_t){.root = "", .encode_type = "", .seed = 1})
+
+/* Convert images with annotations in VOC's XML to the database `db` for AnnotatedData.
+ * A line of `list` names an image and its annotation. Images are stored compressed.
+ * Keys are LINE_PATH with LINE of 8 digits. */
+fire_status_t fire_convert_annoset(const fire_annoset_options_t *options,
+                                   const char *list, const char *db,
+                                   const char            *backend,
+                                   const fire_progress_t *progress);
+/* Write a line "NAME HEIGHT WIDTH" per image of such a list to `file`. */
+fire_status_t fire_convert_image_sizes(const char *root, const char *list,
+                                       const char *file);
 #endif
