@@ -1,6 +1,7 @@
 /* common.c - sums, products, selections, tables. */
 #include <string.h>
 #include "layers/common/eltwise.h"
+#include "layers/common/matmul.h"
 #include "onnx/export/put.h"
 
 /* One after another, as the layer adds and multiplies them. */
@@ -56,6 +57,23 @@ void fire_onnx_put_softmax(fire_onnx_export_t *x)
 
     fire_onnx_op(x, "Softmax", fire_onnx_out(x, 0), fire_onnx_in(x, 0), NULL);
     fire_onnx_int(x, "axis", axis);
+}
+
+void fire_onnx_put_matmul(fire_onnx_export_t *x)
+{
+    const fire_matmul_t *s     = FIRE_STATE(x->layer, fire_matmul_t);
+    const char          *in[2] = {fire_onnx_in(x, 0), fire_onnx_in(x, 1)};
+    int64_t              perm[FIRE_MAX_DIMS];
+    int                  n = x->layer->bottom[0]->ndim;
+
+    for (int i = 0; i < n; i++)
+        perm[i] = i < n - 2 ? i : 2 * n - 3 - i; /* the last two exchanged */
+    for (int i = 0; i < 2; i++) {
+        if (!(i == 0 ? s->transpose_a : s->transpose_b)) continue;
+        in[i] = fire_onnx_op(x, "Transpose", NULL, in[i], NULL);
+        fire_onnx_ints(x, "perm", n, perm);
+    }
+    fire_onnx_op(x, "MatMul", fire_onnx_out(x, 0), in[0], in[1], NULL);
 }
 
 /* coeff times the sum, ... of the axes from `axis` on */

@@ -109,6 +109,55 @@ void fire_onnx_put_tile(fire_onnx_export_t *x)
                  fire_onnx_integers(x, n, repeats), NULL);
 }
 
+/* What comes around from the other end: parts of the value beside it. The operator has a
+ * mode for it from version 19 on only. */
+static const char *wrap(fire_onnx_export_t *x, const char *in, const char *out,
+                        int axis, int64_t begin, int64_t end)
+{
+    int64_t     n     = x->layer->bottom[0]->dim[axis];
+    const char *front = NULL, *back = NULL;
+
+    if (begin < 0 || end < 0 || begin > n || end > n)
+        fire_onnx_refuse(x,
+                         "mode WRAP adds at most what there is, and cuts nothing off");
+    fire_onnx_needs_fixed(x, x->layer->bottom[0], axis);
+    if (begin > 0) front = fire_onnx_cut(x, in, NULL, axis, n - begin, n);
+    if (end > 0) back = fire_onnx_cut(x, in, NULL, axis, 0, end);
+    out = fire_onnx_op(x, "Concat", out, front != NULL ? front : in, NULL);
+    if (front != NULL) fire_onnx_also(x, in);
+    if (back != NULL) fire_onnx_also(x, back);
+    fire_onnx_int(x, "axis", axis);
+    return out;
+}
+
+void fire_onnx_put_pad(fire_onnx_export_t *x)
+{
+    static const char *const   mode[] = {"constant", "reflect", "edge"};
+    const Caffe__PadParameter *p      = x->layer->param->pad_param;
+    int                        n      = x->layer->bottom[0]->ndim, first;
+    int64_t                    pads[2 * FIRE_MAX_DIMS] = {0};
+    const char                *v                       = fire_onnx_in(x, 0);
+
+    if (p == NULL || p->n_begin == 0) {
+        fire_onnx_same(x, v, 0);
+        return;
+    }
+    first = p->axis < 0 ? p->axis + n : p->axis;
+    for (int i = 0; i < (int)p->n_begin; i++) {
+        pads[first + i]     = p->begin[i];
+        pads[n + first + i] = p->end[i];
+    }
+    if (p->mode == CAFFE__PAD_PARAMETER__MODE__WRAP) {
+        for (int i = 0; i < (int)p->n_begin; i++)
+            v = wrap(x, v, i + 1 == (int)p->n_begin ? fire_onnx_out(x, 0) : NULL,
+                     first + i, p->begin[i], p->end[i]);
+        return;
+    }
+    fire_onnx_op(x, "Pad", fire_onnx_out(x, 0), v, fire_onnx_integers(x, 2 * n, pads),
+                 fire_onnx_scalar(x, p->value), NULL);
+    fire_onnx_text(x, "mode", mode[p->mode]);
+}
+
 /* The axes named, then the others. */
 void fire_onnx_put_permute(fire_onnx_export_t *x)
 {
