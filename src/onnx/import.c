@@ -257,7 +257,8 @@ static fire_status_t take_nodes(fire_onnx_import_t *x)
         bool          lost;
         fire_status_t st = FIRE_OK;
 
-        x->node = x->m->node[x->index];
+        x->node  = x->m->node[x->index];
+        x->first = x->net->n_layer;
         if (x->done[x->index]) continue;
         FIRE_TRY(check_inputs(x, &lost));
         FIRE_TRY(check_outputs(x));
@@ -274,8 +275,9 @@ static fire_status_t take_nodes(fire_onnx_import_t *x)
         }
     }
     if (x->nlost > 0)
-        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "%lld nodes have no form here: %s",
-                         (long long)x->nlost, x->lost.text);
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "%lld node%s no form here: %s",
+                         (long long)x->nlost, x->nlost == 1 ? " has" : "s have",
+                         x->lost.text);
     return FIRE_OK;
 }
 

@@ -45,14 +45,16 @@ typedef struct fire_onnx_import {
 
     Onnx__NodeProto *node; /* the current one, number `index` */
     int64_t          index;
-    bool            *done; /* [nodes] said together with an earlier one */
+    bool            *done;  /* [nodes] said together with an earlier one */
+    size_t           first; /* the node's first layer, once it has one */
 
     fire_onnx_operand_t **value; /* [nvalue], found by a hash table of [nslot] */
     int64_t               nvalue, value_cap, nslot;
     uint32_t             *slot;
     fire_onnx_tensor_t  **made; /* [nmade] constants computed here */
     int64_t               nmade, made_cap;
-    char                **text; /* [ntext] names given here */
+    int64_t               computed; /* elements of theirs */
+    char                **text;     /* [ntext] names given here */
     int64_t               ntext, text_cap;
 
     Caffe__NetParameter *net;
@@ -100,6 +102,9 @@ fire_status_t fire_onnx_step(fire_onnx_import_t *x, const char *type,
                              const char *bottom, Caffe__LayerParameter **l_p);
 fire_status_t fire_onnx_last(fire_onnx_import_t *x, const char *type,
                              const char *bottom, Caffe__LayerParameter **l_p);
+/* A name for a layer of the node, or for a step of it, that no other layer has. */
+fire_status_t fire_onnx_layer_name(fire_onnx_import_t *x, const char *step,
+                                   const char **name_p);
 fire_status_t fire_onnx_add_bottom(Caffe__LayerParameter *l, const char *blob);
 /* One more top of the last layer: the node's output i. */
 fire_status_t fire_onnx_add_top(fire_onnx_import_t *x, Caffe__LayerParameter *l, int i);
@@ -122,6 +127,8 @@ fire_status_t fire_onnx_set_like(fire_onnx_import_t *x, int i, const char *blob,
 /* Output i is the same as a value; a constant, which is taken over. */
 void fire_onnx_set_same(fire_onnx_import_t *x, int i, const fire_onnx_operand_t *v);
 fire_status_t fire_onnx_set_const(fire_onnx_import_t *x, int i, fire_onnx_tensor_t *t);
+/* The same for a constant of x->made. */
+void fire_onnx_set_known(fire_onnx_import_t *x, int i, const fire_onnx_tensor_t *t);
 
 /* A layer that gives a blob another shape; *blob_p becomes its top. last: as
  * fire_onnx_last(). */
@@ -145,10 +152,6 @@ fire_onnx_operand_t *fire_onnx_find_value(const fire_onnx_import_t *x,
                                           const char               *name);
 fire_status_t        fire_onnx_add_value(fire_onnx_import_t *x, const char *name,
                                          fire_onnx_operand_t **v_p);
-/* The name for the current node's layer and blob, unique in the net. */
-fire_status_t fire_onnx_layer_name(fire_onnx_import_t *x, const char *step,
-                                   const char **name_p);
-
 /* Write DIR/deploy.prototxt, train_val.prototxt, solver.prototxt and net.caffemodel. */
 fire_status_t fire_onnx_write_net(fire_onnx_import_t *x, const char *folder);
 #endif

@@ -180,7 +180,11 @@ fire_status_t fire_onnx_add_top(fire_onnx_import_t *x, Caffe__LayerParameter *l,
     const char *name;
     char       *text;
 
-    FIRE_TRY(fire_asprintf(&text, "%s/%d", l->name, (int)l->n_top));
+    for (int k = (int)l->n_top;; k++) {
+        FIRE_TRY(fire_asprintf(&text, "%s/%d", l->name, k));
+        if (!is_taken(x, text)) break;
+        fire_free(text);
+    }
     FIRE_TRY(keep_text(x, text, &name));
     return fire_message_add_string(l, "top", top_name(x, i, name));
 }

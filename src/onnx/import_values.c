@@ -220,9 +220,8 @@ void fire_onnx_set_same(fire_onnx_import_t *x, int i, const fire_onnx_operand_t 
 
 fire_status_t fire_onnx_set_const(fire_onnx_import_t *x, int i, fire_onnx_tensor_t *t)
 {
-    fire_onnx_operand_t *v = fire_onnx_output(x, i);
-    fire_onnx_tensor_t  *kept;
-    fire_status_t        st;
+    fire_onnx_tensor_t *kept;
+    fire_status_t       st;
 
     st = fire_grow(&x->made, &x->made_cap, x->nmade + 1, sizeof(*x->made));
     if (st >= 0) st = FIRE_NEW(&kept, 1);
@@ -232,10 +231,17 @@ fire_status_t fire_onnx_set_const(fire_onnx_import_t *x, int i, fire_onnx_tensor
     }
     *kept               = *t;
     x->made[x->nmade++] = kept;
-    if (v == NULL) return FIRE_OK;
-    v->state = FIRE_ONNX_CONST;
-    v->t     = kept;
-    v->ndim  = kept->ndim;
-    memcpy(v->dim, kept->dim, sizeof(v->dim));
+    fire_onnx_set_known(x, i, kept);
     return FIRE_OK;
+}
+
+void fire_onnx_set_known(fire_onnx_import_t *x, int i, const fire_onnx_tensor_t *t)
+{
+    fire_onnx_operand_t *v = fire_onnx_output(x, i);
+
+    if (v == NULL) return;
+    v->state = FIRE_ONNX_CONST;
+    v->t     = t;
+    v->ndim  = t->ndim;
+    memcpy(v->dim, t->dim, sizeof(v->dim));
 }

@@ -6,28 +6,8 @@
 #include "base/file.h"
 #include "cases.h"
 #include "filled.h"
+#include "hand.h"
 #include "model/load.h"
-#include "nets.h"
-
-static fire_status_t import(const char *file)
-{
-    return fire_onnx_import(test_path(file), test_path("net"), NULL);
-}
-
-/* The imported net, with its weights. */
-static fire_net_t *imported(void)
-{
-    fire_net_options_t   o = FIRE_NET_OPTIONS_INIT;
-    Caffe__NetParameter *param;
-    fire_net_t          *net;
-
-    o.ctx.kernels = "all=ref";
-    CHECK_OK(fire_net_param_load_text(test_path("net/deploy.prototxt"), &param));
-    CHECK_OK(fire_net_create(param, &o, &net));
-    fire_message_free(param);
-    CHECK_OK(fire_net_load_file(net, test_path("net/net.caffemodel")));
-    return net;
-}
 
 static const char *read_text(const char *file)
 {
@@ -195,89 +175,6 @@ TEST(models_come_back_from_onnx_with_the_same_bits)
 }
 
 /* ---- graphs by hand ---- */
-
-static fire_onnx_model_t *graph;
-
-static void begin(int ndim, const int64_t *dim)
-{
-    CHECK_OK(fire_onnx_model_create(&graph));
-    CHECK_OK(fire_strdup("hand", &graph->name));
-    graph->opset = 17;
-    CHECK_OK(fire_onnx_add_input(graph, "x", ndim, dim, NULL));
-}
-
-/* A node "out = op(in ...)"; inputs are words. */
-static Onnx__NodeProto *node(const char *out, const char *op, const char *in)
-{
-    Onnx__NodeProto *n;
-
-    CHECK_OK(fire_onnx_add_node(graph, &n));
-    CHECK_OK(fire_message_add_string(n, "op_type", op));
-    while (*in != '\0') {
-        char   word[32];
-        size_t length = strcspn(in, " ");
-
-        snprintf(word, sizeof(word), "%.*s", (int)length, in);
-        CHECK_OK(
-            fire_message_add_string(n, "input", strcmp(word, "-") == 0 ? "" : word));
-        in += length + (in[length] == ' ');
-    }
-    CHECK_OK(fire_message_add_string(n, "output", out));
-    return n;
-}
-
-static Onnx__AttributeProto *attribute(Onnx__NodeProto *n, const char *name)
-{
-    Onnx__AttributeProto *a;
-
-    CHECK_OK(fire_message_add_message(n, "attribute", &a));
-    CHECK_OK(fire_message_add_string(a, "name", name));
-    return a;
-}
-
-static void text(Onnx__NodeProto *n, const char *name, const char *value)
-{
-    Onnx__AttributeProto *a = attribute(n, name);
-
-    a->has_s  = true;
-    a->s.len  = strlen(value);
-    a->s.data = (uint8_t *)strdup(value);
-}
-
-static void constant(const char *name, int ndim, const int64_t *dim,
-                     const float *values)
-{
-    fire_onnx_tensor_t t = {.type = FIRE_ONNX(FLOAT), .ndim = ndim, .data = values};
-
-    memcpy(t.dim, dim, (size_t)ndim * sizeof(*dim));
-    CHECK_OK(fire_strdup(name, &t.name));
-    CHECK_OK(fire_onnx_add_tensor(graph, &t));
-}
-
-static fire_status_t finish(void)
-{
-    CHECK_OK(fire_onnx_add_output(graph, "y", 0, NULL, NULL));
-    CHECK_OK(fire_onnx_save(graph, test_path("hand.onnx"), false));
-    fire_onnx_model_destroy(graph);
-    return import("hand.onnx");
-}
-
-/* Run the imported net on x: values of y. */
-static void gives(const float *x, int64_t n, const float *y)
-{
-    fire_net_t  *net = imported();
-    float       *in;
-    const float *out;
-
-    CHECK_OK(fire_blob_write(fire_net_find_blob(net, "x"), FIRE_DATA, FIRE_CPU, &in));
-    memcpy(in, x, (size_t)fire_blob_count(fire_net_find_blob(net, "x")) * sizeof(*x));
-    CHECK_OK(fire_net_forward(net, 0, -1, NULL));
-    CHECK_EQ(fire_blob_count(fire_net_find_blob(net, "y")), n);
-    CHECK_OK(fire_blob_read(fire_net_find_blob(net, "y"), FIRE_DATA, FIRE_CPU, &out));
-    for (int64_t i = 0; i < n; i++)
-        CHECK_NEAR(out[i], y[i], 1e-5);
-    fire_net_destroy(net);
-}
 
 static const int64_t row[4] = {1, 1, 1, 2};
 

@@ -55,10 +55,9 @@ static void run(fire_net_t *net, const fire_onnx_model_t *m, int k)
 /* Is the message one that says that ONNX cannot have this layer? */
 static bool may_refuse(const char *type)
 {
-    static const char *const never[] = {
-        "DetectionEvaluate", "Im2col", "PSROIPooling",
+    static const char *const never[] = {"DetectionEvaluate", "Im2col", "PSROIPooling",
                                         "Python", "Silence"};
-    const fire_layer_ops_t *ops;
+    const fire_layer_ops_t  *ops;
 
     for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
         if (strcmp(type, never[i]) == 0) return true;

@@ -1,48 +1,21 @@
-/* arithmetic.c - Add, Sub, Mul, Div, Max of two values. What is broadcast becomes Scale
- * and Bias, numbers become Power, values of one shape Eltwise. */
+/* arithmetic.c - Add, Sub, Mul, Div, Max, Min, Sum, Mean. What is repeated along axes
+ * becomes Scale and Bias, numbers become Power, values of one shape Eltwise; where none of
+ * them fits, copies are made first. */
+#include <math.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "onnx/import/take.h"
+#include "onnx/import/chain.h"
+#include "onnx/import/known.h"
+
+#define ELTWISE(op) CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__##op
 
 typedef enum kind { ADD, SUB, MUL, DIV } kind_t;
 
 /* ---- two blobs ---- */
 
-static fire_status_t eltwise(fire_onnx_import_t *x, int n,
-                             Caffe__EltwiseParameter__EltwiseOp op, float second)
-{
-    const fire_onnx_operand_t *first, *v;
-    Caffe__EltwiseParameter   *p;
-    Caffe__LayerParameter     *l;
-    float                      one = 1;
-
-    FIRE_TRY(fire_onnx_blob(x, 0, &first));
-    for (int i = 1; i < n; i++) {
-        FIRE_TRY(fire_onnx_blob(x, i, &v));
-        if (v->ndim != first->ndim ||
-            memcmp(v->dim, first->dim, (size_t)v->ndim * sizeof(v->dim[0])) != 0)
-            return FIRE_ONNX_LACKS("its inputs have different shapes");
-    }
-    FIRE_TRY(fire_onnx_last(x, "Eltwise", first->blob, &l));
-    for (int i = 1; i < n; i++) {
-        FIRE_TRY(fire_onnx_blob(x, i, &v));
-        FIRE_TRY(fire_onnx_add_bottom(l, v->blob));
-    }
-    FIRE_ONNX_SETTINGS(l, "eltwise_param", &p);
-    p->has_operation = true;
-    p->operation     = op;
-    if (second != 1) {
-        FIRE_TRY(
-            fire_message_put(p, fire_field_find(p->base.descriptor, "coeff"), &one));
-        FIRE_TRY(
-            fire_message_put(p, fire_field_find(p->base.descriptor, "coeff"), &second));
-    }
-    return fire_onnx_set_like(x, 0, l->top[0], first);
-}
-
 /* The shape of b among the axes of a as ONNX lines them up, from the last: which axes
  * [first, end) of a it has; others must be 1. */
-static bool lines_up(const fire_onnx_operand_t *a, int ndim, const int64_t *dim,
+static bool lines_up(const fire_onnx_chain_t *a, int ndim, const int64_t *dim,
                      int *first, int *end)
 {
     int skip = a->ndim - ndim;
@@ -62,101 +35,82 @@ static bool lines_up(const fire_onnx_operand_t *a, int ndim, const int64_t *dim,
     return true;
 }
 
-/* a by the smaller b: Scale or Bias with two bottoms. */
-static fire_status_t broadcast(fire_onnx_import_t *x, const fire_onnx_operand_t *a,
-                               const fire_onnx_operand_t *b, kind_t kind)
-{
-    Caffe__LayerParameter *l;
-    const char            *blob = b->blob;
-    int                    first, end;
-
-    if (!lines_up(a, b->ndim, b->dim, &first, &end))
-        return FIRE_ONNX_LACKS(
-            "its inputs can be neither of one shape nor one repeated "
-            "along the other");
-    if (first > 0 && a->dim[0] == 1 && b->ndim == a->ndim) first = 0; /* a batch of 1 */
-    if (kind == SUB) FIRE_TRY(fire_onnx_power(x, false, &blob, 1, -1, 0));
-    if (kind == DIV) FIRE_TRY(fire_onnx_power(x, false, &blob, -1, 1, 0));
-    FIRE_TRY(fire_onnx_reshape_blob(x, false, &blob, b->ndim, b->dim, end - first,
-                                    a->dim + first));
-    FIRE_TRY(
-        fire_onnx_last(x, kind == ADD || kind == SUB ? "Bias" : "Scale", a->blob, &l));
-    FIRE_TRY(fire_onnx_add_bottom(l, blob));
-    if (kind == ADD || kind == SUB) {
-        Caffe__BiasParameter *p;
-
-        FIRE_ONNX_SETTINGS(l, "bias_param", &p);
-        p->has_axis = true;
-        p->axis     = first;
-    } else {
-        Caffe__ScaleParameter *p;
-
-        FIRE_ONNX_SETTINGS(l, "scale_param", &p);
-        p->has_axis = true;
-        p->axis     = first;
-    }
-    return fire_onnx_set_like(x, 0, l->top[0], a);
-}
-
-static bool same_shape(const fire_onnx_operand_t *a, const fire_onnx_operand_t *b)
+static bool same_shape(const fire_onnx_chain_t *a, const fire_onnx_chain_t *b)
 {
     return a->ndim == b->ndim &&
            memcmp(a->dim, b->dim, (size_t)a->ndim * sizeof(a->dim[0])) == 0;
 }
 
-static int64_t count_of(const fire_onnx_operand_t *v)
+/* What is subtracted is added the other way round, what divides is turned. */
+static fire_status_t turn(fire_onnx_import_t *x, fire_onnx_chain_t *b, kind_t kind)
 {
-    int64_t n = 1;
-
-    for (int i = 0; i < v->ndim; i++)
-        n *= v->dim[i];
-    return n;
+    if (kind == SUB) return fire_onnx_chain_power(x, b, 1, -1, 0);
+    return kind == DIV ? fire_onnx_chain_power(x, b, -1, 1, 0) : FIRE_OK;
 }
 
-static fire_status_t two_blobs(fire_onnx_import_t *x, const fire_onnx_operand_t *a,
-                               const fire_onnx_operand_t *b, kind_t kind)
+/* a by the smaller b: Scale or Bias with two bottoms. */
+static fire_status_t broadcast(fire_onnx_import_t *x, fire_onnx_chain_t *a,
+                               fire_onnx_chain_t *b, bool adds, int first, int end)
 {
-    if (same_shape(a, b) && kind != DIV)
-        return eltwise(x, 2,
-                       kind == MUL ? CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__PROD
-                                   : CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__SUM,
-                       kind == SUB ? -1.0f : 1.0f);
-    if (count_of(a) >= count_of(b)) return broadcast(x, a, b, kind);
-    if (kind == ADD || kind == MUL) return broadcast(x, b, a, kind);
-    return FIRE_ONNX_LACKS("the first input is repeated along the second");
+    if (first > 0 && a->dim[0] == 1 && b->ndim == a->ndim) first = 0; /* a batch of 1 */
+    FIRE_TRY(fire_onnx_chain_reshape(x, b, end - first, a->dim + first));
+    return fire_onnx_chain_affine(x, a, adds ? "Bias" : "Scale", b, first);
+}
+
+static fire_status_t two_blobs(fire_onnx_import_t *x, fire_onnx_chain_t *a,
+                               fire_onnx_chain_t *b, kind_t kind)
+{
+    bool    adds = kind == ADD || kind == SUB;
+    int64_t dim[FIRE_MAX_DIMS];
+    int     first, end, ndim;
+
+    if (!same_shape(a, b) || kind == DIV) FIRE_TRY(turn(x, b, kind));
+    if (same_shape(a, b))
+        return fire_onnx_chain_eltwise(x, a, b, adds ? ELTWISE(SUM) : ELTWISE(PROD),
+                                       kind == SUB ? -1.0f : 1.0f);
+    if (lines_up(a, b->ndim, b->dim, &first, &end))
+        return broadcast(x, a, b, adds, first, end);
+    if (lines_up(b, a->ndim, a->dim, &first, &end)) {
+        FIRE_TRY(broadcast(x, b, a, adds, first, end));
+        *a = *b;
+        return FIRE_OK;
+    }
+    FIRE_TRY(fire_onnx_common_shape(a->ndim, a->dim, b->ndim, b->dim, &ndim, dim));
+    FIRE_TRY(fire_onnx_chain_spread(x, a, ndim, dim));
+    FIRE_TRY(fire_onnx_chain_spread(x, b, ndim, dim));
+    return fire_onnx_chain_eltwise(x, a, b, adds ? ELTWISE(SUM) : ELTWISE(PROD), 1);
 }
 
 /* ---- a blob and a constant ---- */
 
 /* blob + number, number - blob, ... */
-static fire_status_t by_number(fire_onnx_import_t *x, const fire_onnx_operand_t *a,
-                               float v, bool swapped, kind_t kind)
+static fire_status_t by_number(fire_onnx_import_t *x, fire_onnx_chain_t *a, float v,
+                               bool swapped, kind_t kind)
 {
-    const char *blob  = a->blob;
-    bool        adds  = kind == ADD || kind == SUB;
-    float       scale = kind == MUL ? v : kind == DIV && !swapped ? 1 / v : 1;
-    float       shift = adds ? v : 0;
+    bool  adds  = kind == ADD || kind == SUB;
+    float scale = kind == MUL ? v : kind == DIV && !swapped ? 1 / v : 1;
+    float shift = adds ? v : 0;
 
     if (kind == SUB) *(swapped ? &scale : &shift) *= -1;
-    if (kind == DIV && swapped) { /* v / a */
-        FIRE_TRY(fire_onnx_power(x, v == 1, &blob, -1, 1, 0));
-        if (v != 1) FIRE_TRY(fire_onnx_power(x, true, &blob, 1, v, 0));
-    } else {
-        FIRE_TRY(fire_onnx_power(x, true, &blob, 1, scale, shift));
-    }
-    return fire_onnx_set_like(x, 0, blob, a);
+    if (scale == 1 && shift == 0 && (kind != DIV || !swapped)) return FIRE_OK;
+    if (kind != DIV || !swapped) return fire_onnx_chain_power(x, a, 1, scale, shift);
+    FIRE_TRY(fire_onnx_chain_power(x, a, -1, 1, 0)); /* v / a */
+    return v == 1 ? FIRE_OK : fire_onnx_chain_power(x, a, 1, v, 0);
 }
 
-/* -t or 1 / t where the operation needs it, else NULL. */
-static fire_status_t turned(const fire_onnx_tensor_t *t, kind_t kind, float **values_p)
+/* t, -t or 1 / t, whichever is added or multiplied, repeated to a shape. */
+static fire_status_t turned(const fire_onnx_tensor_t *t, kind_t kind, int ndim,
+                            const int64_t *dim, float **values_p)
 {
-    *values_p = NULL;
-    if (kind == ADD || kind == MUL) return FIRE_OK;
-    FIRE_TRY(FIRE_NEW(values_p, t->count));
-    for (int64_t i = 0; i < t->count; i++) {
-        double v = fire_onnx_tensor_number(t, i);
+    int64_t n;
 
-        (*values_p)[i] = (float)(kind == SUB ? -v : 1 / v);
+    FIRE_TRY(fire_onnx_elements(ndim, dim, &n));
+    FIRE_TRY(FIRE_NEW(values_p, n));
+    for (int64_t i = 0; i < n; i++) {
+        int64_t k = t->count == n ? i : fire_onnx_repeated(t, ndim, dim, i);
+        double  v = fire_onnx_tensor_number(t, k);
+
+        (*values_p)[i] = (float)(kind == SUB ? -v : kind == DIV ? 1 / v : v);
     }
     return FIRE_OK;
 }
@@ -181,48 +135,66 @@ static fire_status_t set_axes(Caffe__LayerParameter *l, bool bias, int first, in
     return FIRE_OK;
 }
 
-/* A parameter along some axes. The batch axis cannot be one of them. */
-static fire_status_t by_tensor(fire_onnx_import_t *x, const fire_onnx_operand_t *a,
+/* A parameter along some axes. One that fits only when it is repeated is not learned: its
+ * copies would part. */
+static fire_status_t by_tensor(fire_onnx_import_t *x, fire_onnx_chain_t *a,
                                const fire_onnx_tensor_t *t, kind_t kind)
 {
-    bool                   bias = kind == ADD || kind == SUB;
+    bool                   bias = kind == ADD || kind == SUB, fits;
     Caffe__LayerParameter *l;
+    int64_t                dim[FIRE_MAX_DIMS];
     float                 *values;
-    int                    first, end;
+    int                    first, end, ndim;
 
-    if (!lines_up(a, t->ndim, t->dim, &first, &end) ||
-        fire_onnx_type_size(t->type) == 0)
-        return FIRE_ONNX_LACKS("the constant cannot be repeated along the input");
-    FIRE_TRY(fire_onnx_last(x, bias ? "Bias" : "Scale", a->blob, &l));
+    FIRE_TRY(fire_onnx_common_shape(a->ndim, a->dim, t->ndim, t->dim, &ndim, dim));
+    FIRE_TRY(fire_onnx_chain_spread(x, a, ndim, dim));
+    fits = lines_up(a, t->ndim, t->dim, &first, &end);
+    if (!fits) {
+        first = ndim == t->ndim && t->dim[0] != 1 ? 0 : 1;
+        end   = ndim;
+    }
+    FIRE_TRY(fire_onnx_chain_add(x, a, bias ? "Bias" : "Scale", &l));
+    if (!fits) FIRE_TRY(fire_onnx_freeze(l, 1));
     FIRE_TRY(set_axes(l, bias, first, end - first));
-    FIRE_TRY(turned(t, kind, &values));
-    if (values != NULL)
-        FIRE_TRY(fire_onnx_give_floats(x, values, end - first, a->dim + first));
-    else
-        FIRE_TRY(fire_onnx_give_tensor(x, t, end - first, a->dim + first));
-    return fire_onnx_set_like(x, 0, l->top[0], a);
+    if (fits && (kind == ADD || kind == MUL))
+        return fire_onnx_give_tensor(x, t, end - first, a->dim + first);
+    /* What is left of t's axes in front of `first` are ones. */
+    FIRE_TRY(turned(t, kind, end - first, a->dim + first, &values));
+    return fire_onnx_give_floats(x, values, end - first, a->dim + first);
+}
+
+/* Of a constant and a blob; swapped: the constant comes first. */
+static fire_status_t by_constant(fire_onnx_import_t *x, fire_onnx_chain_t *a,
+                                 const fire_onnx_tensor_t *t, bool swapped, kind_t kind)
+{
+    if (fire_onnx_type_size(t->type) == 0 || t->count == 0)
+        return FIRE_ONNX_LACKS("a constant that is no numbers");
+    if (t->count == 1 && t->ndim <= a->ndim)
+        return by_number(x, a, (float)fire_onnx_tensor_number(t, 0), swapped, kind);
+    if (swapped) {
+        FIRE_TRY(turn(x, a, kind));
+        kind = kind == SUB ? ADD : kind == DIV ? MUL : kind;
+    }
+    return by_tensor(x, a, t, kind);
 }
 
 static fire_status_t take(fire_onnx_import_t *x, kind_t kind)
 {
     const fire_onnx_operand_t *a = fire_onnx_input(x, 0), *b = fire_onnx_input(x, 1);
-    bool                       swapped;
+    fire_onnx_chain_t          c, d;
 
     if (a == NULL || b == NULL) return FIRE_FAIL(FIRE_ERR_PARSE, "it needs two inputs");
-    if (a->state == FIRE_ONNX_BLOB && b->state == FIRE_ONNX_BLOB)
-        return two_blobs(x, a, b, kind);
-    swapped = a->state == FIRE_ONNX_CONST;
-    if (swapped) {
-        const fire_onnx_operand_t *blob = b;
+    if (a->state == FIRE_ONNX_BLOB && b->state == FIRE_ONNX_BLOB) {
+        FIRE_TRY(fire_onnx_chain_begin(x, 0, &c));
+        FIRE_TRY(fire_onnx_chain_begin(x, 1, &d));
+        FIRE_TRY(two_blobs(x, &c, &d, kind));
+    } else {
+        bool swapped = a->state == FIRE_ONNX_CONST;
 
-        b = a;
-        a = blob;
+        FIRE_TRY(fire_onnx_chain_begin(x, swapped ? 1 : 0, &c));
+        FIRE_TRY(by_constant(x, &c, swapped ? a->t : b->t, swapped, kind));
     }
-    if (b->t->count == 1 && fire_onnx_type_size(b->t->type) > 0)
-        return by_number(x, a, (float)fire_onnx_tensor_number(b->t, 0), swapped, kind);
-    if (swapped && (kind == SUB || kind == DIV))
-        return FIRE_ONNX_LACKS("a constant minus, or over, a blob");
-    return by_tensor(x, a, b->t, kind);
+    return fire_onnx_chain_end(x, 0, &c);
 }
 
 fire_status_t fire_onnx_take_add(fire_onnx_import_t *x)
@@ -251,14 +223,92 @@ fire_status_t fire_onnx_take_div(fire_onnx_import_t *x)
     return matched ? FIRE_OK : take(x, DIV);
 }
 
+/* ---- any number of inputs ---- */
+
+/* Max, Sum, Mean: one Eltwise where all inputs are blobs of one shape. */
+static fire_status_t together(fire_onnx_import_t                *x,
+                              Caffe__EltwiseParameter__EltwiseOp op, bool negative,
+                              fire_onnx_chain_t *c)
+{
+    fire_onnx_chain_t d[FIRE_ONNX_MOST_PARTS];
+    int64_t           dim[FIRE_MAX_DIMS];
+    int               n = (int)x->node->n_input, ndim;
+
+    if (n < 1 || n > FIRE_ONNX_MOST_PARTS) return FIRE_ONNX_LACKS("%d inputs", n);
+    d[0].ndim = 0;
+    for (int i = 0; i < n; i++) {
+        FIRE_TRY(fire_onnx_chain_begin(x, i, &d[i]));
+        FIRE_TRY(fire_onnx_common_shape(ndim, dim, d[i].ndim, d[i].dim, &ndim, dim));
+    }
+    for (int i = 0; i < n; i++) {
+        FIRE_TRY(fire_onnx_chain_spread(x, &d[i], ndim, dim));
+        if (negative) FIRE_TRY(fire_onnx_chain_power(x, &d[i], 1, -1, 0));
+    }
+    *c = d[0];
+    if (n > 1) FIRE_TRY(fire_onnx_chain_eltwise(x, c, &d[1], op, 1));
+    for (int i = 2; i < n; i++)
+        FIRE_TRY(fire_onnx_add_bottom(x->net->layer[x->net->n_layer - 1], d[i].blob));
+    return FIRE_OK;
+}
+
+/* With one number: a limit. */
+static fire_status_t limit(fire_onnx_import_t *x, bool low, fire_onnx_chain_t *c,
+                           bool *matched_p)
+{
+    const fire_onnx_operand_t *a = fire_onnx_input(x, 0), *b = fire_onnx_input(x, 1);
+    bool                       swapped;
+
+    *matched_p = false;
+    if (x->node->n_input != 2 || a == NULL || b == NULL) return FIRE_OK;
+    swapped = a->state == FIRE_ONNX_CONST;
+    if (swapped) b = a;
+    if (b->state != FIRE_ONNX_CONST || b->t->count != 1 ||
+        fire_onnx_type_size(b->t->type) == 0)
+        return FIRE_OK;
+    *matched_p = true;
+    FIRE_TRY(fire_onnx_chain_begin(x, swapped ? 1 : 0, c));
+    return fire_onnx_chain_clip(x, c,
+                                low ? fire_onnx_tensor_number(b->t, 0) : -INFINITY,
+                                low ? INFINITY : fire_onnx_tensor_number(b->t, 0));
+}
+
 fire_status_t fire_onnx_take_max(fire_onnx_import_t *x)
 {
-    return eltwise(x, (int)x->node->n_input, CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__MAX,
-                   1);
+    fire_onnx_chain_t c;
+    bool              matched;
+
+    FIRE_TRY(limit(x, true, &c, &matched));
+    if (!matched) FIRE_TRY(together(x, ELTWISE(MAX), false, &c));
+    return fire_onnx_chain_end(x, 0, &c);
+}
+
+/* - max(-a, -b) */
+fire_status_t fire_onnx_take_min(fire_onnx_import_t *x)
+{
+    fire_onnx_chain_t c;
+    bool              matched;
+
+    FIRE_TRY(limit(x, false, &c, &matched));
+    if (!matched) {
+        FIRE_TRY(together(x, ELTWISE(MAX), true, &c));
+        FIRE_TRY(fire_onnx_chain_power(x, &c, 1, -1, 0));
+    }
+    return fire_onnx_chain_end(x, 0, &c);
 }
 
 fire_status_t fire_onnx_take_sum(fire_onnx_import_t *x)
 {
-    return eltwise(x, (int)x->node->n_input, CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__SUM,
-                   1);
+    fire_onnx_chain_t c;
+
+    FIRE_TRY(together(x, ELTWISE(SUM), false, &c));
+    return fire_onnx_chain_end(x, 0, &c);
+}
+
+fire_status_t fire_onnx_take_mean(fire_onnx_import_t *x)
+{
+    fire_onnx_chain_t c;
+
+    FIRE_TRY(together(x, ELTWISE(SUM), false, &c));
+    FIRE_TRY(fire_onnx_chain_power(x, &c, 1, 1 / (float)x->node->n_input, 0));
+    return fire_onnx_chain_end(x, 0, &c);
 }

@@ -1,6 +1,7 @@
 /* conv.c - Conv, ConvTranspose, Gemm, MatMul. */
 #include <string.h>
-#include "onnx/import/take.h"
+#include "base/alloc.h"
+#include "onnx/import/chain.h"
 
 /* Sizes up to MOST_SIZE can be multiplied without an overflow. */
 enum { MOST_AXES = 8, MOST_SIZE = 1 << 30 };
@@ -31,8 +32,10 @@ fire_status_t fire_onnx_append_sizes(void *msg, const char *field, int n,
 /* What a convolution's node says. */
 typedef struct window {
     int     axes;
-    int64_t kernel[MOST_AXES], stride[MOST_AXES], dilation[MOST_AXES], pad[MOST_AXES];
-    int64_t group, extra[MOST_AXES]; /* output_padding */
+    int64_t kernel[MOST_AXES], stride[MOST_AXES], dilation[MOST_AXES];
+    int64_t begin[MOST_AXES], end[MOST_AXES]; /* padding */
+    int64_t pad[MOST_AXES];                   /* what the layer pads, on both sides */
+    int64_t group, extra[MOST_AXES];          /* output_padding */
 } window_t;
 
 /* One of the lists; `otherwise` where it is missing. */
@@ -53,43 +56,75 @@ static fire_status_t read_list(const fire_onnx_import_t *x, const char *name, in
     return FIRE_OK;
 }
 
-/* Padding must be equal on both sides. SAME_UPPER and SAME_LOWER: so that the output is
- * the input over the stride. */
-static fire_status_t read_pads(const fire_onnx_import_t *x, const int64_t *in,
-                               window_t *w)
+static int64_t reach_of(const window_t *w, int i)
 {
-    int64_t list[FIRE_MAX_DIMS];
-    int     n;
-    bool    same = fire_onnx_text_is(x, "auto_pad", "SAME_UPPER", false) ||
+    return (w->kernel[i] - 1) * w->dilation[i] + 1;
+}
+
+/* The size of axis i of what ConvTranspose makes without padding. */
+static int64_t whole(const window_t *w, const int64_t *in, int i)
+{
+    return (in[i] - 1) * w->stride[i] + reach_of(w, i) + w->extra[i];
+}
+
+/* SAME_UPPER and SAME_LOWER, or the size that ConvTranspose is to have: how much padding
+ * that is. *known_p: there is such a rule. */
+static fire_status_t total_pads(const fire_onnx_import_t *x, const int64_t *in,
+                                bool reverse, const window_t *w, int64_t *sum,
+                                bool *known_p)
+{
+    bool same = fire_onnx_text_is(x, "auto_pad", "SAME_UPPER", false) ||
                 fire_onnx_text_is(x, "auto_pad", "SAME_LOWER", false);
+    int64_t shape[FIRE_MAX_DIMS] = {0};
+    int     n                    = 0;
 
-    FIRE_TRY(fire_onnx_get_ints(x, "pads", -1, &n, list));
-    if (n != 0 && n != 2 * w->axes)
-        return FIRE_FAIL(FIRE_ERR_PARSE, "%d pads for %d axes", n, w->axes);
-    for (int i = 0; i < w->axes; i++) {
-        int64_t begin = n == 0 ? 0 : list[i], end = n == 0 ? 0 : list[w->axes + i];
+    if (reverse) FIRE_TRY(fire_onnx_get_ints(x, "output_shape", -1, &n, shape));
+    if (n != 0 && n != w->axes && n != w->axes + 2)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "an output_shape of %d axes", n);
+    *known_p = same || n != 0;
+    for (int i = 0; i < w->axes && *known_p; i++) {
+        int64_t steps = (in[i] + w->stride[i] - 1) / w->stride[i];
 
-        if (same) {
-            int64_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;
-            int64_t sum =
-                ((in[i] + w->stride[i] - 1) / w->stride[i] - 1) * w->stride[i] + reach -
-                in[i];
-
-            begin = sum > 0 ? sum / 2 : 0;
-            end   = sum > 0 ? sum - begin : 0;
-        }
-        if (begin != end || begin < 0 || begin > MOST_SIZE)
-            return FIRE_ONNX_LACKS(
-                "padding of %lld before and %lld behind: both must be "
-                "equal",
-                (long long)begin, (long long)end);
-        w->pad[i] = begin;
+        if (!reverse)
+            sum[i] = (steps - 1) * w->stride[i] + reach_of(w, i) - in[i];
+        else
+            sum[i] = whole(w, in, i) -
+                     (n != 0 ? shape[n - w->axes + i] : in[i] * w->stride[i]);
+        if (sum[i] < 0 && !reverse) sum[i] = 0;
     }
     return FIRE_OK;
 }
 
-static fire_status_t read_window(const fire_onnx_import_t  *x,
-                                 const fire_onnx_operand_t *in,
+static fire_status_t read_pads(const fire_onnx_import_t *x, const int64_t *in,
+                               bool reverse, window_t *w)
+{
+    int64_t list[FIRE_MAX_DIMS] = {0}, sum[MOST_AXES];
+    bool    known, upper = fire_onnx_text_is(x, "auto_pad", "SAME_UPPER", false);
+    int     n;
+
+    FIRE_TRY(fire_onnx_get_ints(x, "pads", -1, &n, list));
+    if (n != 0 && n != 2 * w->axes)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%d pads for %d axes", n, w->axes);
+    FIRE_TRY(total_pads(x, in, reverse, w, sum, &known));
+    for (int i = 0; i < w->axes; i++) {
+        w->begin[i] = list[i];
+        w->end[i]   = list[w->axes + i];
+        if (known) {
+            w->begin[i] = upper ? sum[i] / 2 : sum[i] - sum[i] / 2;
+            w->end[i]   = sum[i] - w->begin[i];
+        }
+        if (w->begin[i] < -MOST_SIZE || w->begin[i] > MOST_SIZE ||
+            w->end[i] < -MOST_SIZE || w->end[i] > MOST_SIZE)
+            return FIRE_FAIL(FIRE_ERR_PARSE, "padding of %lld and %lld",
+                             (long long)w->begin[i], (long long)w->end[i]);
+        w->pad[i] = w->begin[i] < w->end[i] ? w->begin[i] : w->end[i];
+        if (w->pad[i] < 0) w->pad[i] = 0;
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t read_window(const fire_onnx_import_t *x,
+                                 const fire_onnx_chain_t *in, bool reverse,
                                  const fire_onnx_tensor_t *weight, window_t *w)
 {
     int64_t n;
@@ -107,10 +142,7 @@ static fire_status_t read_window(const fire_onnx_import_t  *x,
     w->group = fire_onnx_get_int(x, "group", 1);
     if (w->group < 1 || w->group > MOST_SIZE)
         return FIRE_FAIL(FIRE_ERR_PARSE, "group is %lld", (long long)w->group);
-    for (int i = 0; i < w->axes; i++)
-        if (w->extra[i] != 0)
-            return FIRE_ONNX_LACKS("output_padding has no form in Deconvolution");
-    return read_pads(x, in->dim + 2, w);
+    return read_pads(x, in->dim + 2, reverse, w);
 }
 
 static fire_status_t put_settings(Caffe__LayerParameter *l, const window_t *w,
@@ -134,20 +166,76 @@ static fire_status_t put_settings(Caffe__LayerParameter *l, const window_t *w,
     return fire_message_add_string(filler, "type", "msra");
 }
 
-/* Shape of the output. */
-static fire_status_t output_shape(const window_t *w, const fire_onnx_operand_t *in,
-                                  bool reverse, int64_t channels, int64_t *dim)
+static fire_status_t put_layer(fire_onnx_import_t *x, fire_onnx_chain_t *c,
+                               const char *type, const window_t *w, int64_t outputs,
+                               const fire_onnx_tensor_t *weight,
+                               const fire_onnx_tensor_t *bias)
 {
-    dim[0] = in->dim[0];
-    dim[1] = channels;
-    for (int i = 0; i < w->axes; i++) {
-        int64_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;
-        int64_t n     = in->dim[2 + i];
+    Caffe__LayerParameter *l;
 
-        dim[2 + i] = reverse ? (n - 1) * w->stride[i] + reach - 2 * w->pad[i]
-                             : (n + 2 * w->pad[i] - reach) / w->stride[i] + 1;
-        if (dim[2 + i] < 1 || (!reverse && n + 2 * w->pad[i] < reach))
+    FIRE_TRY(fire_onnx_chain_add(x, c, type, &l));
+    FIRE_TRY(put_settings(l, w, outputs, bias != NULL));
+    FIRE_TRY(fire_onnx_give_tensor(x, weight, weight->ndim, weight->dim));
+    if (bias != NULL) FIRE_TRY(fire_onnx_give_tensor(x, bias, 1, &outputs));
+    c->dim[1] = outputs;
+    return FIRE_OK;
+}
+
+/* Padding that differs between the sides is a layer of its own in front. */
+static fire_status_t convolve(fire_onnx_import_t *x, fire_onnx_chain_t *c, window_t *w,
+                              int64_t outputs, const fire_onnx_tensor_t *weight,
+                              const fire_onnx_tensor_t *bias)
+{
+    int64_t begin[FIRE_MAX_DIMS] = {0}, end[FIRE_MAX_DIMS] = {0};
+
+    for (int i = 0; i < w->axes; i++) {
+        begin[2 + i] = w->begin[i] - w->pad[i];
+        end[2 + i]   = w->end[i] - w->pad[i];
+    }
+    FIRE_TRY(
+        fire_onnx_chain_pad(x, c, CAFFE__PAD_PARAMETER__MODE__CONSTANT, 0, begin, end));
+    for (int i = 0; i < w->axes; i++) {
+        int64_t steps = c->dim[2 + i] + 2 * w->pad[i] - reach_of(w, i);
+
+        if (steps < 0)
             return FIRE_FAIL(FIRE_ERR_PARSE, "the kernel is larger than the input");
+        c->dim[2 + i] = steps / w->stride[i] + 1;
+    }
+    return put_layer(x, c, "Convolution", w, outputs, weight, bias);
+}
+
+/* The result without padding is `whole`; padding cuts begin and end off, of which the
+ * layer can do what is equal on both sides. Rows that output_padding adds behind all that
+ * the input reaches are zero, so that the bias comes after them. */
+static fire_status_t spread_out(fire_onnx_import_t *x, fire_onnx_chain_t *c,
+                                window_t *w, int64_t outputs,
+                                const fire_onnx_tensor_t *weight,
+                                const fire_onnx_tensor_t *bias)
+{
+    int64_t begin[FIRE_MAX_DIMS] = {0}, end[FIRE_MAX_DIMS] = {0};
+    bool    adds = false;
+
+    for (int i = 0; i < w->axes; i++) {
+        int64_t made   = whole(w, c->dim + 2, i) - w->extra[i],
+                behind = w->end[i] - w->extra[i];
+
+        w->pad[i] = w->begin[i] < behind ? w->begin[i] : behind;
+        if (w->pad[i] < 0) w->pad[i] = 0;
+        begin[2 + i] = w->pad[i] - w->begin[i];
+        end[2 + i]   = w->pad[i] - behind;
+        adds |= begin[2 + i] > 0 || end[2 + i] > 0;
+        c->dim[2 + i] = made - 2 * w->pad[i];
+        if (c->dim[2 + i] < 1 || c->dim[2 + i] + begin[2 + i] + end[2 + i] < 1)
+            return FIRE_FAIL(FIRE_ERR_PARSE, "its padding leaves nothing");
+    }
+    FIRE_TRY(put_layer(x, c, "Deconvolution", w, outputs, weight, adds ? NULL : bias));
+    FIRE_TRY(
+        fire_onnx_chain_pad(x, c, CAFFE__PAD_PARAMETER__MODE__CONSTANT, 0, begin, end));
+    if (adds && bias != NULL) {
+        Caffe__LayerParameter *l;
+
+        FIRE_TRY(fire_onnx_chain_add(x, c, "Bias", &l));
+        FIRE_TRY(fire_onnx_give_tensor(x, bias, 1, &outputs));
     }
     return FIRE_OK;
 }
@@ -156,29 +244,24 @@ static fire_status_t output_shape(const window_t *w, const fire_onnx_operand_t *
  * kernel), as the layers have them. */
 static fire_status_t take(fire_onnx_import_t *x, bool reverse)
 {
-    const fire_onnx_operand_t *in;
-    const fire_onnx_tensor_t  *weight, *bias = NULL;
-    Caffe__LayerParameter     *l;
-    window_t                   w = {0};
-    int64_t                    dim[FIRE_MAX_DIMS], outputs, inputs;
+    const fire_onnx_tensor_t *weight, *bias = NULL;
+    fire_onnx_chain_t         c;
+    window_t                  w = {0};
+    int64_t                   outputs, inputs;
 
-    FIRE_TRY(fire_onnx_blob(x, 0, &in));
+    FIRE_TRY(fire_onnx_chain_begin(x, 0, &c));
     FIRE_TRY(fire_onnx_constant(x, 1, &weight));
     if (fire_onnx_input(x, 2) != NULL) FIRE_TRY(fire_onnx_constant(x, 2, &bias));
-    FIRE_TRY(read_window(x, in, weight, &w));
+    FIRE_TRY(read_window(x, &c, reverse, weight, &w));
     outputs = reverse ? weight->dim[1] * w.group : weight->dim[0];
     inputs  = reverse ? weight->dim[0] : weight->dim[1] * w.group;
-    if (inputs != in->dim[1] || outputs < 1 || outputs % w.group != 0)
+    if (inputs != c.dim[1] || outputs < 1 || outputs % w.group != 0)
         return FIRE_FAIL(FIRE_ERR_PARSE,
                          "weights for %lld channels, the input has %lld",
-                         (long long)inputs, (long long)in->dim[1]);
-    FIRE_TRY(output_shape(&w, in, reverse, outputs, dim));
-    FIRE_TRY(
-        fire_onnx_last(x, reverse ? "Deconvolution" : "Convolution", in->blob, &l));
-    FIRE_TRY(put_settings(l, &w, outputs, bias != NULL));
-    FIRE_TRY(fire_onnx_give_tensor(x, weight, weight->ndim, weight->dim));
-    if (bias != NULL) FIRE_TRY(fire_onnx_give_tensor(x, bias, 1, &outputs));
-    return fire_onnx_set_blob(x, 0, l->top[0], in->ndim, dim);
+                         (long long)inputs, (long long)c.dim[1]);
+    FIRE_TRY(reverse ? spread_out(x, &c, &w, outputs, weight, bias)
+                     : convolve(x, &c, &w, outputs, weight, bias));
+    return fire_onnx_chain_end(x, 0, &c);
 }
 
 fire_status_t fire_onnx_take_conv(fire_onnx_import_t *x)
@@ -189,68 +272,4 @@ fire_status_t fire_onnx_take_conv(fire_onnx_import_t *x)
 fire_status_t fire_onnx_take_conv_transpose(fire_onnx_import_t *x)
 {
     return take(x, true);
-}
-
-/* ---- products ---- */
-
-/* weight: (outputs, inputs), or (inputs, outputs) with `transpose`. The input's last axis
- * is multiplied. */
-static fire_status_t product(fire_onnx_import_t *x, const fire_onnx_operand_t *in,
-                             const fire_onnx_tensor_t *weight, bool transpose,
-                             const fire_onnx_tensor_t *bias)
-{
-    Caffe__InnerProductParameter *p;
-    Caffe__FillerParameter       *filler;
-    Caffe__LayerParameter        *l;
-    int64_t                       dim[FIRE_MAX_DIMS], outputs;
-
-    if (in->ndim < 2 || weight->ndim != 2 ||
-        weight->dim[transpose ? 0 : 1] != in->dim[in->ndim - 1])
-        return FIRE_ONNX_LACKS(
-            "only a matrix of constants as wide as the last axis of the "
-            "input can be multiplied");
-    outputs = weight->dim[transpose ? 1 : 0];
-    if (bias != NULL && bias->count != outputs)
-        return FIRE_ONNX_LACKS("a bias of %lld numbers for %lld outputs",
-                               (long long)bias->count, (long long)outputs);
-    FIRE_TRY(fire_onnx_last(x, "InnerProduct", in->blob, &l));
-    FIRE_ONNX_SETTINGS(l, "inner_product_param", &p);
-    FIRE_TRY(fire_onnx_append_u32(p, "num_output", outputs));
-    p->has_bias_term = bias == NULL;
-    p->bias_term     = bias != NULL;
-    p->has_axis      = in->ndim != 2;
-    p->axis          = in->ndim - 1;
-    p->has_transpose = p->transpose = transpose;
-    FIRE_TRY(fire_message_add_message(p, "weight_filler", &filler));
-    FIRE_TRY(fire_message_add_string(filler, "type", "xavier"));
-    FIRE_TRY(fire_onnx_give_tensor(x, weight, 2, weight->dim));
-    if (bias != NULL) FIRE_TRY(fire_onnx_give_tensor(x, bias, 1, &outputs));
-    memcpy(dim, in->dim, sizeof(dim));
-    dim[in->ndim - 1] = outputs;
-    return fire_onnx_set_blob(x, 0, l->top[0], in->ndim, dim);
-}
-
-fire_status_t fire_onnx_take_gemm(fire_onnx_import_t *x)
-{
-    const fire_onnx_operand_t *in;
-    const fire_onnx_tensor_t  *weight, *bias = NULL;
-
-    FIRE_TRY(fire_onnx_blob(x, 0, &in));
-    FIRE_TRY(fire_onnx_constant(x, 1, &weight));
-    if (fire_onnx_input(x, 2) != NULL) FIRE_TRY(fire_onnx_constant(x, 2, &bias));
-    if (fire_onnx_get_float(x, "alpha", 1) != 1 ||
-        fire_onnx_get_int(x, "transA", 0) != 0 ||
-        (bias != NULL && fire_onnx_get_float(x, "beta", 1) != 1))
-        return FIRE_ONNX_LACKS("alpha and beta must be 1, transA 0");
-    return product(x, in, weight, fire_onnx_get_int(x, "transB", 0) == 0, bias);
-}
-
-fire_status_t fire_onnx_take_matmul(fire_onnx_import_t *x)
-{
-    const fire_onnx_operand_t *in;
-    const fire_onnx_tensor_t  *weight;
-
-    FIRE_TRY(fire_onnx_blob(x, 0, &in));
-    FIRE_TRY(fire_onnx_constant(x, 1, &weight));
-    return product(x, in, weight, true, NULL);
 }

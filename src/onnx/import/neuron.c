@@ -1,7 +1,7 @@
 /* neuron.c - activations, element by element. */
 #include <math.h>
 #include <string.h>
-#include "onnx/import/take.h"
+#include "onnx/import/chain.h"
 
 fire_status_t fire_onnx_take_unary(fire_onnx_import_t *x, const char *type,
                                    Caffe__LayerParameter **l_p)
@@ -66,8 +66,7 @@ fire_status_t fire_onnx_take_hard_swish(fire_onnx_import_t *x)
 fire_status_t fire_onnx_take_gelu(fire_onnx_import_t *x)
 {
     if (!fire_onnx_text_is(x, "approximate", "none", true))
-        return FIRE_ONNX_LACKS(
-            "the layer GELU is the exact one, without approximation");
+        return fire_onnx_take_gelu_tanh(x);
     return unary(x, "GELU");
 }
 
@@ -116,23 +115,19 @@ fire_status_t fire_onnx_take_prelu(fire_onnx_import_t *x)
 
 /* ---- limits ---- */
 
-static fire_status_t add_clip(fire_onnx_import_t *x, const char *bottom, double low,
-                              double high, const fire_onnx_operand_t *like)
+fire_status_t fire_onnx_chain_clip(fire_onnx_import_t *x, fire_onnx_chain_t *c,
+                                   double low, double high)
 {
     Caffe__LayerParameter *l;
     Caffe__ClipParameter  *p;
 
-    if (low == 0 && high == 6) {
-        FIRE_TRY(fire_onnx_last(x, "ReLU6", bottom, &l));
-    } else if (low == 0 && isinf(high)) {
-        FIRE_TRY(fire_onnx_last(x, "ReLU", bottom, &l));
-    } else {
-        FIRE_TRY(fire_onnx_last(x, "Clip", bottom, &l));
-        FIRE_ONNX_SETTINGS(l, "clip_param", &p);
-        p->min = (float)fmax(low, -3.4e38);
-        p->max = (float)fmin(high, 3.4e38);
-    }
-    return fire_onnx_set_like(x, 0, l->top[0], like);
+    if (low == 0 && high == 6) return fire_onnx_chain_add(x, c, "ReLU6", &l);
+    if (low == 0 && isinf(high)) return fire_onnx_chain_add(x, c, "ReLU", &l);
+    FIRE_TRY(fire_onnx_chain_add(x, c, "Clip", &l));
+    FIRE_ONNX_SETTINGS(l, "clip_param", &p);
+    p->min = (float)fmax(low, -3.4e38);
+    p->max = (float)fmin(high, 3.4e38);
+    return FIRE_OK;
 }
 
 /* A limit: input i or, in old versions, an attribute. */
@@ -153,26 +148,26 @@ static fire_status_t limit(const fire_onnx_import_t *x, int i, const char *name,
 
 fire_status_t fire_onnx_take_clip(fire_onnx_import_t *x)
 {
-    const fire_onnx_operand_t *in;
-    double                     low, high;
+    fire_onnx_chain_t c;
+    double            low, high;
 
-    FIRE_TRY(fire_onnx_blob(x, 0, &in));
+    FIRE_TRY(fire_onnx_chain_begin(x, 0, &c));
     FIRE_TRY(limit(x, 1, "min", -INFINITY, &low));
     FIRE_TRY(limit(x, 2, "max", INFINITY, &high));
-    return add_clip(x, in->blob, low, high, in);
+    FIRE_TRY(fire_onnx_chain_clip(x, &c, low, high));
+    return fire_onnx_chain_end(x, 0, &c);
 }
 
 /* alpha x + beta, between 0 and 1 */
 fire_status_t fire_onnx_take_hard_sigmoid(fire_onnx_import_t *x)
 {
-    const fire_onnx_operand_t *in;
-    const char                *blob;
+    fire_onnx_chain_t c;
 
-    FIRE_TRY(fire_onnx_blob(x, 0, &in));
-    blob = in->blob;
-    FIRE_TRY(fire_onnx_power(x, false, &blob, 1, fire_onnx_get_float(x, "alpha", 0.2f),
-                             fire_onnx_get_float(x, "beta", 0.5f)));
-    return add_clip(x, blob, 0, 1, in);
+    FIRE_TRY(fire_onnx_chain_begin(x, 0, &c));
+    FIRE_TRY(fire_onnx_chain_power(x, &c, 1, fire_onnx_get_float(x, "alpha", 0.2f),
+                                   fire_onnx_get_float(x, "beta", 0.5f)));
+    FIRE_TRY(fire_onnx_chain_clip(x, &c, 0, 1));
+    return fire_onnx_chain_end(x, 0, &c);
 }
 
 /* ---- powers ---- */

@@ -1,7 +1,9 @@
-/* norm.c - BatchNormalization, LayerNormalization, LRN. */
+/* norm.c - BatchNormalization, normalisations of rows, Softmax, LRN. */
 #include <string.h>
 #include "base/alloc.h"
-#include "onnx/import/take.h"
+#include "onnx/import/chain.h"
+
+#define REDUCE(op) CAFFE__REDUCTION_PARAMETER__REDUCTION_OP__##op
 
 /* ---- BatchNorm and Scale ---- */
 
@@ -66,76 +68,187 @@ fire_status_t fire_onnx_take_batch_norm(fire_onnx_import_t *x)
     return fire_onnx_set_like(x, 0, blob, in);
 }
 
-/* ---- LayerNormalization ---- */
+/* ---- rows ---- */
 
-/* coeff times the mean of the last axis. */
-static fire_status_t mean(fire_onnx_import_t *x, const char *bottom, int axis,
-                          float coeff, const char **blob_p)
+/* (c - mean) / sqrt(variance + eps) of each row, the axes from `axis` on, made of layers
+ * that there are; without centring, c / sqrt(mean of c^2 + eps). */
+static fire_status_t normalise(fire_onnx_import_t *x, fire_onnx_chain_t *c, int axis,
+                               bool centre, float eps)
 {
-    Caffe__ReductionParameter *p;
-    Caffe__LayerParameter     *l;
+    fire_onnx_chain_t by = *c;
 
-    FIRE_TRY(fire_onnx_step(x, "Reduction", bottom, &l));
-    FIRE_ONNX_SETTINGS(l, "reduction_param", &p);
-    p->has_operation = p->has_axis = true;
-    p->operation                   = CAFFE__REDUCTION_PARAMETER__REDUCTION_OP__MEAN;
-    p->axis                        = axis;
-    p->has_coeff                   = coeff != 1;
-    p->coeff                       = coeff;
-    *blob_p                        = l->top[0];
-    return FIRE_OK;
+    if (centre) {
+        FIRE_TRY(fire_onnx_chain_reduce(x, &by, REDUCE(MEAN), axis, -1));
+        FIRE_TRY(fire_onnx_chain_affine(x, c, "Bias", &by, 0));
+        by = *c;
+    }
+    FIRE_TRY(fire_onnx_chain_power(x, &by, 2, 1, 0));
+    FIRE_TRY(fire_onnx_chain_reduce(x, &by, REDUCE(MEAN), axis, 1));
+    FIRE_TRY(fire_onnx_chain_power(x, &by, -0.5f, 1, eps));
+    return fire_onnx_chain_affine(x, c, "Scale", &by, 0);
 }
 
-/* x - mean, and x / sqrt(mean of x^2 + eps): each value of `by` belongs to a row. */
-static fire_status_t by_rows(fire_onnx_import_t *x, const char *type, const char *by,
-                             const char **blob_p)
+/* Times a parameter, plus another (NULL: none), of the axes [axis, axis + n). */
+static fire_status_t add_affine(fire_onnx_import_t *x, fire_onnx_chain_t *c, int axis,
+                                int n, const fire_onnx_tensor_t *gain,
+                                const fire_onnx_tensor_t *shift)
 {
+    Caffe__ScaleParameter *p;
     Caffe__LayerParameter *l;
 
-    FIRE_TRY(fire_onnx_step(x, type, *blob_p, &l));
-    FIRE_TRY(fire_onnx_add_bottom(l, by));
-    *blob_p = l->top[0];
-    if (strcmp(type, "Bias") == 0) {
-        Caffe__BiasParameter *p;
+    FIRE_TRY(fire_onnx_chain_add(x, c, "Scale", &l));
+    FIRE_ONNX_SETTINGS(l, "scale_param", &p);
+    p->has_axis      = axis != 1;
+    p->axis          = axis;
+    p->has_num_axes  = n != 1;
+    p->num_axes      = n;
+    p->has_bias_term = p->bias_term = shift != NULL;
+    FIRE_TRY(fire_onnx_give_tensor(x, gain, n, c->dim + axis));
+    return shift != NULL ? fire_onnx_give_tensor(x, shift, n, c->dim + axis) : FIRE_OK;
+}
 
-        FIRE_ONNX_SETTINGS(l, "bias_param", &p);
-        p->has_axis = true;
-        p->axis     = 0;
-    } else {
-        Caffe__ScaleParameter *p;
+/* LayerNormalization and RMSNormalization, of the axes from `axis` on. */
+static fire_status_t layer_norm(fire_onnx_import_t *x, bool centre)
+{
+    const fire_onnx_tensor_t *gain, *shift = NULL;
+    fire_onnx_chain_t         c;
+    int                       axis, ndim;
 
-        FIRE_ONNX_SETTINGS(l, "scale_param", &p);
-        p->has_axis = true;
-        p->axis     = 0;
-    }
+    FIRE_TRY(fire_onnx_chain_begin(x, 0, &c));
+    ndim = c.ndim;
+    FIRE_TRY(fire_onnx_axis(fire_onnx_get_int(x, "axis", -1), ndim, &axis));
+    FIRE_TRY(fire_onnx_constant(x, 1, &gain));
+    if (centre && fire_onnx_input(x, 2) != NULL)
+        FIRE_TRY(fire_onnx_constant(x, 2, &shift));
+    for (int i = 1; i < 3; i++)
+        if (fire_onnx_output(x, i) != NULL && fire_onnx_output(x, i)->nreader > 0)
+            return FIRE_ONNX_LACKS("the mean and the deviation are no outputs");
+    if (axis == 0) return FIRE_ONNX_LACKS("the first axis cannot be normalised");
+    FIRE_TRY(normalise(x, &c, axis, centre, fire_onnx_get_float(x, "epsilon", 1e-5f)));
+    FIRE_TRY(add_affine(x, &c, axis, ndim - axis, gain, shift));
+    return fire_onnx_chain_end(x, 0, &c);
+}
+
+fire_status_t fire_onnx_take_layer_norm(fire_onnx_import_t *x)
+{
+    return layer_norm(x, true);
+}
+
+fire_status_t fire_onnx_take_rms_norm(fire_onnx_import_t *x)
+{
+    return layer_norm(x, false);
+}
+
+/* Each of `groups` of an item's channels is a row; gain and shift belong to channels. */
+static fire_status_t group_norm(fire_onnx_import_t *x, int64_t groups)
+{
+    const fire_onnx_tensor_t *gain, *shift;
+    fire_onnx_chain_t         c;
+    int64_t                   dim[FIRE_MAX_DIMS], n;
+    int                       ndim;
+
+    FIRE_TRY(fire_onnx_chain_begin(x, 0, &c));
+    FIRE_TRY(fire_onnx_constant(x, 1, &gain));
+    FIRE_TRY(fire_onnx_constant(x, 2, &shift));
+    ndim = c.ndim;
+    memcpy(dim, c.dim, sizeof(dim));
+    if (ndim < 2 || (groups > 0 && dim[1] % groups != 0) || groups < 0)
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%lld groups of channels", (long long)groups);
+    if (groups == 0) groups = dim[1];
+    if (gain->count != dim[1] || shift->count != dim[1])
+        return FIRE_ONNX_LACKS("a gain for each group");
+    FIRE_TRY(fire_onnx_elements(ndim - 1, dim + 1, &n));
+    FIRE_TRY(
+        fire_onnx_chain_reshape(x, &c, 3, (int64_t[]){dim[0], groups, n / groups}));
+    FIRE_TRY(normalise(x, &c, 2, true, fire_onnx_get_float(x, "epsilon", 1e-5f)));
+    FIRE_TRY(fire_onnx_chain_reshape(x, &c, ndim, dim));
+    FIRE_TRY(add_affine(x, &c, 1, 1, gain, shift));
+    return fire_onnx_chain_end(x, 0, &c);
+}
+
+fire_status_t fire_onnx_take_instance_norm(fire_onnx_import_t *x)
+{
+    return group_norm(x, 0);
+}
+
+fire_status_t fire_onnx_take_group_norm(fire_onnx_import_t *x)
+{
+    int64_t groups = fire_onnx_get_int(x, "num_groups", 0);
+
+    if (groups < 1) return FIRE_FAIL(FIRE_ERR_PARSE, "num_groups is missing");
+    return group_norm(x, groups);
+}
+
+/* x / sqrt(sum of x^2) along an axis, which goes behind the others. */
+fire_status_t fire_onnx_take_lp_norm(fire_onnx_import_t *x)
+{
+    fire_onnx_chain_t c, by;
+    int               axis, order[FIRE_MAX_DIMS], back[FIRE_MAX_DIMS], n = 0;
+
+    if (fire_onnx_get_int(x, "p", 2) != 2) return FIRE_ONNX_LACKS("p must be 2");
+    FIRE_TRY(fire_onnx_chain_begin(x, 0, &c));
+    FIRE_TRY(fire_onnx_axis(fire_onnx_get_int(x, "axis", -1), c.ndim, &axis));
+    for (int i = 0; i < c.ndim; i++)
+        if (i != axis) order[n++] = i;
+    order[n] = axis;
+    for (int i = 0; i < c.ndim; i++)
+        back[order[i]] = i;
+    FIRE_TRY(fire_onnx_chain_permute(x, &c, order));
+    by = c;
+    FIRE_TRY(fire_onnx_chain_reduce(x, &by, REDUCE(SUMSQ), n, 1));
+    FIRE_TRY(fire_onnx_chain_power(x, &by, -0.5f, 1, 0));
+    FIRE_TRY(fire_onnx_chain_affine(x, &c, "Scale", &by, 0));
+    FIRE_TRY(fire_onnx_chain_permute(x, &c, back));
+    return fire_onnx_chain_end(x, 0, &c);
+}
+
+/* ---- Softmax ---- */
+
+static fire_status_t softmax(fire_onnx_import_t *x, fire_onnx_chain_t *c, int axis)
+{
+    Caffe__SoftmaxParameter *p;
+    Caffe__LayerParameter   *l;
+
+    FIRE_TRY(fire_onnx_chain_add(x, c, "Softmax", &l));
+    if (axis == 1) return FIRE_OK;
+    FIRE_ONNX_SETTINGS(l, "softmax_param", &p);
+    p->has_axis = true;
+    p->axis     = axis;
     return FIRE_OK;
 }
 
-/* Of layers that there are: means, their difference, its squares' means, a product. */
-fire_status_t fire_onnx_take_layer_norm(fire_onnx_import_t *x)
+/* Before version 13 all axes from `axis` on are one. */
+static fire_status_t take_softmax(fire_onnx_import_t *x, bool logarithm)
 {
-    const fire_onnx_operand_t *in;
-    const fire_onnx_tensor_t  *gain, *shift = NULL;
-    const char                *blob, *by;
-    int                        axis;
+    bool                   old = x->m->opset < 13;
+    fire_onnx_chain_t      c;
+    Caffe__LayerParameter *l;
+    int64_t                dim[FIRE_MAX_DIMS], n;
+    int                    axis, ndim;
 
-    FIRE_TRY(fire_onnx_blob(x, 0, &in));
-    FIRE_TRY(fire_onnx_axis(fire_onnx_get_int(x, "axis", -1), in->ndim, &axis));
-    FIRE_TRY(fire_onnx_constant(x, 1, &gain));
-    if (fire_onnx_input(x, 2) != NULL) FIRE_TRY(fire_onnx_constant(x, 2, &shift));
-    if (axis != in->ndim - 1 || axis == 0)
-        return FIRE_ONNX_LACKS("only the last axis can be normalised");
-    FIRE_TRY(mean(x, in->blob, axis, -1, &by));
-    blob = in->blob;
-    FIRE_TRY(by_rows(x, "Bias", by, &blob));
-    by = blob;
-    FIRE_TRY(fire_onnx_power(x, false, &by, 2, 1, 0));
-    FIRE_TRY(mean(x, by, axis, 1, &by));
-    FIRE_TRY(fire_onnx_power(x, false, &by, -0.5f, 1,
-                             fire_onnx_get_float(x, "epsilon", 1e-5f)));
-    FIRE_TRY(by_rows(x, "Scale", by, &blob));
-    FIRE_TRY(add_scale(x, blob, axis, gain, shift, in->dim[axis], &blob));
-    return fire_onnx_set_like(x, 0, blob, in);
+    FIRE_TRY(fire_onnx_chain_begin(x, 0, &c));
+    FIRE_TRY(fire_onnx_axis(fire_onnx_get_int(x, "axis", old ? 1 : -1), c.ndim, &axis));
+    ndim = c.ndim;
+    memcpy(dim, c.dim, sizeof(dim));
+    if (old && axis < ndim - 1) {
+        FIRE_TRY(fire_onnx_elements(ndim - axis, dim + axis, &n));
+        dim[axis] = n;
+        FIRE_TRY(fire_onnx_chain_reshape(x, &c, axis + 1, dim));
+    }
+    FIRE_TRY(softmax(x, &c, axis));
+    if (logarithm) FIRE_TRY(fire_onnx_chain_add(x, &c, "Log", &l));
+    FIRE_TRY(fire_onnx_chain_reshape(x, &c, ndim, fire_onnx_input(x, 0)->dim));
+    return fire_onnx_chain_end(x, 0, &c);
+}
+
+fire_status_t fire_onnx_take_softmax(fire_onnx_import_t *x)
+{
+    return take_softmax(x, false);
+}
+
+fire_status_t fire_onnx_take_log_softmax(fire_onnx_import_t *x)
+{
+    return take_softmax(x, true);
 }
 
 /* ---- LRN ---- */
