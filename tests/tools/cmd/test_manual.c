@@ -51,8 +51,9 @@ TEST(pages_have_defaults_and_examples)
 
 TEST(every_name_of_caffes_tools_has_the_page_of_its_command)
 {
-    SH_OK("firecaffe manual out >/dev/null && cat out/man/caffe.1 out/man/parse_log.sh.1 "
-          "out/man/upgrade_net_proto_text.1 out/man/convert_imageset.1");
+    SH_OK(
+        "firecaffe manual out >/dev/null && cat out/man/caffe.1 out/man/parse_log.sh.1 "
+        "out/man/upgrade_net_proto_text.1 out/man/convert_imageset.1");
     CHECK_STR(ran.out, ".so man1/firecaffe.1\n.so man1/firecaffe-log.1\n"
                        ".so man1/firecaffe-upgrade.1\n"
                        ".so man1/firecaffe-convert-imageset.1\n");
@@ -122,7 +123,8 @@ TEST(each_word_that_is_suggested_stands_in_the_help_of_its_flag)
           "\"$cur\" \"\\(.*\\)\";.*/\\1 \\2/p' out/completions/bash/firecaffe | sort "
           "-u >list;"
           "test $(wc -l <list) -ge 12 || exit 1;"
-          "for c in train net plan sweep 'convert imageset' mean draw detect resize; do"
+          "for c in train net plan sweep 'convert imageset' 'convert annoset' mean "
+          "draw detect resize; do"
           "  firecaffe $c --help; done | tr '\\n' ' ' | tr -s ' ' >all;"
           "while read -r flag words; do for w in $words; do"
           "  case $w in true|false) continue;; esac;"
