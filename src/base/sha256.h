@@ -1,6 +1,7 @@
 /* sha256.h - fingerprints of files (FIPS 180-4) and fast checksums (CRC-32C). */
 #ifndef FIRE_BASE_SHA256_H
 #define FIRE_BASE_SHA256_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,7 @@ typedef struct fire_sha256 {
     uint32_t state[8];
     uint64_t n;         /* bytes added so far */
     uint8_t  block[64]; /* the last n % 64 of them */
+    bool     fast;      /* the processor has instructions for it */
 } fire_sha256_t;
 
 void fire_sha256_init(fire_sha256_t *s);

@@ -29,6 +29,29 @@ TEST(sha256_gives_the_published_values)
                  "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+/* With the processor's instructions, where it has them, and without. */
+TEST(sha256_does_not_depend_on_the_pieces_or_the_processor)
+{
+    uint8_t text[300], digest[2][FIRE_SHA256_SIZE];
+
+    for (size_t i = 0; i < sizeof(text); i++)
+        text[i] = (uint8_t)(i * 7 + i / 50);
+    for (size_t n = 0; n <= sizeof(text); n++)
+        for (size_t first = 0; first <= n; first += 13) {
+            fire_sha256_t whole, parts;
+
+            fire_sha256_init(&whole);
+            fire_sha256_add(&whole, text, n);
+            fire_sha256_final(&whole, digest[0]);
+            fire_sha256_init(&parts);
+            parts.fast = false;
+            fire_sha256_add(&parts, text, first);
+            fire_sha256_add(&parts, text + first, n - first);
+            fire_sha256_final(&parts, digest[1]);
+            CHECK(memcmp(digest[0], digest[1], FIRE_SHA256_SIZE) == 0);
+        }
+}
+
 TEST(crc32c_gives_the_published_values)
 {
     uint8_t zeros[32] = {0};
