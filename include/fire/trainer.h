@@ -112,7 +112,8 @@ FIRE_API void fire_trainer_destroy(fire_trainer_t *trainer);
 FIRE_CALL fire_trainer_solve(fire_trainer_t *trainer);
 
 /* The same for so many iterations, without what solve() does at the end. All weights
- * are up to date when it returns. */
+ * are up to date when it returns, and snapshots that were due are complete: during the
+ * iterations they are written by a thread. */
 FIRE_CALL fire_trainer_step(fire_trainer_t *trainer, int64_t iterations);
 
 /* Run test net number i now. Its outputs are logged and sent as FIRE_TRAIN_TEST. Fails

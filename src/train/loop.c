@@ -114,6 +114,7 @@ static void take_requests(fire_trainer_t *t)
     t->snapshot_asked |= sum[FIRE_SCALAR_SNAPSHOT] > 0;
     t->stopped |= sum[FIRE_SCALAR_STOP] > 0;
     t->follow.control_asked |= sum[FIRE_SCALAR_CONTROL] > 0;
+    t->save_asked |= sum[FIRE_SCALAR_SAVE] > 0;
 }
 
 /* Wait for the oldest iterations until only `ahead` are in flight. */
@@ -154,13 +155,28 @@ bool fire_trainer_take_stop(fire_trainer_t *t)
     return t->options.action != NULL && t->options.action(t->options.arg) == FIRE_STOP;
 }
 
-/* One iteration, and what is due before and after it. A GPU may lag by a few
- * iterations, unless the host has to look at the results of this one. */
-static fire_status_t one(fire_trainer_t *t)
+/* The one that a user asked for is complete before training goes on: it may be the last
+ * thing that this machine does. */
+static fire_status_t save(fire_trainer_t *t, bool due, bool last)
+{
+    fire_status_t st = FIRE_OK;
+
+    if (t->snapshot_asked)
+        st = fire_trainer_save_now(t);
+    else if (due || t->save_asked)
+        st = fire_trainer_save(t, last || t->stopped);
+    t->snapshot_asked = t->save_asked = false;
+    return st;
+}
+
+/* One iteration, and what is due before and after it; stop: see step(). A GPU may lag by
+ * a few iterations, unless the host has to look at the results of this one. */
+static fire_status_t one(fire_trainer_t *t, int64_t stop)
 {
     const Caffe__SolverParameter *p     = t->param;
     int64_t                       iter  = t->solver->iter;
     bool                          shown = is_due(iter, p->display), saved, now;
+    bool                          last  = iter + 1 >= (stop >= 0 ? stop : p->max_iter);
 
     if (is_due(iter, p->test_interval) && (iter > 0 || p->test_initialization)) {
         FIRE_TRY(land(t, 0));
@@ -172,16 +188,17 @@ static fire_status_t one(fire_trainer_t *t)
     FIRE_TRY(fire_trainer_call_hook(t, t->user.start));
     t->request        = fire_trainer_take_request(t);
     t->follow.control = fire_control_is_there(t);
+    FIRE_TRY(fire_trainer_collect_snapshot(t));
+    t->saves_again = fire_trainer_must_save_again(t);
     if (t->nflight == 0) t->landed = fire_clock_now();
     FIRE_TRY(fire_trainer_launch(t));
-    saved = is_due(t->solver->iter, p->snapshot) || fire_trainer_must_save_again(t);
+    saved = is_due(t->solver->iter, p->snapshot);
     if (t->solver->holds) FIRE_TRY(fire_trainer_wait(t)); /* to know if it was bad */
-    now = shown || saved || t->request != FIRE_GO_ON || t->follow.control ||
-          t->readback == NULL || t->solver->holds;
+    now = shown || saved || t->saves_again || t->request != FIRE_GO_ON ||
+          t->follow.control || t->readback == NULL || t->solver->holds;
     FIRE_TRY(land(t, now ? 0 : FIRE_AHEAD));
     if (shown) FIRE_TRY(display(t, iter));
-    if (saved || t->snapshot_asked) FIRE_TRY(fire_trainer_save(t));
-    t->snapshot_asked = false;
+    FIRE_TRY(save(t, saved, last));
     if (t->follow.control_asked) FIRE_TRY(fire_control_apply(t));
     t->follow.control_asked = false;
     return FIRE_OK;
@@ -197,7 +214,7 @@ static fire_status_t step(fire_trainer_t *t, int64_t stop)
     t->display_iter  = t->solver->iter;
     t->began_iter    = t->solver->iter;
     while (t->solver->iter < (stop >= 0 ? stop : t->param->max_iter) && !t->stopped)
-        FIRE_TRY(one(t));
+        FIRE_TRY(one(t, stop));
     FIRE_TRY(land(t, 0));
     return fire_trainer_measure_end(t);
 }
@@ -209,6 +226,7 @@ fire_status_t fire_trainer_step(fire_trainer_t *t, int64_t iterations)
 
     if (st >= 0) st = step(t, t->solver->iter + iterations);
     if (st >= 0) st = fire_trainer_wait(t);
+    if (st >= 0 && t->saves) st = fire_trainer_settle(t);
     return fire_trainer_leave(t, call, fire_trainer_inform(t, st));
 }
 
@@ -244,6 +262,7 @@ static fire_status_t solve(fire_trainer_t *t)
     const Caffe__SolverParameter *p = t->param;
 
     FIRE_TRY(step(t, -1));
+    FIRE_TRY(fire_trainer_settle(t));
     if (p->snapshot_after_train &&
         (!is_due(t->solver->iter, p->snapshot) || t->retry_after > 0))
         FIRE_TRY(fire_trainer_save_last(t));

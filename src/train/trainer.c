@@ -167,6 +167,7 @@ void fire_trainer_destroy(fire_trainer_t *t)
 
     if (t == NULL) return;
     call = fire_trainer_listen(t);
+    fire_saver_end(&t->saver);
     fire_gpu_readback_destroy(t->readback);
     fire_reducer_destroy(t->reducer);
     fire_profile_destroy(t->profile);
@@ -228,7 +229,8 @@ fire_status_t fire_trainer_load_weights(fire_trainer_t *t, const char *paths)
 
 void fire_trainer_emit(fire_trainer_t *t, fire_train_event_t e)
 {
-    if (e.kind != FIRE_TRAIN_ITERATION) e.iter = t->solver->iter;
+    if (e.kind != FIRE_TRAIN_ITERATION && e.kind != FIRE_TRAIN_SNAPSHOT)
+        e.iter = t->solver->iter;
     e.max_iter = t->param->max_iter;
     e.batch    = t->batch;
     if (t->options.event != NULL) t->options.event(t->options.arg, &e);

@@ -10,6 +10,7 @@
 #include "train/exchange/reducer.h"
 #include "train/follow/follow.h"
 #include "train/gpu/recording.h"
+#include "train/snapshot/saver.h"
 #include "train/trainer.h"
 
 /* A net that only tests; it shares the weights of the training net. */
@@ -70,14 +71,20 @@ struct fire_trainer {
     double *window;  /* [average_loss] the last losses, a ring */
     int64_t nwindow; /* losses written to it so far */
     double  smoothed_loss;
-    double  display_time;   /* when the last display line was written */
-    int64_t display_iter;   /* and at which iteration */
-    bool    stopped;        /* a worker's user asked for it */
-    bool    diverged;       /* a loss was no finite number */
-    bool    saves_best;     /* the snapshot that is being written is the best one */
+    double  display_time; /* when the last display line was written */
+    int64_t display_iter; /* and at which iteration */
+    bool    stopped;      /* a worker's user asked for it */
+    bool    diverged;     /* a loss was no finite number */
+
+    /* Snapshots. */
+    fire_saver_t saver;     /* of rank 0: writes them beside training */
+    bool         saves;     /* one was begun, and not waited for yet */
     bool    snapshot_asked; /* a worker's user asked for one, it is not written yet */
-    int64_t retry_at;       /* iteration at which to try again to write a snapshot */
+    bool    saves_again;    /* rank 0 asks all workers for another try ... */
+    bool    save_asked;     /* ... and they know */
+    int64_t retry_at;       /* iteration at which to try again (rank 0) */
     int64_t retry_after;    /* iterations waited for that; 0: the last was written */
+    double  failing_since;  /* when the first failed since one was written; 0: none */
 };
 
 /* ---- setting up (trainer.c calls them in this order) ---- */
@@ -146,10 +153,25 @@ fire_status_t fire_trainer_wait(fire_trainer_t *trainer);
 /* ---- snapshots (snapshot/) ---- */
 
 const char *fire_trainer_prefix(const fire_trainer_t *trainer); /* of their files */
-/* Write one as the best, in place of the last best one. */
+/* Everything in a state but residuals, which come from all workers, and checksums. */
+fire_status_t fire_trainer_make_state(const fire_trainer_t *trainer,
+                                      Caffe__SolverState  **state_p);
+/* Begin to write one, beside training, in iterations when it is due. While the last one
+ * is being written this one is left out, with a warning, unless it `must` be. If it
+ * cannot be written, rank 0 warns and must_save_again() says when all should save
+ * again. */
+fire_status_t fire_trainer_save(fire_trainer_t *trainer, bool must);
+bool          fire_trainer_must_save_again(const fire_trainer_t *trainer);
+/* One as the best, in place of the last best one. */
 fire_status_t fire_trainer_snapshot_best(fire_trainer_t *trainer);
-/* Remove those that the one just written makes superfluous. */
-fire_status_t fire_trainer_prune(const fire_trainer_t *trainer);
+/* After each iteration: look whether one has been written; fails if none could be for
+ * too long. */
+fire_status_t fire_trainer_collect_snapshot(fire_trainer_t *trainer);
+/* Wait until none is being written. */
+fire_status_t fire_trainer_settle(fire_trainer_t *trainer);
+/* One that is complete on return, or warned of; the last one, tried for seconds. */
+fire_status_t fire_trainer_save_now(fire_trainer_t *trainer);
+fire_status_t fire_trainer_save_last(fire_trainer_t *trainer);
 /* Continue from the newest one of this run, of an iteration below a number. */
 fire_status_t fire_trainer_go_back(fire_trainer_t *trainer, int64_t below,
                                    bool *found_p);
@@ -158,16 +180,6 @@ fire_status_t fire_trainer_go_back(fire_trainer_t *trainer, int64_t below,
 
 /* Every worker's status becomes that of all: the worst one (lanes.c). */
 fire_status_t fire_trainer_agree(fire_trainer_t *trainer, fire_status_t mine);
-/* Write a snapshot. It fails if training cannot go on; *written_p, the same on all
- * workers, is FIRE_ERR_IO if only the files could not be written: rank 0's last error
- * says why (snapshot/snapshot.c). */
-fire_status_t fire_trainer_try_snapshot(fire_trainer_t *t, fire_status_t *written_p);
-/* One that is due: if it cannot be written, warn, and save again when must_save_again()
- * says so. save_last() does not return before it is written or has failed for seconds
- * (snapshot/retry.c). */
-fire_status_t fire_trainer_save(fire_trainer_t *t);
-fire_status_t fire_trainer_save_last(fire_trainer_t *t);
-bool          fire_trainer_must_save_again(const fire_trainer_t *t);
 /* What made a snapshot; warn if this run is another (snapshot/origin.c). */
 fire_status_t fire_trainer_save_origin(const fire_trainer_t *t, Caffe__FireState *ours);
 void fire_trainer_compare_origin(const fire_trainer_t *t, const Caffe__FireState *ours);

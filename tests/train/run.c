@@ -128,6 +128,8 @@ typedef struct worker {
     int          rank;
     uint64_t     hash;
 
+    fire_trainer_t *trainer; /* of a run with solve and before */
+
     fire_runlog_t *log;
 } worker_t;
 
@@ -179,6 +181,26 @@ static void open_log(const fire_trainer_t *t, worker_t *w)
     snprintf(path[1], sizeof(path[1]), "%s/trace.json", test_tmpdir());
     snprintf(path[2], sizeof(path[2]), "%s/board", test_tmpdir());
     CHECK_OK(fire_train_log_open(&o, t, &w->log));
+}
+
+static fire_status_t call_before(void *arg)
+{
+    const worker_t *w = arg;
+
+    return w->run->before(w->trainer);
+}
+
+/* solve() with `before` as a hook. */
+static void solve_with(fire_trainer_t *t, worker_t *w)
+{
+    fire_trainer_hooks_t hooks = FIRE_TRAINER_HOOKS_INIT;
+
+    w->trainer  = t;
+    hooks.arg   = w;
+    hooks.start = call_before;
+    CHECK_OK(fire_trainer_set_hooks(t, &hooks));
+    if (fire_trainer_solve(t) < 0)
+        snprintf(run_errors[w->rank], sizeof(run_errors[0]), "%s", fire_last_error());
 }
 
 static void iterate(fire_trainer_t *t, worker_t *w)
@@ -259,7 +281,9 @@ static void *work(void *arg)
                  w->run->resume);
         CHECK_OK(fire_trainer_restore(t, text));
     }
-    if (w->run->before != NULL)
+    if (w->run->before != NULL && w->run->solve)
+        solve_with(t, w);
+    else if (w->run->before != NULL)
         iterate_until_failure(t, w);
     else
         iterate(t, w);

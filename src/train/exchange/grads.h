@@ -27,6 +27,7 @@ typedef enum fire_scalar {
     FIRE_SCALAR_STOP,     /* number of workers whose user asked to stop */
     FIRE_SCALAR_SNAPSHOT, /* ... or asked for a snapshot */
     FIRE_SCALAR_CONTROL,  /* ... or left a control file */
+    FIRE_SCALAR_SAVE,     /* rank 0 wants to try again to write a snapshot */
     FIRE_SCALAR_OUTPUTS,
 } fire_scalar_t;
 

@@ -1,7 +1,5 @@
-/* snapshot.c - writes and restores <prefix>_iter_<n>.caffemodel and .solverstate (or
- * both with .h5): Caffe's files, with our position in the data added. The model is
- * complete on disk before the state that names it is written, so a state always has its
- * model. */
+/* snapshot.c - the state of a training: Caffe's, with our position in the data added.
+ * Makes it for a snapshot (save.c writes that), restores it from one. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,21 +16,6 @@
 const char *fire_trainer_prefix(const fire_trainer_t *t)
 {
     return t->param->snapshot_prefix != NULL ? t->param->snapshot_prefix : "snapshot";
-}
-
-static bool is_hdf5(const fire_trainer_t *t)
-{
-    return t->param->snapshot_format == CAFFE__SOLVER_PARAMETER__SNAPSHOT_FORMAT__HDF5;
-}
-
-/* <prefix>_iter_<n>.<extension>, with .h5 for HDF5; <prefix>_best_iter_<n> for the best
- * one. The caller frees *name_p. */
-static fire_status_t file_name(const fire_trainer_t *t, const char *extension,
-                               char **name_p)
-{
-    return fire_asprintf(name_p, "%s%s_iter_%lld.%s%s", fire_trainer_prefix(t),
-                         t->saves_best ? "_best" : "", (long long)t->solver->iter,
-                         extension, is_hdf5(t) ? ".h5" : "");
 }
 
 /* Fail before training if snapshots cannot be written, not hours later. */
@@ -52,37 +35,6 @@ fire_status_t fire_trainer_check_prefix(const fire_trainer_t *t)
                              "snapshots go to \"%s_iter_...\"; create its directory or "
                              "set snapshot_prefix",
                              fire_trainer_prefix(t));
-}
-
-static fire_status_t save_model(const fire_trainer_t *t, const char *path)
-{
-    Caffe__NetParameter *model;
-    fire_status_t        st;
-
-    FIRE_LOG(INFO, "Snapshotting to %s file %s", is_hdf5(t) ? "HDF5" : "binary proto",
-             path);
-    FIRE_TRY(fire_net_save(t->net, t->param->snapshot_diff, &model));
-    st = fire_net_param_save_weights(path, model);
-    fire_message_free(model);
-    return st;
-}
-
-/* The means of the weights as a model, beside that of the weights. */
-static fire_status_t save_average(fire_trainer_t *t)
-{
-    char         *path;
-    fire_status_t st, back;
-
-    if (t->follow.averaged == 0) return FIRE_OK;
-    FIRE_TRY(file_name(t, "average.caffemodel", &path));
-    st = fire_average_swap(t);
-    if (st >= 0) {
-        st   = save_model(t, path);
-        back = fire_average_swap(t);
-        if (st >= 0) st = back;
-    }
-    fire_free(path);
-    return st;
 }
 
 /* Where the run is in its data and its random numbers. */
@@ -113,63 +65,8 @@ static fire_status_t restore_scale(fire_trainer_t *t, const Caffe__FireState *ou
                               ours->loss_scale_steps);
 }
 
-static fire_status_t save_state(const fire_trainer_t *t, Caffe__SolverState *state,
-                                const char *path, const char *model)
-{
-    FIRE_LOG(INFO, "Snapshotting solver state to %s file %s",
-             is_hdf5(t) ? "HDF5" : "binary proto", path);
-    FIRE_TRY(fire_message_add_string(state, "learned_net", model));
-    FIRE_TRY(fire_snapshot_seal(state, model));
-    return fire_solver_state_save(path, state);
-}
-
-/* A model whose state could not be written is of no use, and takes room that the next try
- * needs; unless there is a state of an earlier run, which names it. */
-static void drop_model(const char *model, const char *path)
-{
-    if (access(path, F_OK) != 0) unlink(model);
-}
-
-/* The model first: the state contains its checksum. */
-static fire_status_t write_files(fire_trainer_t *t, Caffe__SolverState *state)
-{
-    char         *model = NULL, *path = NULL;
-    fire_status_t st;
-
-    FIRE_TRY_GOTO(st, file_name(t, "caffemodel", &model), out);
-    FIRE_TRY_GOTO(st, file_name(t, "solverstate", &path), out);
-    FIRE_TRY_GOTO(st, save_model(t, model), out);
-    FIRE_TRY_GOTO(st, save_state(t, state, path, model), out);
-    FIRE_TRY_GOTO(st, save_average(t), out);
-    fire_trainer_emit(t,
-                      (fire_train_event_t){.kind = FIRE_TRAIN_SNAPSHOT, .name = path});
-    st = fire_trainer_prune(t);
-out:
-    if (st < 0 && model != NULL && path != NULL) drop_model(model, path);
-    fire_free(model);
-    fire_free(path);
-    return st;
-}
-
-/* With a sharded update each worker holds the history of its own share only. */
-static fire_status_t gather_history(fire_trainer_t *t)
-{
-    const fire_reducer_ops_t *ops = t->reducer->ops;
-
-    if (ops->gather == NULL || t->grads->weights == NULL) return FIRE_OK;
-    for (int i = 0; i < t->solver->rule->nhistory * t->net->nparam; i++) {
-        fire_blob_t *h     = t->solver->history[i];
-        int64_t      first = t->grads->offset[i % t->net->nparam];
-        float       *x;
-
-        FIRE_TRY(fire_blob_update(h, FIRE_DATA, FIRE_CPU, &x));
-        FIRE_TRY(ops->gather(t->reducer, first, h->count, x));
-    }
-    return FIRE_OK;
-}
-
-/* Everything in a state but residuals, which come from all workers, and checksums. */
-static fire_status_t make_state(fire_trainer_t *t, Caffe__SolverState **state_p)
+fire_status_t fire_trainer_make_state(const fire_trainer_t *t,
+                                      Caffe__SolverState  **state_p)
 {
     Caffe__FireState *ours;
 
@@ -179,42 +76,6 @@ static fire_status_t make_state(fire_trainer_t *t, Caffe__SolverState **state_p)
     FIRE_TRY(fire_trainer_save_origin(t, ours));
     FIRE_TRY(fire_follow_save(t, ours));
     return save_scale(t, ours);
-}
-
-/* Rank 0 writes. The others wait until it is done. */
-fire_status_t fire_trainer_try_snapshot(fire_trainer_t *t, fire_status_t *written_p)
-{
-    Caffe__SolverState *state = NULL;
-    fire_vigil_t        vigil;
-    fire_status_t       st = FIRE_OK;
-
-    FIRE_TRY(fire_trainer_wait(t));
-    FIRE_TRY(gather_history(t));
-    if (fire_trainer_rank(t) == 0) st = make_state(t, &state);
-    st = fire_trainer_agree(t, st);
-    if (st >= 0) st = fire_trainer_save_residual(t, state != NULL ? state->fire : NULL);
-    *written_p = FIRE_OK;
-    fire_vigil_begin(t, &vigil);
-    if (st >= 0 && state != NULL) *written_p = write_files(t, state);
-    fire_vigil_end(&vigil);
-    fire_message_free(state);
-    if (*written_p != FIRE_ERR_IO && *written_p < 0) st = *written_p;
-    st = fire_trainer_agree(t, st);
-    if (st >= 0 && t->options.comm != NULL)
-        st = fire_comm_broadcast(t->options.comm, 0, written_p, sizeof(*written_p));
-    if (st >= 0 && *written_p >= 0) t->follow.came_from = INT64_MAX;
-    return st;
-}
-
-fire_status_t fire_trainer_snapshot(fire_trainer_t *t)
-{
-    fire_trainer_call_t call    = fire_trainer_enter(t);
-    fire_status_t       written = FIRE_OK, st = call.st;
-
-    if (st >= 0) st = fire_trainer_try_snapshot(t, &written);
-    if (st >= 0)
-        st = fire_trainer_agree(t, fire_trainer_rank(t) == 0 ? written : FIRE_OK);
-    return fire_trainer_leave(t, call, st);
 }
 
 /* A state of Caffe (ours NULL) has no position in the data: they restart at the first
@@ -275,6 +136,7 @@ fire_status_t fire_trainer_restore(fire_trainer_t *t, const char *path)
 
     FIRE_LOG(INFO, "Resuming from %s", path);
     if (st >= 0) st = fire_trainer_wait(t);
+    if (st >= 0 && t->saves) st = fire_trainer_settle(t);
     fire_vigil_begin(t, &vigil);
     if (st >= 0) st = restore(t, path);
     fire_vigil_end(&vigil);
@@ -292,6 +154,7 @@ static fire_status_t find_newest(fire_trainer_t *t, double since, int64_t below,
     fire_status_t st = FIRE_OK;
 
     memset(path, 0, PATH_MAX);
+    if (t->saves) FIRE_TRY(fire_trainer_settle(t));
     fire_vigil_begin(t, &vigil);
     if (fire_trainer_rank(t) == 0) {
         fire_snapshot_clean(fire_trainer_prefix(t));

@@ -1,4 +1,5 @@
-/* test_keep.c - snapshots that are not wanted any more go, their models with them. */
+/* test_keep.c - snapshots that are not wanted any more go, their models with them. Tests
+ * src/train/snapshot/copy.c. */
 #include <unistd.h>
 
 #include "run.h"
