@@ -75,6 +75,8 @@ fire_status_t fire_net_read_output(const fire_net_t *net, int i, fire_place_t wh
  * with a log line; another shape is an error. */
 fire_status_t fire_net_load(fire_net_t *net, const Caffe__NetParameter *trained,
                             const char *source);
+/* Do n models together have values for all parameters? Then none needs its filler. */
+bool fire_net_is_in(const fire_net_t *net, int n, Caffe__NetParameter *const *trained);
 /* The net as a message with all parameters, and their gradients if with_diff. End
  * *param_p with fire_message_free(). */
 fire_status_t fire_net_save(const fire_net_t *net, bool with_diff,

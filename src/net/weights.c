@@ -80,6 +80,35 @@ fire_status_t fire_net_load(fire_net_t *net, const Caffe__NetParameter *trained,
     return FIRE_OK;
 }
 
+/* Has the model values for all parameters of the layer? Empty ones are shared, and
+ * stored with their owner. */
+static bool has_layer(const Caffe__NetParameter *trained, const fire_layer_t *l)
+{
+    for (size_t i = 0; i < trained->n_layer; i++) {
+        const Caffe__LayerParameter *from = trained->layer[i];
+        size_t                       k    = 0;
+
+        if (from->name == NULL || strcmp(from->name, l->param->name) != 0) continue;
+        while (k < from->n_blobs && !fire_blob_proto_is_empty(from->blobs[k]))
+            k++;
+        if (k > 0 && k == from->n_blobs) return true;
+    }
+    return false;
+}
+
+bool fire_net_is_in(const fire_net_t *net, int n, Caffe__NetParameter *const *trained)
+{
+    for (int i = 0; i < net->nlayer; i++) {
+        int k = 0;
+
+        if (net->layer[i].base.nblob == 0) continue;
+        while (k < n && !has_layer(trained[k], &net->layer[i].base))
+            k++;
+        if (k == n) return false;
+    }
+    return true;
+}
+
 fire_status_t fire_net_load_file(fire_net_t *net, const char *path)
 {
     Caffe__NetParameter *trained;

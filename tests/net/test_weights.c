@@ -81,6 +81,25 @@ TEST(layers_that_only_one_side_has_are_left_alone)
     fire_net_destroy(net);
 }
 
+TEST(a_model_is_asked_whether_it_has_all_parameters)
+{
+    fire_net_t          *net      = net_make_file("two_products", CAFFE__PHASE__TEST);
+    Caffe__NetParameter *saved[2] = {model(), model()};
+
+    CHECK(!fire_net_is_in(net, 0, saved));
+    CHECK(fire_net_is_in(net, 1, saved));
+    rename_layer(saved[0]->layer[1], "other");
+    CHECK(!fire_net_is_in(net, 1, saved));
+    rename_layer(saved[1]->layer[3], "other");
+    CHECK(fire_net_is_in(net, 2, saved));
+    fire_message_clear_field(saved[1]->layer[1]->blobs[0], "data");
+    fire_message_clear_field(saved[1]->layer[1]->blobs[0], "shape");
+    CHECK(!fire_net_is_in(net, 2, saved));
+    for (int i = 0; i < 2; i++)
+        fire_message_free(saved[i]);
+    fire_net_destroy(net);
+}
+
 TEST(weights_of_another_shape_are_refused_with_advice)
 {
     fire_net_t          *net   = net_make_file("two_products", CAFFE__PHASE__TEST);

@@ -124,27 +124,49 @@ static fire_status_t phase_of(const char *name, Caffe__Phase otherwise,
     return FIRE_OK;
 }
 
-static fire_status_t load_weights(fire_net_t *net, const char *paths)
-{
-    char         *copy, *path, *rest;
-    fire_status_t st = FIRE_OK;
+/* The files of --weights. */
+typedef struct weights {
+    int                   n;
+    char                 *copy;
+    char                **path;    /* [n], in copy */
+    Caffe__NetParameter **trained; /* [n] */
+} weights_t;
 
+static void close_weights(weights_t *w)
+{
+    for (int i = 0; i < w->n; i++)
+        fire_message_free(w->trained[i]);
+    fire_free(w->trained);
+    fire_free(w->path);
+    fire_free(w->copy);
+}
+
+static fire_status_t open_weights(const char *paths, weights_t *w)
+{
+    size_t most = strlen(paths) + 1;
+    char  *rest;
+
+    *w = (weights_t){0};
     if (paths[0] == '\0') return FIRE_OK;
-    FIRE_TRY(fire_strdup(paths, &copy));
-    rest = copy;
-    while (st >= 0 && (path = strsep(&rest, ",")) != NULL)
-        st = fire_net_load_file(net, path);
-    fire_free(copy);
-    return st;
+    FIRE_TRY(fire_strdup(paths, &w->copy));
+    FIRE_TRY(fire_alloc(most, sizeof(*w->path), "names", (void **)&w->path));
+    FIRE_TRY(fire_alloc(most, sizeof(*w->trained), "models", (void **)&w->trained));
+    rest = w->copy;
+    while ((w->path[w->n] = strsep(&rest, ",")) != NULL) {
+        FIRE_TRY(fire_net_param_load_weights(w->path[w->n], &w->trained[w->n]));
+        w->n++;
+    }
+    return FIRE_OK;
 }
 
 static fire_status_t create(const Caffe__NetParameter *param, Caffe__Phase phase,
-                            fire_net_t **net_p)
+                            bool unfilled, fire_net_t **net_p)
 {
     fire_net_options_t o = FIRE_NET_OPTIONS_INIT;
     fire_status_t      st;
 
     FIRE_TRY(net_flags_ctx(&o.ctx));
+    o.ctx.unfilled |= unfilled;
     FIRE_TRY(fire_ctx_set_precision(&o.ctx, net_flags.precision));
     FIRE_TRY(gpu_flags_open(0, &o.ctx));
     FIRE_TRY(net_flags_stages(&o.nstage, &o.stage));
@@ -157,30 +179,45 @@ static fire_status_t create(const Caffe__NetParameter *param, Caffe__Phase phase
     return fire_error_prefix(st, "%s", net_flags.model);
 }
 
+/* Values are drawn from fillers only if the files lack some. */
+static fire_status_t create_loaded(const Caffe__NetParameter *param, Caffe__Phase phase,
+                                   const weights_t *w, fire_net_t **net_p)
+{
+    fire_status_t st = FIRE_OK;
+    fire_net_t   *net;
+
+    FIRE_TRY(create(param, phase, w->n > 0, &net));
+    if (w->n > 0 && !net_flags.unfilled && !fire_net_is_in(net, w->n, w->trained)) {
+        net_flags_close(net);
+        FIRE_TRY(create(param, phase, false, &net));
+    }
+    for (int i = 0; i < w->n && st >= 0; i++)
+        st = fire_net_load(net, w->trained[i], w->path[i]);
+    if (st < 0)
+        net_flags_close(net);
+    else
+        *net_p = net;
+    return st;
+}
+
 fire_status_t net_flags_open(Caffe__Phase otherwise, net_edit_t edit, void *arg,
                              fire_net_t **net_p)
 {
     Caffe__NetParameter *param = NULL;
-    fire_net_t          *net   = NULL;
     Caffe__Phase         phase = otherwise;
+    weights_t            w     = {0};
     fire_status_t        st;
 
     if (net_flags.model[0] == '\0')
         return FIRE_FAIL(FIRE_ERR_INVALID, "Need a model definition: --model FILE");
     FIRE_TRY(phase_of(net_flags.phase, otherwise, &phase));
     FIRE_TRY(fire_net_param_load_text(net_flags.model, &param));
-    if (edit != NULL) FIRE_TRY_GOTO(st, edit(arg, param), err_param);
-    FIRE_TRY_GOTO(st, create(param, phase, &net), err_param);
-    fire_message_free(param);
-    st = load_weights(net, net_flags.weights);
-    if (st < 0) {
-        net_flags_close(net);
-        return st;
-    }
-    *net_p = net;
-    return FIRE_OK;
+    if (edit != NULL) FIRE_TRY_GOTO(st, edit(arg, param), done);
+    FIRE_TRY_GOTO(st, open_weights(net_flags.weights, &w), done);
+    st = create_loaded(param, phase, &w, net_p);
 
-err_param:
+done:
+    close_weights(&w);
     fire_message_free(param);
     return st;
 }

@@ -40,6 +40,18 @@ TEST(weights_go_from_format_to_format)
     SH_OK("firecaffe net a.prototxt --weights v.safetensors");
 }
 
+TEST(what_weights_lack_comes_from_fillers)
+{
+    write_nets();
+    SH_OK("sed -i 's/num_output: 3/& weight_filler { type: \"xavier\" }/' ab.prototxt");
+    SH_OK("firecaffe run --model ab.prototxt --params --out filled");
+    SH_OK("firecaffe run --model ab.prototxt --weights w.safetensors --params --out o");
+    SH_OK("cmp o/b.0.npy filled/b.0.npy");
+    SH_OK("tail -c 24 w.safetensors | head -c 16 > a.0; tail -c 16 o/a.0.npy | cmp - "
+          "a.0");
+    SH_OK("tail -c 24 filled/b.0.npy | od -f | grep -q '[1-9]'");
+}
+
 TEST(what_does_not_fit_is_an_error)
 {
     write_nets();
