@@ -123,6 +123,11 @@ static fire_status_t add_input(fire_onnx_import_t *x, const Onnx__ValueInfoProto
     if (v->state != FIRE_ONNX_NOTHING) return FIRE_OK; /* old files list weights too */
     FIRE_TRY(input_shape(x, in, &v->ndim, v->dim));
     FIRE_TRY(fire_onnx_elements(v->ndim, v->dim, &n));
+    if (in->type != NULL && in->type->tensor_type != NULL &&
+        in->type->tensor_type->elem_type != 0 &&
+        fire_onnx_type_size(in->type->tensor_type->elem_type) == 0)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "input \"%s\" is not of numbers",
+                         in->name);
     v->state = FIRE_ONNX_BLOB;
     v->blob  = v->name;
     return add_input_layer(x, v);
@@ -186,13 +191,19 @@ static const char *name_of(const Onnx__NodeProto *node)
     return node->output[0];
 }
 
-/* Remember a node that cannot be had, with the reason of the last failure. */
+/* Bytes of a message for nodes that cannot be had. */
+enum { MOST_LOST = 1500 };
+
+/* Remember a node that cannot be had, with the reason of the last failure. What the
+ * message has no room for is logged. */
 static fire_status_t lose(fire_onnx_import_t *x)
 {
     x->nlost++;
-    FIRE_LOG(WARNING, "node \"%s\" (%s): %s", name_of(x->node), x->node->op_type,
-             fire_last_error());
-    if (x->lost.n > 1000) return FIRE_OK;
+    if (x->lost.n > MOST_LOST) {
+        FIRE_LOG(WARNING, "node \"%s\" (%s): %s", name_of(x->node), x->node->op_type,
+                 fire_last_error());
+        return FIRE_OK;
+    }
     return fire_str_printf(&x->lost, "%snode \"%s\" (%s): %s",
                            x->lost.n > 0 ? "; " : "", name_of(x->node),
                            x->node->op_type, fire_last_error());
@@ -242,6 +253,7 @@ static fire_status_t take_node(fire_onnx_import_t *x)
     fire_onnx_take_t take = fire_onnx_find_take(x->node->op_type);
     bool             folded;
 
+    if (is_standard(x->node)) FIRE_TRY(fire_onnx_check_attributes(x->node));
     FIRE_TRY(fire_onnx_fold_node(x, &folded));
     if (folded) return FIRE_OK;
     if (!is_standard(x->node))
@@ -275,9 +287,10 @@ static fire_status_t take_nodes(fire_onnx_import_t *x)
         }
     }
     if (x->nlost > 0)
-        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "%lld node%s no form here: %s",
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "%lld node%s no form here: %s%s",
                          (long long)x->nlost, x->nlost == 1 ? " has" : "s have",
-                         x->lost.text);
+                         x->lost.text,
+                         x->lost.n > MOST_LOST ? "; the log has the others" : "");
     return FIRE_OK;
 }
 

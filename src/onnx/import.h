@@ -77,10 +77,12 @@ fire_onnx_operand_t *fire_onnx_output(const fire_onnx_import_t *x, int i);
 
 const Onnx__AttributeProto *fire_onnx_attribute(const Onnx__NodeProto *node,
                                                 const char            *name);
-int64_t fire_onnx_get_int(const fire_onnx_import_t *x, const char *name,
-                          int64_t otherwise);
-float   fire_onnx_get_float(const fire_onnx_import_t *x, const char *name,
-                            float otherwise);
+/* Do attributes hold what their names tell? */
+fire_status_t fire_onnx_check_attributes(const Onnx__NodeProto *node);
+int64_t       fire_onnx_get_int(const fire_onnx_import_t *x, const char *name,
+                                int64_t otherwise);
+float         fire_onnx_get_float(const fire_onnx_import_t *x, const char *name,
+                                  float otherwise);
 /* Is the text attribute this one? `otherwise`: if it is not there. */
 bool fire_onnx_text_is(const fire_onnx_import_t *x, const char *name, const char *text,
                        bool otherwise);

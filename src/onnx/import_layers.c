@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "model/message.h"
-#include "onnx/import.h"
+#include "onnx/import/known.h"
 
 /* ---- names ---- */
 
@@ -205,6 +205,17 @@ static fire_status_t give(fire_onnx_import_t *x, fire_onnx_tensor_t *t)
     return FIRE_OK;
 }
 
+/* Layers whose weights are no integers. */
+static bool is_learned(const Caffe__LayerParameter *l)
+{
+    static const char *const types[] = {"BatchNorm", "Convolution", "Deconvolution",
+                                        "InnerProduct", "PReLU"};
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (strcmp(l->type, types[i]) == 0) return true;
+    return false;
+}
+
 fire_status_t fire_onnx_give_tensor(fire_onnx_import_t *x, const fire_onnx_tensor_t *t,
                                     int ndim, const int64_t *dim)
 {
@@ -212,6 +223,9 @@ fire_status_t fire_onnx_give_tensor(fire_onnx_import_t *x, const fire_onnx_tenso
 
     if (ndim > 0) memcpy(w.dim, dim, (size_t)ndim * sizeof(*dim));
     FIRE_TRY(fire_onnx_tensor_count(&w));
+    if (fire_onnx_is_integer(t->type) && is_learned(x->net->layer[x->net->n_layer - 1]))
+        return FIRE_FAIL(FIRE_ERR_PARSE, "its tensor \"%s\" is of integers",
+                         t->name != NULL ? t->name : "");
     if (w.count != t->count || fire_onnx_type_size(t->type) == 0)
         return FIRE_FAIL(
             FIRE_ERR_PARSE, "its tensor \"%s\" has %lld elements, not %lld",

@@ -114,12 +114,60 @@ const Onnx__AttributeProto *fire_onnx_attribute(const Onnx__NodeProto *node,
     return NULL;
 }
 
+#define IS(type) ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__##type
+
+/* What attributes of these names hold, whatever the operator. */
+static const struct {
+    const char                         *name;
+    Onnx__AttributeProto__AttributeType type;
+    const char                         *words;
+} kinds[] = {
+    {"auto_pad", IS(STRING), "a text"},
+    {"axes", IS(INTS), "integers"},
+    {"axis", IS(INT), "an integer"},
+    {"alpha", IS(FLOAT), "a number"},
+    {"beta", IS(FLOAT), "a number"},
+    {"blocksize", IS(INT), "an integer"},
+    {"ceil_mode", IS(INT), "an integer"},
+    {"coordinate_transformation_mode", IS(STRING), "a text"},
+    {"dilations", IS(INTS), "integers"},
+    {"epsilon", IS(FLOAT), "a number"},
+    {"group", IS(INT), "an integer"},
+    {"keepdims", IS(INT), "an integer"},
+    {"kernel_shape", IS(INTS), "integers"},
+    {"mode", IS(STRING), "a text"},
+    {"output_padding", IS(INTS), "integers"},
+    {"output_shape", IS(INTS), "integers"},
+    {"pads", IS(INTS), "integers"},
+    {"perm", IS(INTS), "integers"},
+    {"scales", IS(FLOATS), "numbers"},
+    {"split", IS(INTS), "integers"},
+    {"strides", IS(INTS), "integers"},
+    {"transA", IS(INT), "an integer"},
+    {"transB", IS(INT), "an integer"},
+};
+
+fire_status_t fire_onnx_check_attributes(const Onnx__NodeProto *node)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const Onnx__AttributeProto *a = fire_onnx_attribute(node, kinds[i].name);
+
+        if (a != NULL && a->has_type && a->type != kinds[i].type)
+            return FIRE_FAIL(FIRE_ERR_PARSE, "its attribute \"%s\" must be %s",
+                             kinds[i].name, kinds[i].words);
+    }
+    return FIRE_OK;
+}
+
+/* Some writers leave zeros out. */
 int64_t fire_onnx_get_int(const fire_onnx_import_t *x, const char *name,
                           int64_t otherwise)
 {
     const Onnx__AttributeProto *a = fire_onnx_attribute(x->node, name);
 
-    return a != NULL && a->has_i ? a->i : otherwise;
+    if (a == NULL || (!a->has_i && (!a->has_type || a->type != IS(INT))))
+        return otherwise;
+    return a->i;
 }
 
 float fire_onnx_get_float(const fire_onnx_import_t *x, const char *name,
@@ -127,7 +175,9 @@ float fire_onnx_get_float(const fire_onnx_import_t *x, const char *name,
 {
     const Onnx__AttributeProto *a = fire_onnx_attribute(x->node, name);
 
-    return a != NULL && a->has_f ? a->f : otherwise;
+    if (a == NULL || (!a->has_f && (!a->has_type || a->type != IS(FLOAT))))
+        return otherwise;
+    return a->f;
 }
 
 bool fire_onnx_text_is(const fire_onnx_import_t *x, const char *name, const char *text,
@@ -176,9 +226,12 @@ fire_status_t fire_onnx_elements(int ndim, const int64_t *dim, int64_t *n_p)
     int64_t n = 1;
 
     for (int i = 0; i < ndim; i++) {
-        if (dim[i] < 1 || dim[i] > INT32_MAX || n > (INT64_C(1) << 40) / dim[i])
+        if (dim[i] < 1 || dim[i] > INT32_MAX)
             return FIRE_FAIL(FIRE_ERR_INVALID, "a dimension of %lld cannot be",
                              (long long)dim[i]);
+        if (n > (INT64_C(1) << 40) / dim[i])
+            return FIRE_FAIL(FIRE_ERR_INVALID, "too many elements: %lld times %lld",
+                             (long long)n, (long long)dim[i]);
         n *= dim[i];
     }
     *n_p = n;

@@ -36,7 +36,8 @@ fire_status_t fire_onnx_map(fire_onnx_model_t *m, const char *path,
     FIRE_TRY(fire_file_check(path));
     FIRE_TRY(fire_grow(&m->file, &m->file_cap, m->nfile + 1, sizeof(*m->file)));
     FIRE_TRY(fire_strdup(path, &f.path));
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    fd    = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* no waiting for a pipe */
+    errno = fd >= 0 ? 0 : errno;
     if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
         f.n     = (size_t)info.st_size;
         f.bytes = f.n > 0 ? mmap(NULL, f.n, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;

@@ -310,6 +310,46 @@ TEST(graphs_that_cannot_be_are_refused)
                 "operators of the domain \"com.example\"");
 }
 
+static Onnx__AttributeProto *typed(Onnx__NodeProto *n, const char *name, int type)
+{
+    Onnx__AttributeProto *a = attribute(n, name);
+
+    a->has_type = true;
+    a->type     = (Onnx__AttributeProto__AttributeType)type;
+    return a;
+}
+
+TEST(values_of_the_wrong_type_are_refused)
+{
+    Onnx__NodeProto   *n;
+    fire_onnx_tensor_t t = {.type = FIRE_ONNX(INT64), .ndim = 4, .dim = {1, 1, 1, 1}};
+    static int64_t     zero = 0;
+
+    begin(4, row);
+    n = node("y", "Concat", "x x");
+    typed(n, "axis", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+    CHECK_FAILS(finish(), FIRE_ERR_PARSE, "its attribute \"axis\" must be an integer");
+    begin(4, row);
+    t.data = &zero;
+    CHECK_OK(fire_strdup("w", &t.name));
+    CHECK_OK(fire_onnx_add_tensor(graph, &t));
+    node("y", "Conv", "x w");
+    CHECK_FAILS(finish(), FIRE_ERR_PARSE, "its tensor \"w\" is of integers");
+    begin(4, row);
+    graph->input[0]->type->tensor_type->elem_type = 8; /* texts */
+    node("y", "Relu", "x");
+    CHECK_FAILS(finish(), FIRE_ERR_UNSUPPORTED, "input \"x\" is not of numbers");
+}
+
+TEST(zeros_that_a_writer_leaves_out_are_zeros)
+{
+    begin(4, (int64_t[]){3, 2, 1, 2});
+    typed(node("y", "Flatten", "x"), "axis",
+          ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
+    CHECK_OK(finish());
+    CHECK(strstr(read_text("net/deploy.prototxt"), "dim: 12") != NULL);
+}
+
 TEST(a_net_ready_to_train_comes_with_it)
 {
     static const int64_t dim[2] = {3, 8};

@@ -2,6 +2,7 @@
  * src/onnx/reader.c, src/onnx/wire.c, src/onnx/tensor.c and src/onnx/external.c. */
 #include "nets.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/file.h"
@@ -219,6 +220,8 @@ TEST(external_data_are_read_from_the_models_folder_only)
     refuses(outside("a/../../secret", "8"), folder, FIRE_ERR_PARSE, "leads out of");
     refuses(outside("/etc/passwd", "8"), folder, FIRE_ERR_PARSE, "leads out of");
     refuses(outside("link", "8"), folder, FIRE_ERR_PARSE, "it is a link out of");
+    CHECK(mkfifo(test_path("models/pipe"), 0600) == 0);
+    refuses(outside("pipe", "8"), folder, FIRE_ERR_IO, "it is no regular file");
     refuses(outside("missing", "8"), folder, FIRE_ERR_IO, "\"missing\" is missing");
     refuses(outside("w", "12"), folder, FIRE_ERR_PARSE, "12 bytes for a tensor of 8");
     refuses(outside("w", "x"), folder, FIRE_ERR_PARSE, "length \"x\" is no number");

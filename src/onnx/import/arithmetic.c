@@ -232,10 +232,9 @@ static fire_status_t together(fire_onnx_import_t                *x,
 {
     fire_onnx_chain_t d[FIRE_ONNX_MOST_PARTS];
     int64_t           dim[FIRE_MAX_DIMS];
-    int               n = (int)x->node->n_input, ndim;
+    int               n = (int)x->node->n_input, ndim = 0;
 
     if (n < 1 || n > FIRE_ONNX_MOST_PARTS) return FIRE_ONNX_LACKS("%d inputs", n);
-    d[0].ndim = 0;
     for (int i = 0; i < n; i++) {
         FIRE_TRY(fire_onnx_chain_begin(x, i, &d[i]));
         FIRE_TRY(fire_onnx_common_shape(ndim, dim, d[i].ndim, d[i].dim, &ndim, dim));
