@@ -47,6 +47,8 @@ typedef struct fire_onnx_import {
     int64_t          index;
     bool            *done;  /* [nodes] said together with an earlier one */
     size_t           first; /* the node's first layer, once it has one */
+    /* Its first input, where that is a constant that became a Parameter. */
+    fire_onnx_operand_t parameter;
 
     fire_onnx_operand_t **value; /* [nvalue], found by a hash table of [nslot] */
     int64_t               nvalue, value_cap, nslot;
@@ -66,10 +68,10 @@ typedef struct fire_onnx_import {
 
 /* ---- the node's inputs and settings ---- */
 
-/* Input i; NULL if the node has none there. blob() fails for a constant, constant() for
- * a blob, with FIRE_ERR_UNSUPPORTED. */
+/* Input i; NULL if the node has none there. blob() makes a constant a Parameter,
+ * constant() fails for a blob with FIRE_ERR_UNSUPPORTED. */
 fire_onnx_operand_t *fire_onnx_input(const fire_onnx_import_t *x, int i);
-fire_status_t        fire_onnx_blob(const fire_onnx_import_t *x, int i,
+fire_status_t        fire_onnx_blob(fire_onnx_import_t *x, int i,
                                     const fire_onnx_operand_t **v_p);
 fire_status_t        fire_onnx_constant(const fire_onnx_import_t *x, int i,
                                         const fire_onnx_tensor_t **t_p);
@@ -154,6 +156,8 @@ fire_onnx_operand_t *fire_onnx_find_value(const fire_onnx_import_t *x,
                                           const char               *name);
 fire_status_t        fire_onnx_add_value(fire_onnx_import_t *x, const char *name,
                                          fire_onnx_operand_t **v_p);
+/* Append a parameter's values to the layer's message. */
+fire_status_t fire_onnx_add_blob(Caffe__LayerParameter *l, const fire_onnx_tensor_t *t);
 /* Write DIR/deploy.prototxt, train_val.prototxt, solver.prototxt and net.caffemodel. */
 fire_status_t fire_onnx_write_net(fire_onnx_import_t *x, const char *folder);
 #endif

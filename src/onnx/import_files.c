@@ -19,7 +19,7 @@ static fire_status_t path_in(const char *folder, const char *file, char **path_p
 
 /* ---- weights ---- */
 
-static fire_status_t add_blob(Caffe__LayerParameter *l, const fire_onnx_tensor_t *t)
+fire_status_t fire_onnx_add_blob(Caffe__LayerParameter *l, const fire_onnx_tensor_t *t)
 {
     Caffe__BlobProto *blob;
     float            *values;
@@ -62,7 +62,7 @@ static fire_status_t write_layers(fire_onnx_import_t *x, fire_file_writer_t *w)
         fire_status_t          st = FIRE_OK;
 
         for (; next < x->nweight && x->weight[next].layer == i && st >= 0; next++)
-            st = add_blob(l, &x->weight[next].t);
+            st = fire_onnx_add_blob(l, &x->weight[next].t);
         if (st >= 0) st = write_packed(w, NET_LAYER, l);
         fire_message_clear_field(l, "blobs");
         FIRE_TRY(st);

@@ -1,7 +1,7 @@
 /* import_values.c - values of the graph, and the settings and results of nodes. */
 #include <string.h>
 #include "base/alloc.h"
-#include "onnx/import.h"
+#include "onnx/import/chain.h"
 
 /* ---- the table of values ---- */
 
@@ -77,16 +77,20 @@ fire_onnx_operand_t *fire_onnx_output(const fire_onnx_import_t *x, int i)
     return fire_onnx_find_value(x, x->node->output[i]);
 }
 
-fire_status_t fire_onnx_blob(const fire_onnx_import_t *x, int i,
+fire_status_t fire_onnx_blob(fire_onnx_import_t *x, int i,
                              const fire_onnx_operand_t **v_p)
 {
     const fire_onnx_operand_t *v = fire_onnx_input(x, i);
+    fire_onnx_chain_t          c;
 
     if (v == NULL) return FIRE_FAIL(FIRE_ERR_PARSE, "input %d is missing", i);
-    if (v->state != FIRE_ONNX_BLOB)
-        return FIRE_ONNX_LACKS("its input %d, \"%s\", must not be a constant", i,
-                               v->name);
     *v_p = v;
+    if (v->state == FIRE_ONNX_BLOB) return FIRE_OK;
+    FIRE_TRY(fire_onnx_chain_begin(x, i, &c));
+    x->parameter       = *v;
+    x->parameter.state = FIRE_ONNX_BLOB;
+    x->parameter.blob  = c.blob;
+    *v_p               = &x->parameter;
     return FIRE_OK;
 }
 

@@ -244,6 +244,23 @@ TEST(a_layer_norm_is_made_of_layers)
     gives((float[]){1, 5}, 2, (float[]){-1, 3});
 }
 
+TEST(layers_of_constants_are_run_at_once)
+{
+    static const int64_t two     = 2;
+    static const float   twice[] = {-2, 4};
+    Onnx__NodeProto     *n;
+
+    begin(4, row);
+    constant("c", 1, &two, twice);
+    n                            = node("d", "LeakyRelu", "c");
+    attribute(n, "alpha")->has_f = true;
+    n->attribute[0]->f           = 0.5f;
+    node("y", "Mul", "x d");
+    CHECK_OK(finish());
+    CHECK(strstr(read_text("net/deploy.prototxt"), "Parameter") == NULL);
+    gives((float[]){3, 5}, 2, (float[]){-3, 20});
+}
+
 TEST(sizes_are_computed_from_shapes)
 {
     Onnx__NodeProto *n;

@@ -181,6 +181,26 @@ TEST(constants_of_any_shape_are_computed)
     gives((float[]){1, 0, 0, 1}, 3, (float[]){36, 0, 225});
 }
 
+/* Weights less their mean, over their deviation. */
+TEST(a_convolution_takes_weights_that_are_normalised)
+{
+    static const int64_t channel[3] = {1, 1, 2};
+    Onnx__NodeProto     *n;
+
+    begin(4, four);
+    constant("w", 3, channel, (float[]){1, 3});
+    constant("gain", 1, &one, (float[]){1});
+    constant("zero", 1, &one, (float[]){0});
+    n = node("v", "BatchNormalization", "w gain zero zero gain");
+    integer(n, "training_mode", 1);
+    attribute(n, "epsilon")->has_f = true;
+    node("u", "Reshape", "v shape");
+    LIST("shape", 1, 1, 1, 2);
+    node("y", "Conv", "x u");
+    CHECK_OK(finish());
+    gives((float[]){2, 5, 5, 1}, 3, (float[]){3, 0, -4});
+}
+
 TEST(a_pad_repeats_the_edge)
 {
     Onnx__NodeProto *n;

@@ -177,8 +177,8 @@ fire_status_t fire_onnx_fold_node(fire_onnx_import_t *x, bool *folded_p)
     f = fire_onnx_find_math(x);
     if (f == NULL) f = fire_onnx_find_move(op);
     if (f != NULL) return f(x);
-    *folded_p = fire_onnx_find_take(op) == NULL; /* as layers that read a Parameter */
-    if (!*folded_p) return FIRE_OK;
+    f = fire_onnx_find_take(op);
+    if (f != NULL) return fire_onnx_compute_layers(x, f);
     return FIRE_ONNX_LACKS(
         "its inputs are constants, and it is none of the operators that "
         "are computed while importing");

@@ -19,6 +19,10 @@ fire_status_t fire_onnx_common_shape(int na, const int64_t *a, int nb, const int
 int64_t fire_onnx_repeated(const fire_onnx_tensor_t *t, int ndim, const int64_t *dim,
                            int64_t at);
 
+/* The node by its layers, which are run now where that is cheap: its outputs are constants
+ * then. */
+fire_status_t fire_onnx_compute_layers(fire_onnx_import_t *x, fire_onnx_take_t take);
+
 /* The function that computes an operator's result; NULL: there is none. Operators that
  * only move elements (known_move.c) keep the type. */
 fire_onnx_take_t fire_onnx_find_math(const fire_onnx_import_t *x);

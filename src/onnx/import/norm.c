@@ -23,6 +23,9 @@ static fire_status_t add_norm(fire_onnx_import_t *x, const fire_onnx_operand_t *
     p->moving_average_fraction     = fire_onnx_get_float(x, "momentum", 0.9f);
     p->has_eps                     = eps != 1e-5f;
     p->eps                         = eps;
+    if (fire_onnx_input(x, 0)->state == FIRE_ONNX_CONST &&
+        fire_onnx_get_int(x, "training_mode", 0) != 0) /* weights by their own mean */
+        p->has_use_global_stats = true;
     FIRE_TRY(fire_onnx_give_tensor(x, t[2], 1, &in->dim[1]));
     FIRE_TRY(fire_onnx_give_tensor(x, t[3], 1, &in->dim[1]));
     FIRE_TRY(FIRE_NEW(&weight, 1));
