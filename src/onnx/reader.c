@@ -33,11 +33,13 @@ fire_status_t fire_onnx_map(fire_onnx_model_t *m, const char *path,
             *file_p = &m->file[i];
             return FIRE_OK;
         }
+    /* Opening a pipe would wait for its other end. */
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+        return FIRE_FAIL(FIRE_ERR_IO, "cannot map \"%s\": it is no regular file", path);
     FIRE_TRY(fire_file_check(path));
     FIRE_TRY(fire_grow(&m->file, &m->file_cap, m->nfile + 1, sizeof(*m->file)));
     FIRE_TRY(fire_strdup(path, &f.path));
-    fd    = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* no waiting for a pipe */
-    errno = fd >= 0 ? 0 : errno;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
         f.n     = (size_t)info.st_size;
         f.bytes = f.n > 0 ? mmap(NULL, f.n, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
@@ -48,8 +50,7 @@ fire_status_t fire_onnx_map(fire_onnx_model_t *m, const char *path,
     if (fd >= 0) close(fd);
     if (f.n == SIZE_MAX) {
         fire_free(f.path);
-        return FIRE_FAIL(FIRE_ERR_IO, "cannot map \"%s\": %s", path,
-                         errno != 0 ? strerror(errno) : "it is no regular file");
+        return FIRE_FAIL(FIRE_ERR_IO, "cannot map \"%s\": %s", path, strerror(errno));
     }
     m->file[m->nfile] = f;
     *file_p           = &m->file[m->nfile++];

@@ -235,6 +235,7 @@ static fire_status_t together(fire_onnx_import_t                *x,
     int               n = (int)x->node->n_input, ndim = 0;
 
     if (n < 1 || n > FIRE_ONNX_MOST_PARTS) return FIRE_ONNX_LACKS("%d inputs", n);
+    d[0] = (fire_onnx_chain_t){0};
     for (int i = 0; i < n; i++) {
         FIRE_TRY(fire_onnx_chain_begin(x, i, &d[i]));
         FIRE_TRY(fire_onnx_common_shape(ndim, dim, d[i].ndim, d[i].dim, &ndim, dim));
