@@ -201,6 +201,40 @@ TEST(a_convolution_takes_weights_that_are_normalised)
     gives((float[]){2, 5, 5, 1}, 3, (float[]){3, 0, -4});
 }
 
+/* (1 2 3 / 4 5 6) with 9 at (0, 1), summed along rows: 1 10 13 / 4 9 15; above the second
+ * diagonal 0 10 13 / 0 0 15; of these 10 and 15. */
+TEST(elements_of_constants_are_found_by_numbers)
+{
+    static const int64_t table[2] = {2, 3}, place[2] = {1, 2}, pairs[2] = {2, 2};
+
+    begin(4, (int64_t[]){1, 1, 1, 2});
+    constant("t", 2, table, (float[]){1, 2, 3, 4, 5, 6});
+    constant("place", 2, place, (float[]){0, -2});
+    constant("nine", 1, &one, (float[]){9});
+    node("s", "ScatterND", "t place nine");
+    LIST("last", 1);
+    node("c", "CumSum", "s last");
+    node("u", "Trilu", "c last");
+    constant("pairs", 2, pairs, (float[]){0, 1, 1, 2});
+    node("g", "GatherND", "u pairs");
+    node("y", "Mul", "x g");
+    CHECK_OK(finish());
+    gives((float[]){1, 2}, 2, (float[]){10, 30});
+    begin(4, (int64_t[]){1, 1, 1, 2});
+    constant("t", 2, table, (float[]){1, 2, 3, 4, 5, 6});
+    constant("place", 2, place, (float[]){2, -3});
+    integer(node("g", "GatherElements", "t place"), "axis", 1);
+    node("y", "Mul", "x g");
+    CHECK_OK(finish());
+    gives((float[]){1, 2}, 2, (float[]){3, 2});
+    begin(4, four);
+    constant("t", 2, table, (float[]){1, 2, 3, 4, 5, 6});
+    constant("place", 2, place, (float[]){2, 0});
+    node("g", "GatherND", "t place");
+    node("y", "Mul", "x g");
+    CHECK_FAILS(finish(), FIRE_ERR_PARSE, "element 2 of 2");
+}
+
 TEST(a_pad_repeats_the_edge)
 {
     Onnx__NodeProto *n;

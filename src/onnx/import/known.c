@@ -176,6 +176,7 @@ fire_status_t fire_onnx_fold_node(fire_onnx_import_t *x, bool *folded_p)
     if (!*folded_p) return FIRE_OK;
     f = fire_onnx_find_math(x);
     if (f == NULL) f = fire_onnx_find_move(op);
+    if (f == NULL) f = fire_onnx_find_index(op);
     if (f != NULL) return f(x);
     f = fire_onnx_find_take(op);
     if (f != NULL) return fire_onnx_compute_layers(x, f);

@@ -24,7 +24,9 @@ int64_t fire_onnx_repeated(const fire_onnx_tensor_t *t, int ndim, const int64_t 
 fire_status_t fire_onnx_compute_layers(fire_onnx_import_t *x, fire_onnx_take_t take);
 
 /* The function that computes an operator's result; NULL: there is none. Operators that
- * only move elements (known_move.c) keep the type. */
+ * only move elements (known_move.c) keep the type; others find them by numbers
+ * (known_index.c). */
 fire_onnx_take_t fire_onnx_find_math(const fire_onnx_import_t *x);
 fire_onnx_take_t fire_onnx_find_move(const char *op);
+fire_onnx_take_t fire_onnx_find_index(const char *op);
 #endif
