@@ -170,6 +170,7 @@ TEST(models_come_back_from_onnx_with_the_same_bits)
 static void large_and_back(const char *const *name, size_t n)
 {
     if (getenv("FIRE_ONNX_ALL") == NULL) test_skip("./dev onnx does it");
+    alarm(3000); /* instead of the time of a small test */
     for (size_t i = 0; i < n; i++)
         model_and_back(name[i]);
 }
