@@ -10,6 +10,7 @@ typedef struct fire_attempt {
     int                  workers;
     int                  lanes;    /* 0: as the solver says */
     const char          *snapshot; /* to resume from; NULL: as the command line says */
+    int64_t              number;   /* attempts before this one */
     bool                 watched;  /* PREFIX.lock tells when training begins */
     double               patience; /* seconds until it must have begun; 0: any time */
 } fire_attempt_t;

@@ -73,6 +73,7 @@ fire_status_t fire_attempt_command(const fire_attempt_t *a, fire_words_t *w)
     FIRE_TRY(add(w, "--launcher="));
     FIRE_TRY(add(w, "--restarts=0"));
     FIRE_TRY(add(w, "--supervised"));
+    if (l->restarts > 0) FIRE_TRY(add(w, "--attempt=%lld", (long long)a->number));
     FIRE_TRY(add(w, "--workers=%d", l->launcher[0] != '\0' ? 1 : a->workers));
     if (a->lanes > 0) FIRE_TRY(add(w, "--lanes=%d", a->lanes));
     if (a->snapshot == NULL) return FIRE_OK;

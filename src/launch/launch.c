@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "launch/attempt.h"
 #include "train/snapshot/lock.h"
+#include "train/snapshot/memory.h"
 #include "train/snapshot/snapshot.h"
 
 /* ---- signals ---- */
@@ -63,6 +64,7 @@ static void advise_launcher(void)
 typedef struct history {
     double  since;    /* snapshots of this time and later are this job's */
     char   *newest;   /* NULL: none yet */
+    int64_t memory;   /* newest iteration in this machine's memory; -1: none */
     int     failures; /* in a row, without a new snapshot in between */
     bool    began;    /* some attempt began to train */
     int64_t restarts;
@@ -113,11 +115,14 @@ static fire_status_t prepare_next(fire_attempt_t *a, history_t *h)
 {
     const char *prefix = a->launch->prefix;
     char       *found;
+    int64_t     memory = fire_memory_newest(prefix);
     bool        moved;
 
     fire_snapshot_clean(prefix);
     FIRE_TRY(fire_snapshot_find(prefix, h->since, &found));
-    moved       = found != NULL && (h->newest == NULL || strcmp(found, h->newest) != 0);
+    moved = found != NULL && (h->newest == NULL || strcmp(found, h->newest) != 0);
+    moved |= memory > h->memory;
+    h->memory   = memory;
     h->failures = moved ? 1 : h->failures + 1;
     if (moved) h->restarts = 0;
     if (found != NULL) {
@@ -144,6 +149,7 @@ static fire_status_t run_until_done(fire_attempt_t *a, history_t *h, bool *repor
         double       wait;
 
         FIRE_TRY(fire_attempt_run(a, &ended));
+        a->number++;
         h->began |= ended.began;
         /* a machine may be slow to start them: the next time they have longer */
         a->patience = ended.slow ? 2 * a->patience : l->deadline;
@@ -185,7 +191,7 @@ fire_status_t fire_launch_run(const fire_launch_t *launch, bool *reported_p)
 {
     fire_attempt_t a = {
         .launch = launch, .workers = launch->workers, .patience = launch->deadline};
-    history_t     h = {0};
+    history_t     h = {.memory = -1};
     fire_status_t st;
 
     *reported_p = false;

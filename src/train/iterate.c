@@ -103,6 +103,7 @@ static fire_status_t add_request(fire_trainer_t *t)
     if (t->follow.control)
         FIRE_TRY(d->fill(t->grads->here + FIRE_SCALAR_CONTROL, 1, 1));
     if (t->saves_again) FIRE_TRY(d->fill(t->grads->here + FIRE_SCALAR_SAVE, 1, 1));
+    if (t->memory.wanted) FIRE_TRY(d->fill(t->grads->here + FIRE_SCALAR_MEMORY, 1, 1));
     if (t->request == FIRE_GO_ON) return FIRE_OK;
     return d->fill(t->grads->here + which, 1, 1);
 }

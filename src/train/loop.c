@@ -115,6 +115,7 @@ static void take_requests(fire_trainer_t *t)
     t->stopped |= sum[FIRE_SCALAR_STOP] > 0;
     t->follow.control_asked |= sum[FIRE_SCALAR_CONTROL] > 0;
     t->save_asked |= sum[FIRE_SCALAR_SAVE] > 0;
+    t->memory.asked |= sum[FIRE_SCALAR_MEMORY] > 0;
 }
 
 /* Wait for the oldest iterations until only `ahead` are in flight. */
@@ -166,7 +167,7 @@ static fire_status_t save(fire_trainer_t *t, bool due, bool last)
     else if (due || t->save_asked)
         st = fire_trainer_save(t, last || t->stopped);
     t->snapshot_asked = t->save_asked = false;
-    return st;
+    return st >= 0 ? fire_memory_save(t) : st;
 }
 
 /* One iteration, and what is due before and after it; stop: see step(). A GPU may lag by
@@ -189,13 +190,15 @@ static fire_status_t one(fire_trainer_t *t, int64_t stop)
     t->request        = fire_trainer_take_request(t);
     t->follow.control = fire_control_is_there(t);
     FIRE_TRY(fire_trainer_collect_snapshot(t));
-    t->saves_again = fire_trainer_must_save_again(t);
+    t->saves_again   = fire_trainer_must_save_again(t);
+    t->memory.wanted = fire_memory_is_wanted(t);
     if (t->nflight == 0) t->landed = fire_clock_now();
     FIRE_TRY(fire_trainer_launch(t));
     saved = is_due(t->solver->iter, p->snapshot);
     if (t->solver->holds) FIRE_TRY(fire_trainer_wait(t)); /* to know if it was bad */
-    now = shown || saved || t->saves_again || t->request != FIRE_GO_ON ||
-          t->follow.control || t->readback == NULL || t->solver->holds;
+    now = shown || saved || t->saves_again || t->memory.wanted ||
+          fire_memory_is_due(t) || t->request != FIRE_GO_ON || t->follow.control ||
+          t->readback == NULL || t->solver->holds;
     FIRE_TRY(land(t, now ? 0 : FIRE_AHEAD));
     if (shown) FIRE_TRY(display(t, iter));
     FIRE_TRY(save(t, saved, last));
@@ -261,6 +264,7 @@ static fire_status_t solve(fire_trainer_t *t)
 {
     const Caffe__SolverParameter *p = t->param;
 
+    FIRE_TRY(fire_memory_begin(t));
     FIRE_TRY(step(t, -1));
     FIRE_TRY(fire_trainer_settle(t));
     if (p->snapshot_after_train &&
@@ -268,11 +272,13 @@ static fire_status_t solve(fire_trainer_t *t)
         FIRE_TRY(fire_trainer_save_last(t));
     if (t->stopped) {
         FIRE_LOG(INFO, "Optimization stopped early.");
+        if (p->snapshot_after_train) fire_memory_finish(t);
         return FIRE_OK;
     }
     if (is_due(t->solver->iter, p->display)) FIRE_TRY(final_loss(t));
     if (is_due(t->solver->iter, p->test_interval)) FIRE_TRY(test_all(t));
     FIRE_TRY(fire_trainer_wait(t));
+    fire_memory_finish(t);
     fire_trainer_log_memory(t);
     FIRE_LOG(INFO, "Optimization Done.");
     fire_trainer_emit(t, (fire_train_event_t){.kind = FIRE_TRAIN_DONE});

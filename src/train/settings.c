@@ -90,6 +90,7 @@ static fire_status_t check_numbers(const Caffe__FireParameter *f)
     FIRE_TRY(check_range("average_from", f->average_from, 0, INT32_MAX));
     FIRE_TRY(check_range("average_every", f->average_every, 1, INT32_MAX));
     FIRE_TRY(check_range("keep", f->keep, 0, INT32_MAX));
+    FIRE_TRY(check_range("memory_snapshot", f->memory_snapshot, -1, INT32_MAX));
     FIRE_TRY(check_range("snapshot_patience", (double)f->snapshot_patience, 0, 1e9));
     return check_range("adapt_eta", (double)f->adapt_eta, 0, 1e9);
 }

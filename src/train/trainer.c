@@ -168,6 +168,7 @@ void fire_trainer_destroy(fire_trainer_t *t)
     if (t == NULL) return;
     call = fire_trainer_listen(t);
     fire_saver_end(&t->saver);
+    fire_memory_end(&t->memory);
     fire_gpu_readback_destroy(t->readback);
     fire_reducer_destroy(t->reducer);
     fire_profile_destroy(t->profile);

@@ -57,6 +57,10 @@ typedef struct fire_trainer_parts {
 void fire_trainer_parts_fini(fire_trainer_parts_t *parts);
 /* From now on the settings may be changed, and the nets be run by the user. */
 void fire_trainer_own(fire_trainer_t *trainer, const fire_trainer_parts_t *parts);
+/* Continue from a snapshot ("": none), or from the state of this job that is kept in
+ * memory if it is newer. *found_p: there was one of them. */
+fire_status_t fire_trainer_recover(fire_trainer_t *trainer, const char *path,
+                                   bool *found_p);
 /* After a failure of this worker: tell the others, which wait for it. Returns st. */
 fire_status_t fire_trainer_inform(fire_trainer_t *trainer, fire_status_t st);
 

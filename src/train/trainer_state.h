@@ -10,6 +10,7 @@
 #include "train/exchange/reducer.h"
 #include "train/follow/follow.h"
 #include "train/gpu/recording.h"
+#include "train/snapshot/memory.h"
 #include "train/snapshot/saver.h"
 #include "train/trainer.h"
 
@@ -75,6 +76,8 @@ struct fire_trainer {
     int64_t display_iter; /* and at which iteration */
     bool    stopped;      /* a worker's user asked for it */
     bool    diverged;     /* a loss was no finite number */
+
+    fire_memory_t memory; /* the newest state in shared memory */
 
     /* Snapshots. */
     fire_saver_t saver;     /* of rank 0: writes them beside training */

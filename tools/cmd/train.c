@@ -17,6 +17,7 @@
 #include "view/summary.h"
 #include "view/timing.h"
 #include "train/settings.h"
+#include "train/snapshot/memory.h"
 #include "train/trainer.h"
 #include "flags/workers.h"
 
@@ -180,9 +181,10 @@ static void on_measured(void *arg, const fire_measured_t *m)
 
 /* ---- the run ---- */
 
+/* Or begins again after a failure. */
 static bool resumes(void)
 {
-    return flags.snapshot[0] != '\0';
+    return flags.snapshot[0] != '\0' || launch_flags.attempt > 0;
 }
 
 static fire_status_t load_weights(fire_trainer_t *t, const Caffe__SolverParameter *p)
@@ -198,10 +200,12 @@ static fire_status_t load(fire_trainer_t *t, const Caffe__SolverParameter *param
 {
     bool found;
 
-    if (flags.snapshot[0] == '\0') return load_weights(t, param);
-    if (strcmp(flags.snapshot, "auto") != 0)
-        return fire_trainer_restore(t, flags.snapshot);
-    FIRE_TRY(fire_trainer_resume(t, &found));
+    if (strcmp(flags.snapshot, "auto") == 0)
+        FIRE_TRY(fire_trainer_resume(t, &found));
+    else if (launch_flags.attempt > 0)
+        FIRE_TRY(fire_trainer_recover(t, flags.snapshot, &found));
+    else if ((found = flags.snapshot[0] != '\0'))
+        FIRE_TRY(fire_trainer_restore(t, flags.snapshot));
     return found ? FIRE_OK : load_weights(t, param);
 }
 
@@ -272,6 +276,20 @@ static fire_status_t check_flags(void)
     return FIRE_OK;
 }
 
+/* Where a training may be started again, its state is kept in memory, unless the user
+ * says something else. */
+static fire_status_t choose_memory(const job_t *job)
+{
+    Caffe__FireParameter *f;
+
+    if (launch_flags.attempt < 0) return FIRE_OK;
+    FIRE_TRY(fire_message_add_message(job->param, "fire", &f));
+    if (f->has_memory_snapshot) return FIRE_OK;
+    f->has_memory_snapshot = true;
+    f->memory_snapshot     = FIRE_MEMORY_AUTO;
+    return FIRE_OK;
+}
+
 /* With several GPUs there is one worker for each, unless --workers is given. */
 static fire_status_t choose_gpus(job_t *job)
 {
@@ -299,6 +317,7 @@ static fire_status_t prepare(job_t *job)
     job->options.level = (int)net_flags.level;
     FIRE_TRY(fire_flags_load_solver(flags.solver, &job->param));
     FIRE_TRY(choose_gpus(job));
+    FIRE_TRY(choose_memory(job));
     run_flags_measure(&job->options);
     FIRE_TRY(run_flags_control(&job->control));
     job->options.control = job->control;

@@ -15,7 +15,7 @@ struct fire_flags {
     const char *shuffle, *data_store, *precision, *deterministic, *tune, *rng;
     const char *best, *best_is, *best_delta, *early_stop, *patience, *average;
     const char *average_decay, *average_from, *average_every, *decoupled_decay;
-    const char *grad_norm, *on_nan, *keep, *snapshot_patience;
+    const char *grad_norm, *on_nan, *keep, *snapshot_patience, *memory_snapshot;
 };
 
 fire_flags_t fire_flags;
@@ -94,6 +94,9 @@ const fire_option_t fire_flag_options[] = {
         "if loss or gradients are not finite: warn (default), stop, skip the update, "
         "rollback to the last snapshot"),
     ROW(keep, "N", "keep the N newest snapshots only; 0 (default): all"),
+    ROW(memory_snapshot, "N",
+        "keep the state in shared memory every N iterations, for restarts; 0: never "
+        "(default without --restarts); -1: as often as costs 1 % of the time"),
     ROW(snapshot_patience, "S",
         "end training if snapshots cannot be written for S seconds, as the disk is "
         "full "

@@ -20,6 +20,8 @@ const fire_option_t launch_options[] = {
     FIRE_OPTION(launch_flags_t, least_workers, INT, "0", "N",
                 "halve the workers, down to N, if training breaks off twice at the "
                 "same place; 0: never"),
+    FIRE_OPTION(launch_flags_t, attempt, INT, "-1", "N",
+                "for processes that --restarts started: how often it did before"),
     FIRE_OPTION(launch_flags_t, supervised, BOOL, "false", NULL,
                 "for processes that --launcher or --restarts started: given by them"),
     {0},

@@ -7,7 +7,8 @@
 typedef struct launch_flags {
     const char *launcher;
     int64_t     restarts, least_workers;
-    bool        supervised;
+    int64_t attempt; /* of those that --restarts allows, from 0; -1: it allows none */
+    bool    supervised;
 } launch_flags_t;
 
 extern launch_flags_t      launch_flags;

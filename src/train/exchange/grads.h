@@ -28,6 +28,7 @@ typedef enum fire_scalar {
     FIRE_SCALAR_SNAPSHOT, /* ... or asked for a snapshot */
     FIRE_SCALAR_CONTROL,  /* ... or left a control file */
     FIRE_SCALAR_SAVE,     /* rank 0 wants to try again to write a snapshot */
+    FIRE_SCALAR_MEMORY,   /* rank 0 wants a copy of the state in memory */
     FIRE_SCALAR_OUTPUTS,
 } fire_scalar_t;
 

@@ -2,6 +2,7 @@
  * disk before the state that names it is written, so a state always has its model. */
 #include "train/snapshot/copy.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -9,6 +10,8 @@
 #include "model/load.h"
 #include "train/snapshot/snapshot.h"
 #include "train/trainer_state.h"
+
+enum { OWN_MODE = 0600 };
 
 /* ---- taking ---- */
 
@@ -31,11 +34,13 @@ static fire_status_t name_files(const fire_trainer_t *t, fire_copy_t *c)
 
     FIRE_TRY(name_file(t, c, "caffemodel", &c->model));
     FIRE_TRY(name_file(t, c, "solverstate", &c->path));
+    if (t->follow.averaged > 0 && !c->in_memory)
+        FIRE_TRY(name_file(t, c, "average.caffemodel", &c->average));
+    if (c->in_memory) return FIRE_OK;
     FIRE_LOG(INFO, "Snapshotting to %s file %s", format, c->model);
     FIRE_LOG(INFO, "Snapshotting solver state to %s file %s", format, c->path);
-    if (t->follow.averaged == 0) return FIRE_OK;
-    FIRE_TRY(name_file(t, c, "average.caffemodel", &c->average));
-    FIRE_LOG(INFO, "Snapshotting to %s file %s", format, c->average);
+    if (c->average != NULL)
+        FIRE_LOG(INFO, "Snapshotting to %s file %s", format, c->average);
     return FIRE_OK;
 }
 
@@ -44,22 +49,30 @@ static fire_status_t copy_means(fire_trainer_t *t, fire_copy_t *c)
 {
     fire_status_t st, back;
 
-    if (t->follow.averaged == 0) return FIRE_OK;
+    if (c->average == NULL) return FIRE_OK;
     FIRE_TRY(fire_average_swap(t));
     st   = fire_net_save(t->net, t->param->snapshot_diff, &c->means);
     back = fire_average_swap(t);
     return st >= 0 ? back : st;
 }
 
+int64_t fire_copy_bytes(const fire_trainer_t *t)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < t->net->nparam; i++)
+        n += fire_blob_count(t->net->learn[i].blob);
+    return n * (int64_t)sizeof(float) * (1 + t->solver->rule->nhistory);
+}
+
 static fire_status_t make_copy(fire_trainer_t *t, const fire_copy_place_t *place,
                                fire_copy_t *c)
 {
-    c->keep = place->keep;
-    c->best = place->best;
-    c->iter = t->solver->iter;
-    for (int i = 0; i < t->net->nparam; i++)
-        c->bytes += fire_blob_count(t->net->learn[i].blob) * (int64_t)sizeof(float) *
-                    (1 + t->solver->rule->nhistory);
+    c->keep      = place->keep;
+    c->best      = place->best;
+    c->in_memory = place->in_memory;
+    c->iter      = t->solver->iter;
+    c->bytes     = fire_copy_bytes(t);
     FIRE_TRY(fire_strdup(place->prefix, &c->prefix));
     FIRE_TRY(name_files(t, c));
     FIRE_TRY(fire_trainer_make_state(t, &c->state));
@@ -134,13 +147,16 @@ static void drop_model(const fire_copy_t *c)
     if (access(c->path, F_OK) != 0) unlink(c->model);
 }
 
-/* The model first: the state contains its checksum. */
+/* The means can be had from the state: in memory they are left out. The model first: the
+ * state contains its checksum. */
 static fire_status_t write_files(fire_copy_t *c)
 {
     FIRE_TRY(fire_net_param_save_weights(c->model, c->weights));
+    if (c->in_memory) chmod(c->model, OWN_MODE);
     FIRE_TRY(fire_message_add_string(c->state, "learned_net", c->model));
     FIRE_TRY(fire_snapshot_seal(c->state, c->model));
     FIRE_TRY(fire_solver_state_save(c->path, c->state));
+    if (c->in_memory) chmod(c->path, OWN_MODE);
     if (c->means != NULL) FIRE_TRY(fire_net_param_save_weights(c->average, c->means));
     return c->keep > 0 ? fire_snapshot_prune(c->prefix, c->iter, c->keep) : FIRE_OK;
 }

@@ -10,8 +10,9 @@ typedef struct fire_trainer fire_trainer_t;
 /* Where to write: files are <prefix>_iter_<n>.<extension>. */
 typedef struct fire_copy_place {
     const char *prefix;
-    int         keep; /* newest snapshots to keep there; 0: all */
-    bool        best; /* not of a moment that the solver asks for */
+    int         keep;      /* newest snapshots to keep there; 0: all */
+    bool        best;      /* not of a moment that the solver asks for */
+    bool        in_memory; /* for this user's eyes alone, and not told in the log */
 } fire_copy_place_t;
 
 typedef struct fire_copy {
@@ -20,7 +21,7 @@ typedef struct fire_copy {
     char                *model, *average, *path; /* files: of weights, means, state */
     char                *prefix;
     int                  keep;
-    bool                 best;
+    bool                 best, in_memory;
     int64_t              iter, bytes; /* bytes: of weights and history */
 } fire_copy_t;
 
@@ -29,6 +30,9 @@ typedef struct fire_copy {
 fire_status_t fire_copy_take(fire_trainer_t *trainer, const fire_copy_place_t *place,
                              bool writes, fire_copy_t **copy_p);
 void          fire_copy_free(fire_copy_t *copy); /* NULL is allowed */
+
+/* Bytes of weights and history. */
+int64_t fire_copy_bytes(const fire_trainer_t *trainer);
 
 /* Write the files and remove those that are superfluous now. Any thread may call it; it
  * says nothing in the log. */

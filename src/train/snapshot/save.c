@@ -2,6 +2,7 @@
  * solver asks for are written beside training (saver.h), by rank 0: what was on disk
  * before stays, training goes on while a disk is slow or full, and the snapshot is tried
  * again. */
+#include <math.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -101,24 +102,37 @@ bool fire_trainer_must_save_again(const fire_trainer_t *t)
            t->solver->iter + 1 >= t->retry_at;
 }
 
+/* Other workers are answered meanwhile. *over_p: nothing is being written any more. */
+static fire_status_t wait_for(fire_trainer_t *t, double seconds, bool *over_p)
+{
+    double        until = fire_clock_now() + seconds;
+    fire_vigil_t  vigil;
+    fire_status_t st = FIRE_OK;
+
+    *over_p = fire_saver_wait(&t->saver, seconds < LOOK ? seconds : LOOK);
+    if (*over_p) return FIRE_OK;
+    fire_vigil_begin(t, &vigil);
+    while (st >= 0 && !*over_p && fire_clock_now() < until) {
+        *over_p = fire_saver_wait(&t->saver, LOOK);
+        st      = check_patience(t);
+    }
+    fire_vigil_end(&vigil);
+    return st;
+}
+
 static fire_status_t wait_for_all(fire_trainer_t *t)
 {
+    bool over;
+
     if (t->saver.copy == NULL) return FIRE_OK;
-    while (!fire_saver_wait(&t->saver, LOOK))
-        FIRE_TRY(check_patience(t));
+    FIRE_TRY(wait_for(t, INFINITY, &over));
     return settle(t);
 }
 
 /* All workers; afterwards they know alike whether the last one is still to be written. */
 fire_status_t fire_trainer_settle(fire_trainer_t *t)
 {
-    fire_status_t st = FIRE_OK;
-    fire_vigil_t  vigil;
-
-    fire_vigil_begin(t, &vigil);
-    st = wait_for_all(t);
-    fire_vigil_end(&vigil);
-    FIRE_TRY(fire_trainer_agree(t, st));
+    FIRE_TRY(fire_trainer_agree(t, wait_for_all(t)));
     t->saves = false;
     if (t->options.comm == NULL) return FIRE_OK;
     return fire_comm_broadcast(t->options.comm, 0, &t->retry_after,
@@ -132,11 +146,13 @@ static fire_status_t make_room(fire_trainer_t *t, bool must, bool *room_p)
 {
     const fire_saver_t *s = &t->saver;
     double              wait;
+    bool                over;
 
     *room_p = true;
     if (s->copy == NULL || must) return wait_for_all(t);
     wait = s->copy->bytes < SMALL ? WAIT : FRACTION * (fire_clock_now() - s->began);
-    if (fire_saver_wait(&t->saver, wait)) return settle(t);
+    FIRE_TRY(wait_for(t, wait, &over));
+    if (over) return settle(t);
     FIRE_LOG(WARNING,
              "no snapshot of iteration %lld: that of iteration %lld is still being "
              "written, since %.1f s",
@@ -151,11 +167,8 @@ static fire_status_t begin(fire_trainer_t *t, const fire_copy_place_t *place, bo
     fire_copy_t  *copy = NULL;
     bool          room = true;
     fire_status_t st   = FIRE_OK;
-    fire_vigil_t  vigil;
 
-    fire_vigil_begin(t, &vigil);
     if (fire_trainer_rank(t) == 0) st = make_room(t, must, &room);
-    fire_vigil_end(&vigil);
     FIRE_TRY(fire_trainer_agree(t, st));
     if (t->options.comm != NULL)
         FIRE_TRY(fire_comm_broadcast(t->options.comm, 0, &room, sizeof(room)));

@@ -16,7 +16,8 @@ static void write_now(fire_saver_t *s)
     fire_status_t st = fire_copy_write(s->copy);
 
     pthread_mutex_lock(&s->lock);
-    s->status = st;
+    s->status  = st;
+    s->seconds = fire_clock_now() - s->began;
     if (st < 0) snprintf(s->error, sizeof(s->error), "%s", fire_last_error());
     s->over = true;
     pthread_cond_broadcast(&s->end);

@@ -16,6 +16,7 @@ typedef struct fire_saver {
     pthread_cond_t     end;
     bool               over; /* the files are there, or have failed */
     fire_status_t      status;
+    double             seconds; /* that it took */
     char               error[1024];
 } fire_saver_t;
 

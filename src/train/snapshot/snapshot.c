@@ -168,13 +168,29 @@ static fire_status_t find_newest(fire_trainer_t *t, double since, int64_t below,
     return fire_comm_broadcast(t->options.comm, 0, path, PATH_MAX);
 }
 
+/* From this snapshot, "" for none, or from memory if that is newer. */
+static fire_status_t recover(fire_trainer_t *t, const char *path, bool *found_p)
+{
+    FIRE_TRY(fire_memory_recover(t, fire_snapshot_iteration(path), found_p));
+    if (*found_p || path[0] == '\0') return FIRE_OK;
+    *found_p = true;
+    return fire_trainer_restore(t, path);
+}
+
+fire_status_t fire_trainer_recover(fire_trainer_t *t, const char *path, bool *found_p)
+{
+    fire_trainer_call_t call = fire_trainer_listen(t);
+
+    return fire_trainer_leave(t, call, recover(t, path, found_p));
+}
+
 static fire_status_t resume(fire_trainer_t *t, bool *found_p)
 {
     char path[PATH_MAX];
 
     FIRE_TRY(find_newest(t, 0, INT64_MAX, path));
-    *found_p = path[0] != '\0';
-    if (*found_p) return fire_trainer_restore(t, path);
+    FIRE_TRY(recover(t, path, found_p));
+    if (*found_p) return FIRE_OK;
     FIRE_LOG(INFO, "No snapshot to resume from: starting at iteration 0");
     return FIRE_OK;
 }

@@ -28,6 +28,9 @@ fire_status_t fire_snapshot_find(const char *prefix, double since, char **path_p
 fire_status_t fire_snapshot_find_below(const char *prefix, double since, int64_t below,
                                        char **path_p);
 
+/* The n of PREFIX_iter_n.solverstate or .solverstate.h5; -1 for another name. */
+int64_t fire_snapshot_iteration(const char *path);
+
 /* Remove the snapshots of iterations up to `iter` but the `keep` newest of them, states
  * before their models. */
 fire_status_t fire_snapshot_prune(const char *prefix, int64_t iter, int keep);

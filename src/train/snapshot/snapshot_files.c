@@ -145,6 +145,15 @@ static long long iteration_of(const char *path, size_t prefix)
     return iter;
 }
 
+int64_t fire_snapshot_iteration(const char *path)
+{
+    const char *last = NULL;
+
+    for (const char *at = path; (at = strstr(at, "_iter_")) != NULL; at++)
+        last = at;
+    return last != NULL ? iteration_of(path, (size_t)(last - path)) : -1;
+}
+
 /* Was it written at or after `since`? A file that cannot be looked at was not. */
 static bool is_since(const char *path, double since)
 {
