@@ -113,11 +113,12 @@ TEST(two_threads_give_the_same_bits_every_time)
  * resume on others. */
 static void check_killed(const char *first, const char *then)
 {
-    SH_OK(ENVIRONMENT
-          "rm -f snap_*; command %s " TRAIN "& p=$!; "
-          "while ! test -e snap_iter_31.solverstate; do sleep 0.01; done; "
-          "kill -9 $(ps -o pid= --ppid $p) $p; wait $p; rm -f snap_iter_60*",
-          first);
+    SH_OK(
+        ENVIRONMENT
+        "rm -f snap_*; command %s " TRAIN "& p=$!; "
+        "while kill -0 $p && ! test -e snap_iter_31.solverstate; do sleep 0.01; done; "
+        "kill -9 $(ps -o pid= --ppid $p) $p; wait $p; rm -f snap_iter_60*",
+        first);
     SH_OK(ENVIRONMENT "%s " TRAIN "--snapshot=auto 2>log; grep 'Resuming from "
                       "snap_iter_31.solverstate' log",
           then);

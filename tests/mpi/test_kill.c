@@ -109,7 +109,7 @@ TEST(a_stopped_rank_is_named_and_ends_the_job_at_the_deadline)
     SH_OK("sed -i 's/max_iter: 60/max_iter: 100000/' solver.prototxt");
     SH_OK(ENVIRONMENT
           "timeout 60 mpirun -n 4 " TRAIN "--deadline=3 2>log & p=$!; "
-          "while ! grep -q 'Iteration 20,' log; do sleep 0.05; done; "
+          "while kill -0 $p && ! grep -q 'Iteration 20,' log; do sleep 0.05; done; "
           "kill -STOP $(ps -o pid= --ppid $(ps -o pid= --ppid $p) | tail -1); "
           "wait $p; test $? -eq 75");
     SH_OK("grep 'no word from rank 3 (.*) for [0-9.]* s; giving up after 3 s' log");

@@ -45,7 +45,8 @@ TEST(sigterm_to_a_plain_mpirun_writes_a_snapshot)
         "s/display: 20/display: 1000/' solver.prototxt");
     SH_OK(ENVIRONMENT
           "timeout 60 mpirun --mca odls_base_sigkill_timeout 3 -n 2 " TRAIN
-          "2>log & p=$!; while ! grep -q 'Iteration 1000,' log; do sleep 0.05; done; "
+          "2>log & p=$!; while kill -0 $p && ! grep -q 'Iteration 0,' log; do sleep "
+          "0.05; done; "
           "kill -TERM $(ps -o pid= --ppid $p); wait $p; ls snap_iter_*.solverstate");
 }
 
@@ -59,6 +60,6 @@ TEST(sigterm_to_the_supervisor_writes_a_snapshot_and_ends_it)
     SH_OK(ENVIRONMENT
           "timeout 60 " TRAIN "--workers=2 --launcher=mpirun --restarts=3 "
           "--sigint_effect=none 2>log & p=$!; "
-          "while ! grep -q 'Iteration 1000,' log; do sleep 0.05; done; "
+          "while kill -0 $p && ! grep -q 'Iteration 0,' log; do sleep 0.05; done; "
           "kill -TERM $(ps -o pid= --ppid $p); wait $p; ls snap_iter_*.solverstate");
 }
