@@ -8,7 +8,8 @@ set(lib ${CMAKE_INSTALL_LIBDIR})
 set(share ${CMAKE_INSTALL_DATADIR}/firecaffe)
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/firecaffe)
 
-# Libraries in unusual places are found where they were at build time.
+# Libraries in unusual places are found where they were at build time; libfire_early is
+# beside the program in the build folder.
 file(RELATIVE_PATH up /x/${bin} /x/${lib})
 # The emulator's libraries are in the build folder, which only its own rpath names.
 if(FIRE_CUDA_EMULATOR)
@@ -16,12 +17,15 @@ if(FIRE_CUDA_EMULATOR)
 else()
   set(same_rpath ON)
 endif()
-set_target_properties(firecaffe PROPERTIES INSTALL_RPATH "$ORIGIN/${up}"
+set_target_properties(firecaffe PROPERTIES INSTALL_RPATH "$ORIGIN/${up};$ORIGIN"
   INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ${same_rpath})
 set_target_properties(fire_shared PROPERTIES INSTALL_RPATH "$ORIGIN"
   INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ${same_rpath})
 
 install(TARGETS firecaffe RUNTIME DESTINATION ${bin} COMPONENT program)
+if(FIRE_HAVE_OPENMP)
+  install(TARGETS fire_early LIBRARY DESTINATION ${lib} COMPONENT program NAMELINK_SKIP)
+endif()
 install(TARGETS fire_shared LIBRARY DESTINATION ${lib} COMPONENT program
   NAMELINK_COMPONENT dev)
 foreach(kind IN LISTS FIRE_MPI_MODULES)

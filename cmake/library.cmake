@@ -2,7 +2,7 @@
 # a file tells which library it needs: *_onednn.c, *_hdf5.c, *_cuda.c, ... MPI's modules
 # are libraries of their own.
 file(GLOB_RECURSE FIRE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.c)
-list(FILTER FIRE_SOURCES EXCLUDE REGEX "/comm/transport/module/")
+list(FILTER FIRE_SOURCES EXCLUDE REGEX "/comm/transport/module/|/device/cpu/early\\.c$")
 foreach(lib leveldb hdf5 jpeg png onednn cuda cudnn nccl)
   string(TOUPPER ${lib} LIB)
   if(NOT FIRE_HAVE_${LIB})
@@ -115,6 +115,19 @@ foreach(kind IN LISTS FIRE_MPI_MODULES)
       COMPILE_DEFINITIONS FIRE_${KIND}_LIBDIR="${FIRE_${KIND}_LIBDIR}")
   endif()
 endforeach()
+# The number in libfire.so.N and in the version FIRE_N of its symbols: raised when programs
+# have to be compiled again.
+set(FIRE_ABI 0)
+
+# The last library to be linked with is initialised first (src/device/cpu/early.h).
+if(FIRE_HAVE_OPENMP)
+  add_library(fire_early SHARED ${CMAKE_SOURCE_DIR}/src/device/cpu/early.c)
+  target_link_libraries(fire_early PRIVATE fire_flags)
+  target_compile_options(fire_early PRIVATE -fvisibility=hidden)
+  set_target_properties(fire_early PROPERTIES SOVERSION ${FIRE_ABI})
+  list(APPEND FIRE_LIBS ${OpenMP_C_LIBRARIES} fire_early) # by path, or CMake puts libgomp last
+endif()
+
 include(GNUInstallDirs)
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/base/installed.c APPEND PROPERTY
   COMPILE_DEFINITIONS FIRE_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
@@ -136,9 +149,6 @@ endforeach()
 
 add_library(fire STATIC $<TARGET_OBJECTS:fire_objects> ${FIRE_CUDA_OBJECTS})       # program and tests
 target_link_libraries(fire PUBLIC fire_flags ${FIRE_LIBS})
-# The number in libfire.so.N and in the version FIRE_N of its symbols: raised when programs
-# have to be compiled again.
-set(FIRE_ABI 0)
 add_library(fire_shared SHARED $<TARGET_OBJECTS:fire_objects> ${FIRE_CUDA_OBJECTS}) # other programs
 set_target_properties(fire_shared PROPERTIES OUTPUT_NAME fire VERSION ${PROJECT_VERSION}
   SOVERSION ${FIRE_ABI})

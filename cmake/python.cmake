@@ -58,6 +58,10 @@ install(FILES ${python_build}/caffe/proto/caffe.desc DESTINATION caffe/proto
   COMPONENT python EXCLUDE_FROM_ALL)
 install(FILES $<TARGET_FILE:fire_shared> DESTINATION caffe COMPONENT python
   RENAME libfire.so.${FIRE_ABI} EXCLUDE_FROM_ALL)
+if(FIRE_HAVE_OPENMP)
+  install(FILES $<TARGET_FILE:fire_early> DESTINATION caffe COMPONENT python
+    RENAME libfire_early.so.${FIRE_ABI} EXCLUDE_FROM_ALL)
+endif()
 foreach(kind IN LISTS FIRE_MPI_MODULES) # where libfire looks for them
   install(TARGETS fire_mpi_${kind} LIBRARY DESTINATION caffe/firecaffe COMPONENT python
     EXCLUDE_FROM_ALL)

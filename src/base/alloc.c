@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/host/memory.h"
 
 /* Bytes: a cache line; a large page; blocks from here on use large pages. */
 enum { ALIGN = 64, HUGE_PAGE = 2 << 20, LARGE = 8 << 20 };

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <unistd.h>
 
+#include "base/host/cores.h"
 #include "base/log.h"
 
 typedef struct job {
@@ -24,9 +24,9 @@ typedef struct job {
 
 int fire_parallel_threads(int wanted)
 {
-    long n = wanted > 0 ? wanted : sysconf(_SC_NPROCESSORS_ONLN);
+    int n = wanted > 0 ? wanted : fire_cores_of_machine();
 
-    return n < 1 ? 1 : n > FIRE_MAX_PARALLEL ? FIRE_MAX_PARALLEL : (int)n;
+    return n < 1 ? 1 : n > FIRE_MAX_PARALLEL ? FIRE_MAX_PARALLEL : n;
 }
 
 static void note_error(job_t *j, int64_t i, fire_status_t st)

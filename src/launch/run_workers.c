@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/host/cores.h"
 #include "base/log.h"
 
 enum { MOST_WORKERS = 1024 };
@@ -32,16 +33,16 @@ typedef struct member {
 /* ---- cores ---- */
 
 typedef struct cores {
-    int       node, n;
+    int       node, n; /* n: how many of `set` this process is granted */
     cpu_set_t set;
 } cores_t;
 
 static cores_t own_cores(int node)
 {
-    cores_t c = {.node = node};
+    cores_t c = {.node = node, .n = fire_cores()};
 
     CPU_ZERO(&c.set);
-    if (sched_getaffinity(0, sizeof(c.set), &c.set) == 0) c.n = CPU_COUNT(&c.set);
+    sched_getaffinity(0, sizeof(c.set), &c.set);
     return c;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/text/text.h"
+#include "device/cpu/parallel.h"
 #include "device/cpu/precision.h"
 #include "device/gpu.h"
 #include "layers/plugin/plugin.h"
@@ -111,7 +112,8 @@ fire_status_t fire_net_create(const Caffe__NetParameter *param,
                                           options->ctx.tf32));
     FIRE_TRY(fire_plugin_load_environment());
     FIRE_TRY(FIRE_NEW(&net, 1));
-    net->ctx        = options->ctx;
+    net->ctx = options->ctx;
+    if (net->ctx.threads == 0) net->ctx.threads = fire_threads_granted();
     net->moment     = options->moment;
     net->phase      = options->phase;
     net->loss_scale = 1;

@@ -9,7 +9,8 @@
 #include "base/file.h"
 #include "base/text/json.h"
 #include "base/log.h"
-#include "base/memory.h"
+#include "base/host/cores.h"
+#include "base/host/memory.h"
 #include "comm/measure/probe.h"
 #include "device/cpu/blas.h"
 #include "device/cpu/parallel.h"
@@ -152,7 +153,7 @@ static fire_status_t save(const char *path, const fire_json_writer_t *w)
 fire_status_t fire_plan_measure(fire_comm_t *comm, int threads, const char *path)
 {
     fire_json_writer_t w     = {.indent = 1};
-    int                cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int                cores = fire_cores_of_machine();
     fire_probe_t       probe;
     rates_t            rates = {0};
     fire_status_t      st    = FIRE_OK;

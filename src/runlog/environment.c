@@ -8,7 +8,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "base/host/cores.h"
+#include "base/host/memory.h"
 #include "runlog/libraries.h"
 
 /* The value behind "key : value" in /proc/cpuinfo. */
@@ -86,7 +87,7 @@ void fire_environment_write(fire_json_writer_t *w, const fire_environment_t *e)
     add_system(w);
     fire_json_add_int(w, "pid", getpid());
     add_cpu(w);
-    fire_json_add_int(w, "cores", sysconf(_SC_NPROCESSORS_ONLN));
+    fire_json_add_int(w, "cores", fire_cores());
     fire_json_add_int(w, "memory", (int64_t)fire_memory_size());
     if (getcwd(directory, sizeof(directory)) != NULL)
         fire_json_add_string(w, "directory", directory);

@@ -1,5 +1,5 @@
 /* How the program starts: what the system has to open first, and how long that takes.
- * Tests tools/firecaffe.c, cmake/deps.cmake. */
+ * Tests tools/firecaffe.c, cmake/deps.cmake, src/device/cpu/early.c. */
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -8,11 +8,11 @@
 /* Libraries that may be opened with every start. What only some users need (MPI, CUDA,
  * Python) is opened when it is needed: see src/device/cuda/libs.h, load_mpi.c. */
 static const char *const allowed[] = {
-    "linux-vdso",     "ld-linux",      "libc.",       "libm.",     "libgcc_s.",
-    "libstdc++.",     "libpthread.",   "libdl.",      "librt.",    "libgomp.",
-    "libprotobuf-c.", "liblmdb.",      "libopenblas", "libcblas.", "libblas.",
-    "libleveldb.",    "libhdf5",       "libjpeg.",    "libpng",    "libz.",
-    "libdnnl.",       "libmicrohttpd."};
+    "linux-vdso",     "ld-linux",       "libc.",         "libm.",     "libgcc_s.",
+    "libstdc++.",     "libpthread.",    "libdl.",        "librt.",    "libgomp.",
+    "libprotobuf-c.", "liblmdb.",       "libopenblas",   "libcblas.", "libblas.",
+    "libleveldb.",    "libhdf5",        "libjpeg.",      "libpng",    "libz.",
+    "libdnnl.",       "libmicrohttpd.", "libfire_early."};
 
 static bool is_allowed(const char *library)
 {
@@ -44,6 +44,23 @@ TEST(asking_for_the_version_opens_no_library_besides)
     if (TEST_SANITIZED) test_skip("sanitizers open libraries too");
     SH_OK("LD_DEBUG=files firecaffe --version 2>&1 >/dev/null |"
           "  { ! grep 'dynamically loaded by'; }");
+}
+
+/* libgomp shows what it has read from its environment: 300000 if nobody sets anything. */
+TEST(threads_of_openmp_sleep_soon_unless_the_user_says_otherwise)
+{
+    long spins;
+
+    if (sh("ldd $(command -v firecaffe) | grep -q libgomp") != 0)
+        test_skip("built without OpenMP, or by a compiler with one of its own");
+    SH_OK("env -u GOMP_SPINCOUNT -u OMP_WAIT_POLICY OMP_DISPLAY_ENV=VERBOSE firecaffe "
+          "--version 2>&1 | sed -n \"s/.*GOMP_SPINCOUNT = '\\([0-9]*\\)'.*/\\1/p\"");
+    spins = atol(ran.out);
+    CHECK(spins > 100 && spins < 200000);
+    SH_OK("GOMP_SPINCOUNT=77 OMP_DISPLAY_ENV=VERBOSE firecaffe --version 2>&1 | "
+          "grep \"GOMP_SPINCOUNT = '77'\"");
+    SH_OK("env -u GOMP_SPINCOUNT OMP_WAIT_POLICY=passive OMP_DISPLAY_ENV=VERBOSE "
+          "firecaffe --version 2>&1 | grep \"GOMP_SPINCOUNT = '0'\"");
 }
 
 static double cpu_seconds(void)

@@ -35,4 +35,12 @@ static inline int64_t fire_piece(int64_t n, int64_t i, int64_t grain)
  * the process may use. */
 void fire_threads_set(int threads);
 int  fire_threads(void);
+
+/* How many to set where nobody chose: 0, which leaves it to OpenMP, unless a control group
+ * grants fewer cores than there are. */
+int fire_threads_granted(void);
+
+/* Rounds that a waiting thread of OpenMP spins before it sleeps, as libfire_early
+ * (device/cpu/early.h) has set it; 0: the user chose. */
+long fire_threads_spins(void);
 #endif

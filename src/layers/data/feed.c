@@ -2,7 +2,7 @@
  * `ref`. */
 #include "layers/data/feed.h"
 
-#include "base/memory.h"
+#include "base/host/memory.h"
 
 /* Tops for n images of this extent. */
 static fire_status_t reshape_tops(fire_layer_t *l, int64_t n, fire_extent_t e)

@@ -1,8 +1,8 @@
 /* exchange_options.c - how gradients are exchanged: what the solver file says, and what
  * fits the workers and their device where it says "auto" or nothing. */
-#include <sched.h>
 #include <string.h>
 
+#include "base/host/cores.h"
 #include "base/log.h"
 #include "base/parallel.h"
 #include "net/net_state.h"
@@ -19,11 +19,9 @@ const char *fire_overlap_name(fire_overlap_t overlap)
  * processes are bound to cores, only the own ones count. */
 static int spare_cores(const fire_reducer_options_t *r, int workers)
 {
-    int       all = fire_parallel_threads(0), own = all;
-    cpu_set_t set;
+    int own = fire_cores();
 
-    if (sched_getaffinity(0, sizeof(set), &set) == 0) own = CPU_COUNT(&set);
-    if (own < all) workers = 1;
+    if (own < fire_cores_of_machine()) workers = 1;
     return own - workers * fire_parallel_threads(r->net->ctx.threads);
 }
 

@@ -2,9 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/host/cores.h"
 #include "base/log.h"
 #include "command.h"
 #include "device/arch.h"
+#include "device/cpu/early.h"
+#include "device/cpu/parallel.h"
 #include "flags/gpu.h"
 #include "flags/net.h"
 
@@ -108,7 +111,10 @@ static fire_status_t run(int narg, const char *const *arg)
     (void)narg, (void)arg;
     if (proc_value("/proc/cpuinfo", "model name", text, sizeof(text)))
         FIRE_LOG(INFO, "CPU:                           %s", text);
-    FIRE_LOG(INFO, "Cores for this process:        %ld", sysconf(_SC_NPROCESSORS_ONLN));
+    FIRE_LOG(INFO, "Cores for this process:        %d", fire_cores());
+    if (fire_threads_spins() > 0)
+        FIRE_LOG(INFO, "Threads that wait:             spin %d us, then sleep",
+                 FIRE_SPIN_US);
     if (proc_value("/proc/cpuinfo", "flags", text, sizeof(text)) ||
         proc_value("/proc/cpuinfo", "Features", text, sizeof(text))) {
         snprintf(padded, sizeof(padded), " %s ", text);
