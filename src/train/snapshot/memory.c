@@ -178,6 +178,7 @@ fire_status_t fire_memory_save(fire_trainer_t *t)
 
     if (!fire_memory_is_due(t)) return FIRE_OK;
     m->asked = false;
+    FIRE_TRY(fire_trainer_wait(t));
     make_room(t);
     FIRE_TRY(fire_copy_take(t, &place, has_room(t), &copy));
     if (copy != NULL) fire_saver_start(&m->saver, copy);

@@ -129,9 +129,11 @@ static fire_status_t wait_for_all(fire_trainer_t *t)
     return settle(t);
 }
 
-/* All workers; afterwards they know alike whether the last one is still to be written. */
+/* All workers; afterwards they know alike whether the last one is still to be written.
+ * Updates must not be under way while workers talk, here and below. */
 fire_status_t fire_trainer_settle(fire_trainer_t *t)
 {
+    FIRE_TRY(fire_trainer_wait(t));
     FIRE_TRY(fire_trainer_agree(t, wait_for_all(t)));
     t->saves = false;
     if (t->options.comm == NULL) return FIRE_OK;
@@ -168,6 +170,7 @@ static fire_status_t begin(fire_trainer_t *t, const fire_copy_place_t *place, bo
     bool          room = true;
     fire_status_t st   = FIRE_OK;
 
+    FIRE_TRY(fire_trainer_wait(t));
     if (fire_trainer_rank(t) == 0) st = make_room(t, must, &room);
     FIRE_TRY(fire_trainer_agree(t, st));
     if (t->options.comm != NULL)

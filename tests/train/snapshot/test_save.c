@@ -242,3 +242,17 @@ TEST(training_ends_when_snapshot_patience_does)
     CHECK(strstr(run_errors[0], "no snapshot could be written for ") != NULL);
     CHECK(strstr(run_errors[0], "(snapshot_patience is 0.1 s)") != NULL);
 }
+
+/* Workers talk about a snapshot only when no updates are under way: both would take
+ * messages from the same place. */
+TEST(snapshots_after_each_iteration_do_not_disturb_the_exchange)
+{
+    run_net("six");
+    run_train(&(run_t){.solver  = "net: '%s/net.prototxt' base_lr: 0.01 lr_policy: "
+                                  "'fixed' max_iter: 400 snapshot: 1 snapshot_prefix: "
+                                  "'%s/snap' fire { bucket_mb: 0.0001 deadline: 3 keep: "
+                                  "2 overlap: 'thread' memory_snapshot: 1 }",
+                       .workers = 4,
+                       .timeout = 3,
+                       .solve   = true});
+}
