@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "model/forks/strip.h"
 #include "model/load.h"
 #include "model/text.h"
 
@@ -15,6 +16,22 @@ static fire_status_t read_nonempty(const char *path, char **bytes_p, size_t *n_p
     return FIRE_FAIL(FIRE_ERR_PARSE, "%s: the file is empty", path);
 }
 
+/* Once more without the settings of its layers, which may be a fork's; `bytes` change. */
+static fire_status_t unpack_foreign_net(char *bytes, size_t n, const char *path,
+                                        ProtobufCMessage **msg_p)
+{
+    if (!fire_foreign_strip(bytes, n, &n))
+        return FIRE_FAIL(FIRE_ERR_PARSE, "%s: no net in binary form, or damaged", path);
+    FIRE_TRY(
+        fire_message_unpack(&caffe__net_parameter__descriptor, bytes, n, path, msg_p));
+    FIRE_LOG(
+        WARNING,
+        "%s: settings of layers are not those of Caffe, a fork seems to have written "
+        "it; only names and weights are read",
+        path);
+    return FIRE_OK;
+}
+
 fire_status_t fire_message_load_binary(const char                       *path,
                                        const ProtobufCMessageDescriptor *desc,
                                        ProtobufCMessage                **msg_p)
@@ -25,6 +42,9 @@ fire_status_t fire_message_load_binary(const char                       *path,
 
     FIRE_TRY(read_nonempty(path, &bytes, &n));
     st = fire_message_unpack(desc, bytes, n, path, msg_p);
+    if (st == FIRE_ERR_PARSE && desc == &caffe__net_parameter__descriptor &&
+        unpack_foreign_net(bytes, n, path, msg_p) == FIRE_OK)
+        st = FIRE_OK;
     fire_free(bytes);
     return st;
 }

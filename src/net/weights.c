@@ -35,6 +35,21 @@ static fire_status_t shape_mismatch(const fire_blob_t *b, const Caffe__BlobProto
         fire_blob_shape_string(b, c, sizeof(c)));
 }
 
+/* Is it the same vector with other ones around its length? Forks write a number for each
+ * channel as (C), (1, C) and (1, C, 1, 1). */
+static bool is_same_vector(const Caffe__BlobProto *proto, const fire_blob_t *b)
+{
+    int64_t dim[FIRE_MAX_DIMS], count;
+    int     n, longer[2] = {0, 0};
+
+    if (fire_blob_proto_shape(proto, "blob", &n, dim, &count) < 0) return false;
+    for (int i = 0; i < n; i++)
+        longer[0] += dim[i] != 1;
+    for (int i = 0; i < b->ndim; i++)
+        longer[1] += b->dim[i] != 1;
+    return n > 0 && longer[0] <= 1 && longer[1] <= 1 && count == b->count;
+}
+
 /* Copy all parameters of a layer from the file. Their number must be the same. */
 static fire_status_t load_layer(fire_layer_t *l, const Caffe__LayerParameter *from,
                                 const char *source)
@@ -53,7 +68,7 @@ static fire_status_t load_layer(fire_layer_t *l, const Caffe__LayerParameter *fr
 
         if (fire_blob_proto_is_empty(proto))
             continue; /* shared, and stored with its owner */
-        if (!fire_blob_proto_fits(proto, b->ndim, b->dim))
+        if (!fire_blob_proto_fits(proto, b->ndim, b->dim) && !is_same_vector(proto, b))
             return shape_mismatch(b, proto, source, from->name, i);
         FIRE_TRY(fire_blob_write(b, FIRE_DATA, FIRE_CPU, &w));
         name_param(source, from->name, i, name);

@@ -1,7 +1,11 @@
-/* fuzz_caffemodel.c - binary nets: unpacked, upgraded, every blob read out. */
+/* fuzz_caffemodel.c - binary nets: unpacked, upgraded, every blob read out; and stripped
+ * of their layers' settings, as nets of forks are. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "fuzz.h"
 #include "model/blob_proto.h"
+#include "model/forks/strip.h"
 #include "model/message.h"
 #include "model/text.h"
 #include "model/upgrade.h"
@@ -21,12 +25,29 @@ static void read_blob(const Caffe__BlobProto *blob)
     IGNORE(fire_blob_proto_read(blob, FIRE_DIFF, "fuzz", count, values));
 }
 
+static void strip(const uint8_t *data, size_t n)
+{
+    uint8_t          *copy = malloc(n + 1);
+    ProtobufCMessage *net;
+    size_t            rest;
+
+    memcpy(copy, data, n);
+    if (fire_foreign_strip(copy, n, &rest)) {
+        MUST(rest <= n);
+        if (fire_message_unpack(&caffe__net_parameter__descriptor, copy, rest, "fuzz",
+                                &net) == FIRE_OK)
+            fire_message_free(net);
+    }
+    free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     Caffe__NetParameter *net;
     ProtobufCMessage    *copy;
     fire_str_t           text = {0};
 
+    strip(data, n);
     if (fire_message_unpack(&caffe__net_parameter__descriptor, data, n, "fuzz",
                             (ProtobufCMessage **)&net) < 0)
         return 0;
