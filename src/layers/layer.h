@@ -118,7 +118,8 @@ struct fire_layer {
     bool         *param_gradient; /* [nblob] is the diff of this parameter wanted? */
     float        *loss_weight;    /* [ntop] */
 
-    int     nstatistic; /* blob[0 .. nstatistic - 1] are statistics */
+    int     first_statistic, nstatistic; /* so many blobs from there are statistics */
+    bool    frozen;     /* no parameter learns, whatever lr_mult says */
     float   stat_decay; /* weight of the past in a statistic */
     double  waited;     /* seconds that forward has waited for data so far */
     double  stalled;    /* seconds that a GPU has waited for data so far */
@@ -133,7 +134,9 @@ struct fire_layer {
 
 static inline fire_param_kind_t fire_layer_param_kind(const fire_layer_t *l, int i)
 {
-    return i < l->nstatistic ? FIRE_PARAM_STATISTIC : FIRE_PARAM_WEIGHT;
+    return i >= l->first_statistic && i < l->first_statistic + l->nstatistic
+               ? FIRE_PARAM_STATISTIC
+               : FIRE_PARAM_WEIGHT;
 }
 
 /* ---- for layer files ---- */

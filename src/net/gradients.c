@@ -8,11 +8,11 @@
 
 #include "net/net_state.h"
 
-/* Does parameter i of the layer have a gradient? Not if it is a statistic or its
- * lr_mult is 0. */
+/* Does parameter i of the layer have a gradient? Not if it is a statistic, its lr_mult
+ * is 0 or the layer is frozen. */
 static bool learns(const fire_layer_t *l, int i)
 {
-    return fire_layer_param_kind(l, i) == FIRE_PARAM_WEIGHT &&
+    return fire_layer_param_kind(l, i) == FIRE_PARAM_WEIGHT && !l->frozen &&
            ((size_t)i >= l->param->n_param || l->param->param[i]->lr_mult != 0);
 }
 

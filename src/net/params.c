@@ -61,16 +61,6 @@ static fire_status_t share(fire_net_t *net, fire_param_t *owner, fire_layer_t *l
     return FIRE_OK;
 }
 
-/* A statistic (running mean, ...) is not changed by the solver, so lr_mult must be 0 if
- * it is given. */
-static fire_status_t check_statistic(const Caffe__ParamSpec *spec)
-{
-    if (spec != NULL && spec->has_lr_mult && spec->lr_mult != 0)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "running statistics do not learn: their lr_mult must be 0");
-    return FIRE_OK;
-}
-
 /* Add parameter i of a layer, or share the one of the same name. */
 static fire_status_t collect(fire_net_t *net, int layer, int i)
 {
@@ -81,7 +71,6 @@ static fire_status_t collect(fire_net_t *net, int layer, int i)
     fire_param_kind_t       kind  = fire_layer_param_kind(l, i);
 
     if (owner != NULL) return share(net, owner, l, layer, i);
-    if (kind == FIRE_PARAM_STATISTIC) FIRE_TRY(check_statistic(spec));
     net->learn[net->nparam++] = (fire_param_t){
         .blob       = l->blob[i],
         .name       = name,
@@ -95,7 +84,10 @@ static fire_status_t collect(fire_net_t *net, int layer, int i)
         .kind       = kind,
         .stat_decay = l->stat_decay,
     };
-    if (kind == FIRE_PARAM_STATISTIC) net->learn[net->nparam - 1].lr_mult = 0;
+    if (kind == FIRE_PARAM_STATISTIC || l->frozen) {
+        net->learn[net->nparam - 1].lr_mult    = 0;
+        net->learn[net->nparam - 1].decay_mult = 0;
+    }
     return FIRE_OK;
 }
 

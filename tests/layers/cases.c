@@ -57,6 +57,8 @@ static void read_directive(layer_case_t *c, const char *line)
         c->fixed = true;
     else if (strcmp(word, "forward") == 0)
         c->forward_only = true;
+    else if (strcmp(word, "estimate") == 0)
+        CHECK(sscanf(line, "%63s", c->estimate) == 1);
     else if (strcmp(word, "says") == 0)
         snprintf(c->says, sizeof(c->says), "%s", line + 1);
     else

@@ -11,6 +11,9 @@
  *     #: tolerance 0.01               of the gradient, relative to its largest element
  *     #: fixed                        inputs cannot take another batch size
  *     #: forward                      there is no gradient to check
+ *     #: estimate x                   this input's gradient is not the slope of what
+ *                                     comes out, by the layer's definition: kernels must
+ *                                     agree on it, finite differences need not
  *     #: says no number of outputs    in tests/layers/wrong, which holds what must not
  *                                     work: part of the message
  *
@@ -31,7 +34,7 @@ typedef struct case_input {
 } case_input_t;
 
 typedef struct layer_case {
-    char                 file[64], name[96], says[160];
+    char                 file[64], name[96], says[160], estimate[64];
     Caffe__NetParameter *param;
     Caffe__Phase         phase;
     double               step, tolerance;

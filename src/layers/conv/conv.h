@@ -44,6 +44,7 @@ typedef struct fire_conv {
  * depthwise: a group and an output for each channel, whatever `group` and `num_output`
  * say: the forks that have this layer ignore both. */
 fire_status_t fire_conv_setup(fire_layer_t *l, bool reverse, bool depthwise);
+fire_status_t fire_conv_depthwise_setup(fire_layer_t *l); /* with both as depthwise */
 fire_status_t fire_conv_reshape(fire_layer_t *l);
 void          fire_conv_teardown(fire_layer_t *l);
 double        fire_conv_macs(const fire_layer_t *l);
@@ -93,7 +94,7 @@ extern const fire_kernel_t fire_conv_small; /* small images in float32, on a GPU
 extern const fire_kernel_t fire_depthwise_simd, fire_depthwise_direct,
     fire_depthwise_cuda;
 
-/* The list of Convolution, which ConvolutionDepthwise shares. */
+/* The list of Convolution, which the depthwise types share. */
 extern const fire_kernel_t *const fire_convolution_kernels[];
 FIRE_END_C
 #endif

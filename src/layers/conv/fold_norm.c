@@ -20,15 +20,15 @@ static bool is_channel_scale(const fire_layer_t *l)
 bool fire_conv_folds_norm(const fire_layer_t *l, const fire_layer_t *next)
 {
     if (!l->ctx->inference || FIRE_STATE(l, fire_conv_t)->axis != 1) return false;
-    if (strcmp(next->ops->type, "BatchNorm") == 0)
-        return l->fusion.nfollower == 0 &&
+    if (fire_is_batch_norm(next))
+        return l->fusion.nfollower == 0 && next->ntop == 1 &&
                FIRE_STATE(next, fire_batch_norm_t)->use_global;
     return fire_layer_follower(l, "Scale") == NULL && is_channel_scale(next);
 }
 
 bool fire_conv_has_folded_norm(const fire_layer_t *l)
 {
-    return fire_layer_follower(l, "BatchNorm") != NULL ||
+    return (l->fusion.nfollower > 0 && fire_is_batch_norm(l->fusion.follower[0])) ||
            fire_layer_follower(l, "Scale") != NULL;
 }
 
@@ -83,9 +83,8 @@ static fire_status_t apply_norm(fire_layer_t *l, int64_t n, float *scratch,
         factor[c] *= inverse;
         shift[c] = (shift[c] - mean[c]) * inverse;
     }
-    return s->scale_bias ? apply_gain(l, FIRE_BATCH_NORM_GAIN, FIRE_BATCH_NORM_SHIFT, n,
-                                      factor, shift)
-                         : FIRE_OK;
+    return s->at.gain < 0 ? FIRE_OK
+                          : apply_gain(l, s->at.gain, s->at.shift, n, factor, shift);
 }
 
 /* Factor and shift of all absorbed layers, one after another. */
@@ -95,7 +94,7 @@ static fire_status_t gather(fire_layer_t *l, int64_t n, float *scratch, float *f
     for (int i = 0; i < l->fusion.nfollower; i++) {
         fire_layer_t *f = l->fusion.follower[i];
 
-        if (strcmp(f->ops->type, "BatchNorm") == 0)
+        if (fire_is_batch_norm(f))
             FIRE_TRY(apply_norm(f, n, scratch, factor, shift));
         else if (strcmp(f->ops->type, "Scale") == 0)
             FIRE_TRY(

@@ -10,6 +10,7 @@ void fire_loss_init(fire_loss_t *s, const Caffe__LossParameter *p,
     if (p == NULL) return;
     s->has_ignore = p->has_ignore_label;
     s->ignore     = p->ignore_label;
+    s->fixed      = p->pre_fixed_normalizer;
     if (p->has_normalization)
         s->mode = p->normalization;
     else if (p->has_normalize)
@@ -56,6 +57,9 @@ float fire_loss_normalizer(const fire_loss_t *s, int64_t outer, int64_t inner,
         break;
     case CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__NONE:
         n = 1.0f;
+        break;
+    case CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__PRE_FIXED:
+        n = s->fixed;
         break;
     default:
         n = (float)valid;

@@ -12,6 +12,7 @@ typedef struct fire_loss {
     bool             has_ignore;
     int              ignore; /* label that does not count, if has_ignore */
     fire_loss_mode_t mode;   /* what the loss is divided by */
+    float            fixed;  /* the divisor of PRE_FIXED */
 } fire_loss_t;
 
 /* Read loss_param (NULL: not given): `normalization`, else the older `normalize`, else

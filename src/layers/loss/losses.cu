@@ -31,6 +31,8 @@ __device__ static float divisor(const fire_loss_t &loss, int64_t outer, int64_t 
     if (loss.mode == CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__BATCH_SIZE)
         n = (float)outer;
     if (loss.mode == CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__NONE) n = 1.0f;
+    if (loss.mode == CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__PRE_FIXED)
+        n = loss.fixed;
     return fire_max(1.0f, n);
 }
 
@@ -68,6 +70,23 @@ fire_status_t fire_gpu_pair_loss(fire_stream_t *s, const fire_gpu_pair_t *pair,
                                                     (p.out != NULL ? p.out[i] : 1.0f);
         },
         [=] __device__(int64_t, const float *sum) { *loss = *sum * scale; });
+}
+
+/* A thread per item and place. */
+fire_status_t fire_gpu_smooth_rows(fire_stream_t *s, const fire_gpu_pair_t *pair,
+                                   int64_t items, int64_t channels, float *row)
+{
+    fire_gpu_pair_t p     = *pair;
+    int64_t         inner = items * channels > 0 ? p.n / (items * channels) : 0;
+
+    return fire_each(s, items * inner, [=] __device__(int64_t i) {
+        int64_t first = i / inner * channels * inner + i % inner;
+        float   sum   = 0;
+
+        for (int64_t c = 0; c < channels; c++)
+            sum += fire_smooth_l1(p.sigma2, difference(p, first + c * inner));
+        row[i] = sum;
+    });
 }
 
 fire_status_t fire_gpu_pair_dx(fire_stream_t *s, const fire_gpu_pair_t *pair,

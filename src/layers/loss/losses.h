@@ -25,6 +25,9 @@ typedef struct fire_gpu_pair {
 /* loss = scale * sum */
 fire_status_t fire_gpu_pair_loss(fire_stream_t *s, const fire_gpu_pair_t *p,
                                  float scale, float *loss);
+/* SMOOTH without `out`: row[item, place] = sum over channels. */
+fire_status_t fire_gpu_smooth_rows(fire_stream_t *s, const fire_gpu_pair_t *p,
+                                   int64_t items, int64_t channels, float *row);
 fire_status_t fire_gpu_pair_dx(fire_stream_t *s, const fire_gpu_pair_t *p,
                                const float *seed, float divisor, float *dx);
 

@@ -31,9 +31,11 @@ static void slope(const fire_gpu_pair_t *p, const float *diff, float weight, flo
     }
 }
 
+const fire_pair_rule_t fire_smooth_l1_rule = {FIRE_PAIR_SMOOTH, 1.0f, smooth_sum,
+                                              slope};
+
 static fire_status_t smooth_l1_setup(fire_layer_t *l)
 {
-    static const fire_pair_rule_t rule = {FIRE_PAIR_SMOOTH, 1.0f, smooth_sum, slope};
     const Caffe__SmoothL1LossParameter *p =
         FIRE_PARAM(l, smooth_l1_loss_param, CAFFE__SMOOTH_L1_LOSS_PARAMETER__INIT);
     fire_pair_loss_t *s = l->state;
@@ -41,12 +43,12 @@ static fire_status_t smooth_l1_setup(fire_layer_t *l)
     if (!(p->sigma > 0.0f))
         return FIRE_FAIL(FIRE_ERR_INVALID, "sigma %g; it must be positive",
                          (double)p->sigma);
-    s->rule   = &rule;
+    s->rule   = &fire_smooth_l1_rule;
     s->sigma2 = p->sigma * p->sigma;
     return FIRE_OK;
 }
 
-static fire_status_t smooth_l1_reshape(fire_layer_t *l)
+fire_status_t fire_smooth_l1_reshape(fire_layer_t *l)
 {
     int64_t n = fire_blob_count(l->bottom[0]);
 
@@ -66,7 +68,7 @@ const fire_layer_ops_t fire_layer_smooth_l1_loss = {
     .no_gradient = 3 << 2,
     .state_size  = sizeof(fire_pair_loss_t),
     .setup       = smooth_l1_setup,
-    .reshape     = smooth_l1_reshape,
+    .reshape     = fire_smooth_l1_reshape,
     .teardown    = fire_pair_loss_teardown,
     .kernels     = fire_pair_loss_kernels,
 };

@@ -3,7 +3,8 @@
  *   bottom 0: (N, C, ...) scores x, classes on `axis`
  *   bottom 1: (N, ...) labels: bottom 0 without the axis of classes
  *   top 0:    () loss
- *   top 1:    (N, C, ...) (optional) softmax(x) */
+ *   top 1:    (N, C, ...) (optional) softmax(x)
+ *   top 2:    (N, ...) (only SoftmaxWithLossOHEM) loss of each label, undivided */
 
 #include <float.h>
 #include <math.h>
@@ -14,7 +15,7 @@
 
 typedef fire_softmax_loss_t softmax_loss_t;
 
-static fire_status_t softmax_loss_setup(fire_layer_t *l)
+fire_status_t fire_softmax_loss_setup(fire_layer_t *l)
 {
     softmax_loss_t *s = l->state;
 
@@ -25,7 +26,7 @@ static fire_status_t softmax_loss_setup(fire_layer_t *l)
 
 /* Interpret bottom 0 as (outer, classes, inner) and check the labels. Top 1 shares the
  * memory of the softmax. */
-static fire_status_t softmax_loss_reshape(fire_layer_t *l)
+fire_status_t fire_softmax_loss_reshape(fire_layer_t *l)
 {
     softmax_loss_t                *s = l->state;
     const Caffe__SoftmaxParameter *p =
@@ -44,7 +45,7 @@ static fire_status_t softmax_loss_reshape(fire_layer_t *l)
     if (l->ntop < 2) return FIRE_OK;
     FIRE_TRY(fire_blob_reshape_like(l->top[1], l->bottom[0]));
     fire_blob_share(l->top[1], s->prob, FIRE_DATA);
-    return FIRE_OK;
+    return l->ntop < 3 ? FIRE_OK : fire_blob_reshape_like(l->top[2], l->bottom[1]);
 }
 
 /* prob: (outer, classes, inner). label: (outer, inner). */
@@ -53,17 +54,24 @@ fire_status_t fire_softmax_loss_sum(fire_layer_t *l, const float *prob)
     softmax_loss_t       *s = l->state;
     const fire_softmax_t *m = &s->softmax;
     const float          *label;
-    float                *top, loss = 0.0f;
+    float                *top, *each = NULL, loss = 0.0f;
     int64_t               valid = 0, c;
 
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
+    if (l->ntop > 2) FIRE_OUT(l, l->top[2], FIRE_DATA, &each);
     for (int64_t i = 0; i < m->outer; i++)
         for (int64_t j = 0; j < m->inner; j++) {
-            FIRE_TRY(
-                fire_loss_label(&s->loss, label[i * m->inner + j], i, m->classes, &c));
-            if (c == FIRE_LABEL_IGNORED) continue;
-            loss -= logf(fire_max(prob[(i * m->classes + c) * m->inner + j], FLT_MIN));
-            valid++;
+            int64_t at  = i * m->inner + j;
+            float   own = 0.0f;
+
+            FIRE_TRY(fire_loss_label(&s->loss, label[at], i, m->classes, &c));
+            if (c != FIRE_LABEL_IGNORED) {
+                own =
+                    logf(fire_max(prob[(i * m->classes + c) * m->inner + j], FLT_MIN));
+                loss -= own;
+                valid++;
+            }
+            if (each != NULL) each[at] = 0.0f - own; /* not -0 */
         }
     FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
     top[0] = loss / fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
@@ -132,7 +140,7 @@ static fire_status_t softmax_loss_backward(fire_layer_t *l)
     return FIRE_OK;
 }
 
-static void softmax_loss_teardown(fire_layer_t *l)
+void fire_softmax_loss_teardown(fire_layer_t *l)
 {
     softmax_loss_t *s = l->state;
 
@@ -149,7 +157,7 @@ const fire_kernel_t fire_softmax_loss_ref = {
 extern const fire_kernel_t fire_softmax_loss_cuda; /* softmax_loss.cu */
 extern const fire_kernel_t fire_softmax_loss_simd; /* softmax_loss_simd.c */
 
-static const fire_kernel_t *const softmax_loss_kernels[] = {
+const fire_kernel_t *const fire_softmax_loss_kernels[] = {
     FIRE_IF_CUDA(fire_softmax_loss_cuda) &fire_softmax_loss_simd,
     &fire_softmax_loss_ref, NULL};
 
@@ -160,8 +168,8 @@ const fire_layer_ops_t fire_layer_softmax_loss = {
     .flags       = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
     .no_gradient = 1 << 1,
     .state_size  = sizeof(softmax_loss_t),
-    .setup       = softmax_loss_setup,
-    .reshape     = softmax_loss_reshape,
-    .teardown    = softmax_loss_teardown,
-    .kernels     = softmax_loss_kernels,
+    .setup       = fire_softmax_loss_setup,
+    .reshape     = fire_softmax_loss_reshape,
+    .teardown    = fire_softmax_loss_teardown,
+    .kernels     = fire_softmax_loss_kernels,
 };

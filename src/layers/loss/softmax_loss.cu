@@ -34,7 +34,7 @@ static fire_status_t softmax_loss_cuda_forward(fire_layer_t *l)
     fire_format_t              f = fire_softmax_format(l);
     int64_t                    n = s->softmax.outer * s->softmax.inner;
     fire_softmax_targets_t     t = {};
-    float                     *prob, *top, *norm;
+    float                     *prob, *top, *norm, *each;
     void                      *x;
 
     FIRE_TRY(fire_gpu_keep(l, (size_t)(2 * n + 1) * sizeof(float)));
@@ -51,6 +51,11 @@ static fire_status_t softmax_loss_cuda_forward(fire_layer_t *l)
         f.dtype, T,
         FIRE_TRY(fire_softmax_run(l->ctx->stream, fire_softmax_view(&s->softmax),
                                   (const T *)x, prob, t)))
+    if (l->ntop > 2) {
+        FIRE_OUT(l, l->top[2], FIRE_DATA, &each);
+        FIRE_TRY(
+            fire_device_find(FIRE_GPU)->copy(each, t.loss, (size_t)n * sizeof(float)));
+    }
     return FIRE_LAUNCH_GRID(l->ctx->stream, 1, FIRE_CUDA_BLOCK, total, n, fixed_norm(s),
                             t.loss, t.valid, norm, top);
 }

@@ -10,7 +10,13 @@ typedef struct fire_softmax_loss {
     fire_blob_t   *prob; /* softmax(x), for backward and the second top */
 } fire_softmax_loss_t;
 
-/* Compute top 0 from the softmax. */
+/* What SoftmaxWithLoss and SoftmaxWithLossOHEM share. */
+fire_status_t                     fire_softmax_loss_setup(fire_layer_t *l);
+fire_status_t                     fire_softmax_loss_reshape(fire_layer_t *l);
+void                              fire_softmax_loss_teardown(fire_layer_t *l);
+extern const fire_kernel_t *const fire_softmax_loss_kernels[];
+
+/* Compute top 0, and top 2 if there is one, from the softmax. */
 fire_status_t fire_softmax_loss_sum(fire_layer_t *l, const float *prob);
 /* *weight_p = gradient of the loss / normalizer, the factor of all gradients. */
 fire_status_t fire_softmax_loss_weight(fire_layer_t *l, float *weight_p);

@@ -1,24 +1,27 @@
 /* dropout.c - in training, sets each element to 0 with probability dropout_ratio and
  * multiplies the others by 1 / (1 - ratio), so that the expected value stays; at test y
- * = x. With scale_train: false, training multiplies by 1 and test by 1 - ratio.
+ * = x. With scale_train: false, training multiplies by 1 and test by 1 - ratio. With
+ * sample_weights_test: true, test does what training does.
  *
  * The random number of an element is a function of the seed, the layer, the step and
  * the element's row in the global batch, so the mask is the same for any number of
  * workers. */
 #include "layers/neuron/dropout.h"
 
-fire_status_t fire_dropout_init(fire_layer_t *l, float ratio, bool scale_train)
+fire_status_t fire_dropout_init(fire_layer_t *l, float ratio,
+                                const Caffe__DropoutParameter *p)
 {
     fire_dropout_t *s     = l->state;
-    bool            train = l->phase == CAFFE__PHASE__TRAIN;
+    bool            train = l->phase == CAFFE__PHASE__TRAIN || p->sample_weights_test;
 
     if (!(ratio >= 0.0f && ratio < 1.0f))
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "dropout_ratio %g; it must be at least 0 and less than 1",
                          (double)ratio);
+    s->draws     = train;
     s->keep      = (float)(1.0 - ratio);
     s->threshold = train ? (uint32_t)(ratio * 4294967296.0) : 0;
-    if (scale_train)
+    if (p->scale_train)
         s->scale = train ? (float)(1.0 / (1.0 - ratio)) : 1.0f;
     else
         s->scale = train ? 1.0f : s->keep;
@@ -30,7 +33,7 @@ fire_status_t fire_dropout_reshape(fire_layer_t *l, int64_t unit)
     fire_dropout_t *s = l->state;
 
     s->unit = unit;
-    if (l->phase == CAFFE__PHASE__TRAIN && unit > 0)
+    if (s->draws && unit > 0)
         FIRE_TRY(fire_grow(&s->mask, &s->cap, fire_blob_count(l->bottom[0]) / unit, 1));
     return fire_layer_reshape_same(l);
 }
@@ -107,7 +110,7 @@ static fire_status_t dropout_forward(fire_layer_t *l)
     const float *x;
     float       *y;
 
-    if (l->phase == CAFFE__PHASE__TEST)
+    if (!FIRE_STATE(l, fire_dropout_t)->draws)
         return pass_all(l, FIRE_DATA, l->bottom[0], l->top[0]);
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
@@ -122,7 +125,7 @@ static fire_status_t dropout_backward(fire_layer_t *l)
     float       *dx;
 
     if (!l->propagate_down[0]) return FIRE_OK;
-    if (l->phase == CAFFE__PHASE__TEST)
+    if (!FIRE_STATE(l, fire_dropout_t)->draws)
         return pass_all(l, FIRE_DIFF, l->top[0], l->bottom[0]);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
@@ -146,7 +149,7 @@ static fire_status_t dropout_setup(fire_layer_t *l)
     const Caffe__DropoutParameter *p =
         FIRE_PARAM(l, dropout_param, CAFFE__DROPOUT_PARAMETER__INIT);
 
-    return fire_dropout_init(l, p->dropout_ratio, p->scale_train);
+    return fire_dropout_init(l, p->dropout_ratio, p);
 }
 
 static fire_status_t dropout_reshape(fire_layer_t *l)

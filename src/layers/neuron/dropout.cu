@@ -88,12 +88,11 @@ static fire_status_t run(fire_layer_t *l, const fire_format_t *f, const void *x,
 static fire_status_t pass(fire_layer_t *l, fire_part_t part, fire_blob_t *from,
                           fire_blob_t *to)
 {
-    fire_format_t f = fire_gpu_format_of(from, part);
-    void         *x, *y;
+    const fire_dropout_t *s = (const fire_dropout_t *)l->state;
+    fire_format_t         f = fire_gpu_format_of(from, part);
+    void                 *x, *y;
 
-    if (l->phase == CAFFE__PHASE__TEST &&
-        ((const fire_dropout_t *)l->state)->scale == 1.0f)
-        return fire_blob_copy(to, from, part);
+    if (!s->draws && s->scale == 1.0f) return fire_blob_copy(to, from, part);
     FIRE_IN_AS(from, part, &f, &x);
     FIRE_OUT_AS(to, part, &f, &y);
     FIRE_WITH_TYPE(f.dtype, T, return run<T>(l, &f, x, y))

@@ -7,6 +7,7 @@
 FIRE_BEGIN_C
 /* l->state of both layers. */
 typedef struct fire_dropout {
+    bool     draws; /* drops: in training, or with sample_weights_test */
     float    scale; /* what is kept is multiplied by it: in training 1 / keep, at test
                          * 1; with scale_train: false 1 and keep */
     float    keep;  /* 1 - dropout_ratio: the part of the units that stays */
@@ -16,7 +17,8 @@ typedef struct fire_dropout {
     int64_t  cap;
 } fire_dropout_t;
 
-fire_status_t fire_dropout_init(fire_layer_t *l, float ratio, bool scale_train);
+fire_status_t fire_dropout_init(fire_layer_t *l, float ratio,
+                                const Caffe__DropoutParameter *p);
 fire_status_t fire_dropout_reshape(fire_layer_t *l, int64_t unit);
 void          fire_dropout_teardown(fire_layer_t *l);
 

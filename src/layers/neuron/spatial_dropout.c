@@ -9,8 +9,7 @@ static fire_status_t spatial_dropout_setup(fire_layer_t *l)
         FIRE_PARAM(l, dropout_param, CAFFE__DROPOUT_PARAMETER__INIT);
     const Caffe__SpatialDropoutParameter *own = l->param->spatial_dropout_param;
 
-    return fire_dropout_init(l, own != NULL ? own->dropout_ratio : p->dropout_ratio,
-                             p->scale_train);
+    return fire_dropout_init(l, own != NULL ? own->dropout_ratio : p->dropout_ratio, p);
 }
 
 static fire_status_t spatial_dropout_reshape(fire_layer_t *l)

@@ -14,14 +14,7 @@
 
 typedef fire_batch_norm_t batch_norm_t;
 
-enum {
-    MEAN,
-    VARIANCE,
-    WEIGHT,
-    NSTATISTIC,
-    GAIN  = FIRE_BATCH_NORM_GAIN,
-    SHIFT = FIRE_BATCH_NORM_SHIFT
-};
+enum { MEAN, VARIANCE, WEIGHT, NSTATISTIC, GAIN = NSTATISTIC, SHIFT };
 
 static fire_status_t check_learning_rates(const fire_layer_t *l)
 {
@@ -60,15 +53,21 @@ static fire_status_t batch_norm_setup(fire_layer_t *l)
     s->view.dim = l->bottom[0]->dim[1];
     s->use_global =
         p->has_use_global_stats ? p->use_global_stats : l->phase == CAFFE__PHASE__TEST;
-    s->scale_bias = p->scale_bias || p->scale_filler != NULL || p->bias_filler != NULL;
+    s->share      = 1.0f;
+    s->unbiased   = true;
+    s->at         = (fire_batch_norm_blobs_t){MEAN, VARIANCE, WEIGHT, -1, -1};
     l->nstatistic = NSTATISTIC;
     l->stat_decay = p->moving_average_fraction;
     for (int i = 0; i < NSTATISTIC; i++)
         FIRE_TRY(fire_layer_add_blob(l, 1, i == WEIGHT ? &one : &s->view.dim, NULL));
-    return s->scale_bias ? add_scale_bias(l, p) : FIRE_OK;
+    if (!p->scale_bias && p->scale_filler == NULL && p->bias_filler == NULL)
+        return FIRE_OK;
+    s->at.gain  = GAIN;
+    s->at.shift = SHIFT;
+    return add_scale_bias(l, p);
 }
 
-static fire_status_t batch_norm_reshape(fire_layer_t *l)
+fire_status_t fire_batch_norm_reshape(fire_layer_t *l)
 {
     fire_affine_t     *v = &FIRE_STATE(l, batch_norm_t)->view;
     const fire_blob_t *x = l->bottom[0];
@@ -106,7 +105,7 @@ static fire_status_t batch_norm_prepare(fire_layer_t *l)
     FIRE_TRY(fire_scratch_fit(&r->partial, s->view.outer * s->view.dim));
     FIRE_TRY(fire_scratch_fit(&r->normal, n));
     FIRE_TRY(fire_scratch_fit(&r->work, n));
-    if (s->scale_bias) FIRE_TRY(fire_scratch_fit(&r->scaled, n));
+    if (s->at.gain >= 0) FIRE_TRY(fire_scratch_fit(&r->scaled, n));
     return fire_scratch_ones(&r->ones, s->view.outer > s->view.inner ? s->view.outer
                                                                      : s->view.inner);
 }
@@ -140,14 +139,22 @@ static void sum_channels(const fire_affine_t *v, batch_norm_ref_t *r, float weig
 
 fire_status_t fire_batch_norm_read(fire_layer_t *l, float *mean, float *variance)
 {
-    int64_t      channels = FIRE_STATE(l, batch_norm_t)->view.dim;
-    const float *sum_mean, *sum_variance, *weight;
-    float        scale;
+    const batch_norm_t *s        = FIRE_STATE(l, batch_norm_t);
+    int64_t             channels = s->view.dim;
+    const float        *sum_mean, *sum_variance, *weight;
+    float               scale = 1.0f;
 
-    FIRE_IN(l, l->blob[MEAN], FIRE_DATA, &sum_mean);
-    FIRE_IN(l, l->blob[VARIANCE], FIRE_DATA, &sum_variance);
-    FIRE_IN(l, l->blob[WEIGHT], FIRE_DATA, &weight);
-    scale = weight[0] == 0.0f ? 0.0f : 1.0f / weight[0];
+    if (s->at.mean < 0) {
+        fire_fill(channels, 0.0f, mean);
+        fire_fill(channels, 1.0f, variance);
+        return FIRE_OK;
+    }
+    FIRE_IN(l, l->blob[s->at.mean], FIRE_DATA, &sum_mean);
+    FIRE_IN(l, l->blob[s->at.variance], FIRE_DATA, &sum_variance);
+    if (s->at.weight >= 0) {
+        FIRE_IN(l, l->blob[s->at.weight], FIRE_DATA, &weight);
+        scale = weight[0] == 0.0f ? 0.0f : 1.0f / weight[0];
+    }
     for (int64_t c = 0; c < channels; c++) {
         mean[c]     = scale * sum_mean[c];
         variance[c] = scale * sum_variance[c];
@@ -158,31 +165,48 @@ fire_status_t fire_batch_norm_read(fire_layer_t *l, float *mean, float *variance
 fire_status_t fire_batch_norm_update(fire_layer_t *l, const float *mean,
                                      const float *variance)
 {
-    const fire_affine_t *v        = &FIRE_STATE(l, batch_norm_t)->view;
-    fire_part_t          part     = l->moment->defer_stats ? FIRE_DIFF : FIRE_DATA;
-    int64_t              m        = v->outer * v->inner;
-    float                unbiased = m > 1 ? (float)m / (float)(m - 1) : 1.0f;
-    float               *sum_mean, *sum_variance, *weight;
+    const batch_norm_t  *s    = FIRE_STATE(l, batch_norm_t);
+    const fire_affine_t *v    = &s->view;
+    fire_part_t          part = l->moment->defer_stats ? FIRE_DIFF : FIRE_DATA;
+    int64_t              m    = v->outer * v->inner;
+    float  unbiased           = s->unbiased && m > 1 ? (float)m / (float)(m - 1) : 1.0f;
+    float *sum_mean, *sum_variance, *weight;
 
-    FIRE_INOUT(l, l->blob[MEAN], part, &sum_mean);
-    FIRE_INOUT(l, l->blob[VARIANCE], part, &sum_variance);
-    FIRE_INOUT(l, l->blob[WEIGHT], part, &weight);
+    if (s->at.mean < 0) return FIRE_OK;
+    FIRE_INOUT(l, l->blob[s->at.mean], part, &sum_mean);
+    FIRE_INOUT(l, l->blob[s->at.variance], part, &sum_variance);
+    fire_axpby(v->dim, s->share, mean, l->stat_decay, sum_mean);
+    fire_axpby(v->dim, s->share * unbiased, variance, l->stat_decay, sum_variance);
+    if (s->at.weight < 0) return FIRE_OK;
+    FIRE_INOUT(l, l->blob[s->at.weight], part, &weight);
     weight[0] *= l->stat_decay;
     weight[0] += 1.0f;
-    fire_axpby(v->dim, 1.0f, mean, l->stat_decay, sum_mean);
-    fire_axpby(v->dim, unbiased, variance, l->stat_decay, sum_variance);
     return FIRE_OK;
 }
 
 static fire_status_t scale_forward(fire_layer_t *l, float *y)
 {
-    const fire_affine_t *v = &FIRE_STATE(l, batch_norm_t)->view;
-    const float         *gain, *shift;
+    const batch_norm_t *s = FIRE_STATE(l, batch_norm_t);
+    const float        *gain, *shift;
 
-    FIRE_IN(l, l->blob[GAIN], FIRE_DATA, &gain);
-    FIRE_IN(l, l->blob[SHIFT], FIRE_DATA, &shift);
-    fire_affine_scale(v, y, gain, y);
-    fire_affine_shift(v, y, shift, y);
+    FIRE_IN(l, l->blob[s->at.gain], FIRE_DATA, &gain);
+    FIRE_IN(l, l->blob[s->at.shift], FIRE_DATA, &shift);
+    fire_affine_scale(&s->view, y, gain, y);
+    fire_affine_shift(&s->view, y, shift, y);
+    return FIRE_OK;
+}
+
+/* Tops 1 and 2 (optional): the mean and variance that y was normalised with. */
+static fire_status_t give_statistics(fire_layer_t *l, const float *mean,
+                                     const float *variance)
+{
+    const float *from[] = {NULL, mean, variance};
+    float       *to;
+
+    for (int i = 1; i < l->ntop; i++) {
+        FIRE_OUT(l, l->top[i], FIRE_DATA, &to);
+        fire_copy(fire_blob_count(l->top[i]), from[i], to);
+    }
     return FIRE_OK;
 }
 
@@ -211,32 +235,34 @@ static fire_status_t batch_norm_forward(fire_layer_t *l)
         sum_channels(v, r, weight, r->work.x, 0.0f, deviation);
         FIRE_TRY(fire_batch_norm_update(l, mean, deviation));
     }
+    FIRE_TRY(give_statistics(l, mean, deviation));
     for (int64_t c = 0; c < v->dim; c++)
         deviation[c] = sqrtf(deviation[c] + s->eps);
     fire_affine_divide(v, y, deviation, y);
     fire_copy(fire_blob_count(l->top[0]), y, r->normal.x);
-    return s->scale_bias ? scale_forward(l, y) : FIRE_OK;
+    return s->at.gain >= 0 ? scale_forward(l, y) : FIRE_OK;
 }
 
 /* Gradients of gain and shift; *dy_p becomes the gradient of the normalised values. */
 static fire_status_t scale_backward(fire_layer_t *l, const float **dy_p)
 {
-    const fire_affine_t *v  = &FIRE_STATE(l, batch_norm_t)->view;
+    const batch_norm_t  *s  = FIRE_STATE(l, batch_norm_t);
+    const fire_affine_t *v  = &s->view;
     batch_norm_ref_t    *r  = l->kernel_state;
     const float         *dy = *dy_p, *gain;
     float               *diff;
 
-    if (l->param_gradient[GAIN]) {
-        FIRE_INOUT(l, l->blob[GAIN], FIRE_DIFF, &diff);
+    if (l->param_gradient[s->at.gain]) {
+        FIRE_INOUT(l, l->blob[s->at.gain], FIRE_DIFF, &diff);
         for (int64_t i = 0; i < fire_blob_count(l->top[0]); i++)
             r->work.x[i] = dy[i] * r->normal.x[i];
         sum_channels(v, r, 1.0f, r->work.x, 1.0f, diff);
     }
-    if (l->param_gradient[SHIFT]) {
-        FIRE_INOUT(l, l->blob[SHIFT], FIRE_DIFF, &diff);
+    if (l->param_gradient[s->at.shift]) {
+        FIRE_INOUT(l, l->blob[s->at.shift], FIRE_DIFF, &diff);
         sum_channels(v, r, 1.0f, dy, 1.0f, diff);
     }
-    FIRE_IN(l, l->blob[GAIN], FIRE_DATA, &gain);
+    FIRE_IN(l, l->blob[s->at.gain], FIRE_DATA, &gain);
     fire_affine_scale(v, dy, gain, r->scaled.x);
     *dy_p = r->scaled.x;
     return FIRE_OK;
@@ -270,7 +296,7 @@ static fire_status_t batch_norm_backward(fire_layer_t *l)
     float                  *dx;
 
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
-    if (s->scale_bias) FIRE_TRY(scale_backward(l, &dy));
+    if (s->at.gain >= 0) FIRE_TRY(scale_backward(l, &dy));
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
     if (s->use_global)
@@ -291,7 +317,7 @@ const fire_kernel_t fire_batch_norm_ref = {
 extern const fire_kernel_t fire_batch_norm_cuda; /* norm_cuda.c */
 extern const fire_kernel_t fire_batch_norm_simd; /* norm_simd.c */
 
-static const fire_kernel_t *const batch_norm_kernels[] = {
+const fire_kernel_t *const fire_batch_norm_kernels[] = {
     FIRE_IF_CUDA(fire_batch_norm_cuda) &fire_batch_norm_simd, &fire_batch_norm_ref,
     NULL};
 
@@ -302,6 +328,6 @@ const fire_layer_ops_t fire_layer_batch_norm = {
     .flags      = FIRE_LAYER_INPLACE,
     .state_size = sizeof(batch_norm_t),
     .setup      = batch_norm_setup,
-    .reshape    = batch_norm_reshape,
-    .kernels    = batch_norm_kernels,
+    .reshape    = fire_batch_norm_reshape,
+    .kernels    = fire_batch_norm_kernels,
 };

@@ -53,7 +53,8 @@ __global__ static void finish_moments(fire_gpu_norm_t n, int parts,
                                       fire_gpu_statistics_t into)
 {
     int64_t m        = n.view.outer * n.view.inner, c;
-    float   unbiased = m > 1 ? (float)m / (float)(m - 1) : 1.0f, total[2];
+    float   unbiased = into.unbiased && m > 1 ? (float)m / (float)(m - 1) : 1.0f;
+    float   total[2];
 
     if (!fire_channel_totals<2>(partial, parts, n.view.channels, total, &c)) return;
     double first    = (double)total[0] / (double)m;
@@ -61,11 +62,12 @@ __global__ static void finish_moments(fire_gpu_norm_t n, int parts,
     float  mean     = (float)((double)(float)x[c * n.view.inner] + first);
     float  variance = spread > 0 ? (float)spread : 0.0f;
 
-    n.mean[c]        = mean;
-    n.inverse[c]     = 1.0f / sqrtf(variance + eps);
-    into.mean[c]     = mean + into.decay * into.mean[c];
-    into.variance[c] = unbiased * variance + into.decay * into.variance[c];
-    if (c == 0) *into.weight = *into.weight * into.decay + 1.0f;
+    n.mean[c]    = mean;
+    n.inverse[c] = 1.0f / sqrtf(variance + eps);
+    if (into.mean == NULL) return;
+    into.mean[c]     = into.share * mean + into.decay * into.mean[c];
+    into.variance[c] = into.share * unbiased * variance + into.decay * into.variance[c];
+    if (c == 0 && into.weight != NULL) *into.weight = *into.weight * into.decay + 1.0f;
 }
 
 template <typename T>
@@ -91,11 +93,14 @@ fire_status_t fire_gpu_norm_measure(fire_stream_t *s, const fire_gpu_norm_t *n,
 
 __global__ static void recall(fire_gpu_norm_t n, float eps, fire_gpu_statistics_t from)
 {
-    float scale = *from.weight == 0.0f ? 0.0f : 1.0f / *from.weight;
+    float scale = 1.0f;
 
+    if (from.weight != NULL) scale = *from.weight == 0.0f ? 0.0f : 1.0f / *from.weight;
     FIRE_GRID_STRIDE (c, n.view.channels) {
-        n.mean[c]    = scale * from.mean[c];
-        n.inverse[c] = 1.0f / sqrtf(scale * from.variance[c] + eps);
+        float variance = from.mean != NULL ? scale * from.variance[c] : 1.0f;
+
+        n.mean[c]    = from.mean != NULL ? scale * from.mean[c] : 0.0f;
+        n.inverse[c] = 1.0f / sqrtf(variance + eps);
     }
 }
 

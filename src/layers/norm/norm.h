@@ -21,10 +21,12 @@ typedef struct fire_gpu_norm {
     bool            even_only; /* y is stored as FIRE_EVEN */
 } fire_gpu_norm_t;
 
-/* Running statistics on the GPU: each is s = decay * s + the batch's; weight: + 1. */
+/* Running statistics on the GPU: each is s = decay * s + share * the batch's; weight:
+ * + 1. mean NULL: there are none; weight NULL: mean and variance are no sums. */
 typedef struct fire_gpu_statistics {
     float *mean, *variance, *weight;
-    float  decay;
+    float  decay, share;
+    bool   unbiased; /* the batch's variance is that of m - 1 */
 } fire_gpu_statistics_t;
 
 /* Elements that a thread takes at once. */

@@ -82,7 +82,7 @@ static fire_status_t describe(fire_layer_t *l, const fire_norm_group_t *g,
                                  (size_t)(4 * n->view.channels + 1) * sizeof(float)));
     memory  = s->memory.ptr;
     n->sums = memory + 2 * n->view.channels;
-    if (strcmp(l->ops->type, "BatchNorm") == 0) {
+    if (fire_is_batch_norm(l)) {
         n->mean     = memory;
         n->inverse  = memory + n->view.channels;
         n->measured = !FIRE_STATE(l, fire_batch_norm_t)->use_global;
@@ -231,18 +231,22 @@ static fire_status_t norm_cuda_backward(fire_layer_t *l)
 
 /* ---- BatchNorm ---- */
 
-/* Addresses of the running statistics; where several lanes contribute to one update,
- * their sums are collected in the diffs. */
+/* Addresses of the running statistics, NULL for those that the layer lacks; where
+ * several lanes contribute to one update, their sums are collected in the diffs. */
 static fire_status_t statistics(fire_layer_t *l, bool write, fire_gpu_statistics_t *st)
 {
+    const fire_batch_norm_t *s = FIRE_STATE(l, fire_batch_norm_t);
     fire_part_t   part   = write && l->moment->defer_stats ? FIRE_DIFF : FIRE_DATA;
     fire_format_t plain  = FIRE_FORMAT_PLAIN(FIRE_GPU);
     fire_access_t access = write ? FIRE_UPDATE : FIRE_READ;
-    void         *ptr[3];
+    int           at[]   = {s->at.mean, s->at.variance, s->at.weight};
+    void         *ptr[3] = {NULL};
 
     for (int i = 0; i < 3; i++)
-        FIRE_TRY(fire_blob_access(l->blob[i], part, access, &plain, &ptr[i]));
-    *st = (fire_gpu_statistics_t){ptr[0], ptr[1], ptr[2], l->stat_decay};
+        if (at[i] >= 0)
+            FIRE_TRY(fire_blob_access(l->blob[at[i]], part, access, &plain, &ptr[i]));
+    *st = (fire_gpu_statistics_t){ptr[0],        ptr[1],   ptr[2],
+                                  l->stat_decay, s->share, s->unbiased};
     return FIRE_OK;
 }
 
@@ -347,6 +351,11 @@ static fire_status_t bias_cuda_backward(fire_layer_t *l)
     return fire_gpu_channel_sum(l->ctx->stream, bias_view(l), FIRE_F32, dy, param, db);
 }
 
+static const char *batch_norm_cuda_declines(const fire_layer_t *l)
+{
+    return l->ntop > 1 ? "the statistics are tops" : NULL;
+}
+
 static const fire_fusion_ops_t batch_norm_cuda_fusion = {
     .absorbs        = fire_batch_norm_cuda_absorbs,
     .absorbs_join   = fire_norm_cuda_absorbs_join,
@@ -358,6 +367,7 @@ static const fire_fusion_ops_t batch_norm_cuda_fusion = {
 const fire_kernel_t fire_batch_norm_cuda = {
     .name     = "cuda",
     .where    = FIRE_GPU,
+    .declines = batch_norm_cuda_declines,
     .prepare  = norm_cuda_prepare,
     .forward  = batch_norm_cuda_forward,
     .backward = norm_cuda_backward,

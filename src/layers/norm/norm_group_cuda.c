@@ -28,15 +28,17 @@ static void use_scale(const fire_layer_t *l, fire_norm_group_t *g)
     g->shift_gradient = l->param_gradient[bias];
 }
 
-/* Take them from the BatchNorm itself, if it has scale_bias. */
+/* Take them from the BatchNorm itself, if it has them. */
 static void use_norm(const fire_layer_t *l, fire_norm_group_t *g)
 {
+    fire_batch_norm_blobs_t at = FIRE_STATE(l, fire_batch_norm_t)->at;
+
     g->per_channel = true;
-    if (!FIRE_STATE(l, fire_batch_norm_t)->scale_bias) return;
-    g->gain           = l->blob[FIRE_BATCH_NORM_GAIN];
-    g->shift          = l->blob[FIRE_BATCH_NORM_SHIFT];
-    g->gain_gradient  = l->param_gradient[FIRE_BATCH_NORM_GAIN];
-    g->shift_gradient = l->param_gradient[FIRE_BATCH_NORM_SHIFT];
+    if (at.gain < 0) return;
+    g->gain           = l->blob[at.gain];
+    g->shift          = l->blob[at.shift];
+    g->gain_gradient  = l->param_gradient[at.gain];
+    g->shift_gradient = l->param_gradient[at.shift];
 }
 
 fire_norm_group_t fire_norm_group(const fire_layer_t *l)
@@ -85,7 +87,7 @@ bool fire_batch_norm_cuda_absorbs(const fire_layer_t *l, const fire_layer_t *nex
     if (l->fusion.nfollower > 0 || !is_a(next, "Scale") || next->nbottom > 1)
         return false;
     use_scale(next, &scale);
-    return scale.per_channel && !FIRE_STATE(l, fire_batch_norm_t)->scale_bias;
+    return scale.per_channel && !fire_batch_norm_has_gain(l);
 }
 
 /* An Eltwise that adds two different blobs without coefficients. */
@@ -104,7 +106,7 @@ bool fire_norm_cuda_absorbs_join(const fire_layer_t *l, const fire_layer_t *next
 {
     fire_norm_group_t g = fire_norm_group(l);
 
-    if (!is_a(l, "BatchNorm") || g.split != NULL) return false;
+    if (!fire_is_batch_norm(l) || g.split != NULL) return false;
     if (g.sum != NULL) return is_a(next, "Split") && next->ntop == 2;
     return g.relu == NULL && is_a(next, "Eltwise") && is_plain_sum(next);
 }
@@ -114,7 +116,7 @@ bool fire_norm_cuda_borrows(const fire_layer_t *l, const fire_layer_t *from)
 {
     fire_norm_group_t g = fire_norm_group(l), f = fire_norm_group(from);
 
-    return g.sum != NULL && is_a(from, "BatchNorm") && f.relu == NULL &&
+    return g.sum != NULL && fire_is_batch_norm(from) && f.relu == NULL &&
            f.sum == NULL && f.out == g.sum->bottom[g.other] && f.out == from->bottom[0];
 }
 

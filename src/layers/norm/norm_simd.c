@@ -68,8 +68,11 @@ static source_t source_of(const fire_layer_t *l)
     if (strcmp(l->ops->type, "Scale") == 0) scale = l;
     if (scale != NULL)
         return (source_t){scale, 0, FIRE_STATE(scale, fire_scale_t)->bias};
-    if (FIRE_STATE(l, fire_batch_norm_t)->scale_bias)
-        return (source_t){l, FIRE_BATCH_NORM_GAIN, FIRE_BATCH_NORM_SHIFT};
+    if (fire_batch_norm_has_gain(l)) {
+        fire_batch_norm_blobs_t at = FIRE_STATE(l, fire_batch_norm_t)->at;
+
+        return (source_t){l, at.gain, at.shift};
+    }
     return (source_t){NULL, -1, -1};
 }
 
@@ -170,6 +173,12 @@ static fire_status_t norm_simd_recompute(fire_layer_t *l)
 
 /* ---- BatchNorm ---- */
 
+static const char *batch_norm_simd_declines(const fire_layer_t *l)
+{
+    if (l->ntop > 1) return "the statistics are tops";
+    return norm_simd_declines(l);
+}
+
 /* A layer that is not in place keeps its own top, whose diff the group would not write:
  * so only where nobody looks at it. */
 static bool may_absorb(const fire_layer_t *l, const fire_layer_t *next)
@@ -182,7 +191,7 @@ static bool batch_norm_simd_absorbs(const fire_layer_t *l, const fire_layer_t *n
     if (!may_absorb(l, next)) return false;
     if (fire_is_sign_relu(next)) return fire_layer_follower(l, "ReLU") == NULL;
     return l->fusion.nfollower == 0 && strcmp(next->ops->type, "Scale") == 0 &&
-           !FIRE_STATE(l, fire_batch_norm_t)->scale_bias;
+           !fire_batch_norm_has_gain(l);
 }
 
 static fire_status_t batch_norm_simd_forward(fire_layer_t *l)
@@ -236,7 +245,7 @@ static const fire_fusion_ops_t batch_norm_simd_fusion = {
 
 const fire_kernel_t fire_batch_norm_simd = {
     .name     = "simd",
-    .declines = norm_simd_declines,
+    .declines = batch_norm_simd_declines,
     .prepare  = norm_simd_prepare,
     .forward  = batch_norm_simd_forward,
     .backward = norm_simd_backward,

@@ -31,7 +31,7 @@ __device__ static fire_roi_box_t max_box(const fire_gpu_roi_t &r, int64_t n,
                                          int64_t row, int64_t column)
 {
     fire_roi_t region =
-        fire_roi_max_region(r.scale, r.out + 2, r.roi + n * FIRE_ROI_ROW);
+        fire_roi_max_region(r.scale, r.pad, r.out + 2, r.roi + n * FIRE_ROI_ROW);
 
     return fire_roi_box(&region, false, row, column, r.in + 2);
 }

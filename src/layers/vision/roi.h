@@ -28,18 +28,19 @@ fire_status_t fire_roi_check_shapes(const fire_layer_t *l);
 fire_status_t fire_roi_image(const fire_layer_t *l, const float *roi, int64_t *image_p);
 FIRE_END_C
 
-/* The region of a row for ROIPooling: rounded to places, both ends included, bins[0] x
- * bins[1] bins. For PSROIPooling: rounded before scaling, bins x bins bins. */
-FIRE_EVERYWHERE fire_roi_t fire_roi_max_region(float scale, const int64_t *bins,
-                                               const float *roi)
+/* The region of a row for ROIPooling: larger by `pad` of its size on each side, rounded
+ * to places, both ends included, bins[0] x bins[1] bins. For PSROIPooling: rounded before
+ * scaling, bins x bins bins. */
+FIRE_EVERYWHERE fire_roi_t fire_roi_max_region(float scale, float pad,
+                                               const int64_t *bins, const float *roi)
 {
     fire_roi_t r;
 
     for (int i = 0; i < 2; i++) {
-        float size;
+        float more = (roi[4 - i] - roi[2 - i] + 1.0f) * pad, size;
 
-        r.start[i] = roundf(roi[2 - i] * scale);
-        size       = roundf(roi[4 - i] * scale) - r.start[i] + 1.0f;
+        r.start[i] = roundf((roi[2 - i] - more) * scale);
+        size       = roundf((roi[4 - i] + more) * scale) - r.start[i] + 1.0f;
         r.bin[i]   = fmaxf(size, 1.0f) / (float)bins[i];
     }
     return r;

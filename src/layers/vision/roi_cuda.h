@@ -7,7 +7,7 @@
 FIRE_BEGIN_C
 typedef struct fire_gpu_rois {
     int64_t      in[4], out[4]; /* (N, C, H, W) of the map and of the result */
-    float        scale;
+    float        scale, pad;
     const float *roi; /* (regions, FIRE_ROI_ROW) */
 } fire_gpu_roi_t;
 
@@ -21,6 +21,7 @@ static inline fire_gpu_roi_t fire_gpu_roi_view(const fire_layer_t *l, float scal
         r.out[i] = l->top[0]->dim[i];
     }
     r.scale = scale;
+    r.pad   = 0.0f;
     r.roi   = roi;
     return r;
 }

@@ -70,6 +70,15 @@ static float pool_bin(const fire_roi_box_t *b, int64_t width, const float *x,
     return best;
 }
 
+static fire_gpu_roi_t view_regions(const fire_layer_t *l, const float *roi)
+{
+    const Caffe__ROIPoolingParameter *p = l->param->roi_pooling_param;
+    fire_gpu_roi_t                    g = fire_gpu_roi_view(l, p->spatial_scale, roi);
+
+    g.pad = p->pad_ratio;
+    return g;
+}
+
 /* x: (N, C, H, W). y, index: (R, C, pooled_h, pooled_w). Regions may overlap. */
 static fire_status_t roi_pooling_forward(fire_layer_t *l)
 {
@@ -84,10 +93,11 @@ static fire_status_t roi_pooling_forward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &roi);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
-    g = fire_gpu_roi_view(l, l->param->roi_pooling_param->spatial_scale, roi);
+    g = view_regions(l, roi);
     FIRE_IF_GPU(l, fire_gpu_roi_max(l->ctx->stream, &g, x, y, fire_gpu_kept(l)));
     for (int64_t n = 0; n < out[0]; n++, roi += FIRE_ROI_ROW) {
-        fire_roi_t r = fire_roi_max_region(p->spatial_scale, out + 2, roi);
+        fire_roi_t r =
+            fire_roi_max_region(p->spatial_scale, p->pad_ratio, out + 2, roi);
 
         FIRE_TRY(fire_roi_image(l, roi, &image));
         for (int64_t c = 0; c < out[1]; c++)
@@ -116,7 +126,7 @@ static fire_status_t roi_pooling_backward(fire_layer_t *l)
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &roi);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &dy);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
-    g = fire_gpu_roi_view(l, l->param->roi_pooling_param->spatial_scale, roi);
+    g = view_regions(l, roi);
     FIRE_IF_GPU(l, fire_gpu_roi_max_back(l->ctx->stream, &g, fire_gpu_kept(l), dy, dx));
     fire_fill(fire_blob_count(l->bottom[0]), 0.0f, dx);
     for (int64_t n = 0; n < out[0]; n++, roi += FIRE_ROI_ROW) {

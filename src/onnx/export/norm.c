@@ -117,7 +117,7 @@ void fire_onnx_put_batch_norm(fire_onnx_export_t *x)
     const fire_batch_norm_t *s = FIRE_STATE(l, fire_batch_norm_t);
     int64_t                  n = s->view.dim;
     const char *in = fire_onnx_in(x, 0), *gain = NULL, *shift = NULL, *stat[2];
-    int         next = s->scale_bias ? -1 : scale_behind(x);
+    int         next = s->at.gain >= 0 ? -1 : scale_behind(x);
 
     if (!s->use_global) {
         fire_onnx_refuse(x, "use_global_stats: false has no meaning in inference");
@@ -131,9 +131,9 @@ void fire_onnx_put_batch_norm(fire_onnx_export_t *x)
         gain          = fire_onnx_param(x, 0, "gain");
         if (FIRE_STATE(x->layer, fire_scale_t)->bias >= 0)
             shift = fire_onnx_param(x, 1, "shift");
-    } else if (s->scale_bias) {
-        gain  = fire_onnx_param(x, FIRE_BATCH_NORM_GAIN, "gain");
-        shift = fire_onnx_param(x, FIRE_BATCH_NORM_SHIFT, "shift");
+    } else if (s->at.gain >= 0) {
+        gain  = fire_onnx_param(x, s->at.gain, "gain");
+        shift = fire_onnx_param(x, s->at.shift, "shift");
     }
     if (gain == NULL) gain = channel_constant(x, n, 1.0f);
     if (shift == NULL) shift = channel_constant(x, n, 0.0f);

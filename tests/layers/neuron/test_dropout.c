@@ -37,6 +37,25 @@ TEST(dropout_drops_its_share_and_scales_the_rest)
     bench_end(&b);
 }
 
+TEST(dropout_drops_at_test_if_it_samples_weights)
+{
+    bench_t      b       = bench("a:8x250", "y",
+                                 "type: \"Dropout\" dropout_param { dropout_ratio: 0.2 "
+                                            "sample_weights_test: true }",
+                                 CAFFE__PHASE__TEST);
+    const float *y       = ones_through(&b), *dx;
+    int          dropped = 0;
+
+    for (int i = 0; i < COUNT; i++)
+        dropped += y[i] == 0.0f;
+    CHECK(dropped > 320 && dropped < 480);
+    CHECK_OK(fire_blob_set(bench_blob(&b, "y"), FIRE_DIFF, 1.0f));
+    bench_backward(&b);
+    CHECK_OK(fire_blob_read(bench_blob(&b, "a"), FIRE_DIFF, FIRE_CPU, &dx));
+    CHECK(memcmp(dx, y, COUNT * sizeof(*dx)) == 0);
+    bench_end(&b);
+}
+
 TEST(dropout_gradient_follows_the_mask_of_its_forward)
 {
     bench_t      b = dropout("a:8x250", CAFFE__PHASE__TRAIN, 0.5f);

@@ -2,7 +2,7 @@
  * Convolution whose groups and outputs are the channels of the bottom. */
 #include "layers/conv/conv.h"
 
-static fire_status_t depthwise_setup(fire_layer_t *l)
+fire_status_t fire_conv_depthwise_setup(fire_layer_t *l)
 {
     return fire_conv_setup(l, false, true);
 }
@@ -13,7 +13,7 @@ const fire_layer_ops_t fire_layer_convolution_depthwise = {
     .tops       = {1, -1},
     .flags      = FIRE_LAYER_PAIRED,
     .state_size = sizeof(fire_conv_t),
-    .setup      = depthwise_setup,
+    .setup      = fire_conv_depthwise_setup,
     .reshape    = fire_conv_reshape,
     .teardown   = fire_conv_teardown,
     .macs       = fire_conv_macs,
