@@ -119,6 +119,28 @@ static bool meets_constraint_for_any(const Caffe__SampleConstraint *c, fire_bbox
     return !constrained;
 }
 
+/* YOLO's window, as MobileNet-YOLO's Caffe draws it: one time in five the whole canvas, one
+ * in five with half the jitter; jitter is what width and height lose at most. */
+static fire_bbox_t draw_jitter(float jitter, fire_draw_t *d)
+{
+    float die = fire_draw_uniform(d, 0.0f, 1.0f), w, h, x, y;
+
+    if (die < 0.2f) return (fire_bbox_t){0, 0, 1, 1};
+    if (die < 0.4f) jitter /= 2.0f;
+    w = fire_draw_uniform(d, 1.0f - jitter, 1.0f);
+    h = fire_draw_uniform(d, 1.0f - jitter, 1.0f);
+    x = fire_draw_uniform(d, 0.0f, 1.0f - w);
+    y = fire_draw_uniform(d, 0.0f, 1.0f - h);
+    return (fire_bbox_t){x, y, x + w, y + h};
+}
+
+/* yolo_data_jitter; labels for YOLO have one if nothing is said. */
+static float jitter_of(const Caffe__AnnotatedDataParameter *p)
+{
+    return p->has_yolo_data_jitter || p->yolo_data_type != 1 ? p->yolo_data_jitter
+                                                             : 0.3f;
+}
+
 /* Draw boxes with all samplers and choose one of those accepted, with equal chances:
  * the k-th replaces the choice so far with probability 1/k (reservoir sampling). If
  * none is accepted, the whole canvas. */
@@ -129,6 +151,8 @@ static fire_bbox_t choose_box(const Caffe__AnnotatedDataParameter *p,
     fire_bbox_t choice = {0, 0, 1, 1};
     int64_t     found  = 0;
 
+    if (p != NULL && p->n_batch_sampler == 0 && jitter_of(p) > 0.0f)
+        return draw_jitter(jitter_of(p), d);
     for (size_t i = 0; p != NULL && i < p->n_batch_sampler; i++) {
         const Caffe__BatchSampler *s        = p->batch_sampler[i];
         uint32_t                   accepted = 0;

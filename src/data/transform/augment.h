@@ -1,6 +1,6 @@
 /* augment.h - SSD's choice of the part of an image to train on: the image may be placed
  * on a larger canvas (expansion), then a window is drawn that satisfies a constraint on
- * the objects in it (batch_sampler). */
+ * the objects in it (batch_sampler); without samplers YOLO's jitter draws it. */
 #ifndef FIRE_DATA_TRANSFORM_AUGMENT_H
 #define FIRE_DATA_TRANSFORM_AUGMENT_H
 #include "base/error.h"

@@ -3,7 +3,9 @@
  *
  *   top 0: (N, C, H, W) images
  *   top 1: (1, 1, objects of the batch, 8), a row per object: image, label,
- *          instance, xmin, ymin, xmax, ymax, difficult; one row of -1 if there is none
+ *          instance, xmin, ymin, xmax, ymax, difficult; one row of -1 if there is none;
+ *          with yolo_data_type: 1 (N, 1, 300, 5), for each image rows of label - 1, x and
+ *          y of the centre, width, height, then zeros
  *
  * Boxes are in units of the image. Random windows, expansion and colours are a function
  * of seed, layer and sample number. */
@@ -13,7 +15,13 @@
 #include "data/transform/fit.h"
 #include "layers/data/annotated.h"
 
-enum { ROW = 8 }; /* numbers of an object in top 1 */
+enum { ROW = 8, YOLO_ROW = 5, YOLO_MAX = 300 }; /* numbers of an object in top 1 */
+
+static bool is_yolo(const fire_layer_t *l)
+{
+    return l->param->annotated_data_param != NULL &&
+           l->param->annotated_data_param->yolo_data_type == 1;
+}
 
 /* Check the prototxt; refuse settings that would cut objects or are not supported. */
 static fire_status_t check_param(const fire_layer_t *l)
@@ -75,8 +83,38 @@ static fire_status_t annotated_reshape(fire_layer_t *l)
     FIRE_TRY(fire_blob_reshape(
         l->top[0], 4,
         (int64_t[]){n, o->extent.channels, o->extent.height, o->extent.width}));
-    return l->ntop > 1 ? fire_blob_reshape(l->top[1], 4, (int64_t[]){1, 1, 1, ROW})
-                       : FIRE_OK;
+    if (l->ntop < 2) return FIRE_OK;
+    return is_yolo(l)
+               ? fire_blob_reshape(l->top[1], 4, (int64_t[]){n, 1, YOLO_MAX, YOLO_ROW})
+               : fire_blob_reshape(l->top[1], 4, (int64_t[]){1, 1, 1, ROW});
+}
+
+/* Top 1 for YOLO; of more than 300 objects the first ones. */
+static fire_status_t write_yolo_labels(fire_layer_t *l, const fire_batch_t *batch)
+{
+    bool   all = l->param->annotated_data_param->train_diffcult;
+    float *y;
+
+    FIRE_TRY(fire_blob_reshape(l->top[1], 4,
+                               (int64_t[]){batch->slice.n, 1, YOLO_MAX, YOLO_ROW}));
+    FIRE_TRY(fire_blob_write(l->top[1], FIRE_DATA, FIRE_CPU, &y));
+    memset(y, 0, (size_t)fire_blob_count(l->top[1]) * sizeof(*y));
+    for (int64_t row = 0; row < batch->slice.n; row++, y += YOLO_MAX * YOLO_ROW) {
+        const float *label = batch->label + row * FIRE_ANNOTATED_WIDTH;
+        const float *o     = label + 1,
+                    *end   = o + (int64_t)label[0] * FIRE_ANNOTATED_OBJECT;
+
+        for (float *to = y; o < end && to < y + YOLO_MAX * YOLO_ROW;
+             o += FIRE_ANNOTATED_OBJECT) {
+            if (o[6] != 0.0f && !all) continue; /* difficult */
+            *to++ = o[0] - 1.0f;
+            *to++ = (o[2] + o[4]) / 2.0f;
+            *to++ = (o[3] + o[5]) / 2.0f;
+            *to++ = o[4] - o[2];
+            *to++ = o[5] - o[3];
+        }
+    }
+    return FIRE_OK;
 }
 
 /* Write top 1, whose size depends on the batch. */
@@ -115,7 +153,8 @@ static fire_status_t annotated_forward(fire_layer_t *l)
                                (int64_t[]){batch->slice.n, batch->extent.channels,
                                            batch->extent.height, batch->extent.width}));
     FIRE_TRY(fire_feed_put_floats(l, batch, false));
-    return l->ntop > 1 ? write_labels(l, batch) : FIRE_OK;
+    if (l->ntop < 2) return FIRE_OK;
+    return is_yolo(l) ? write_yolo_labels(l, batch) : write_labels(l, batch);
 }
 
 static void annotated_teardown(fire_layer_t *l)

@@ -86,6 +86,27 @@ TEST(every_object_of_a_batch_is_a_row_of_the_label)
     rig_close(&r);
 }
 
+TEST(labels_for_yolo_have_300_rows_for_each_image)
+{
+    rig_t r;
+
+    CHECK_OK(rig_open(
+        &r,
+        layer(make_annotated(3), 3,
+              "annotated_data_param { yolo_data_type: 1 yolo_data_jitter: 0 }"),
+        CAFFE__PHASE__TEST));
+    CHECK_OK(rig_forward(&r));
+    CHECK_EQ(fire_blob_count(r.top[1]), 3 * 300 * 5);
+    for (int image = 0; image < 3; image++) {
+        const float *row     = rig_top(&r, 1) + image * 300 * 5;
+        const float  want[6] = {(float)image, 0.375f, 0.625f, 0.25f, 0.25f, 0};
+
+        for (int k = 0; k < 6; k++) /* the third record has none */
+            CHECK_NEAR(row[k], image < 2 ? want[k] : 0, 1e-6);
+    }
+    rig_close(&r);
+}
+
 TEST(a_batch_without_objects_says_so)
 {
     rig_t r;
@@ -121,6 +142,9 @@ TEST(boxes_follow_mirrors_windows_canvases_and_sizes)
 {
     static const char *const how[] = {
         "transform_param { mirror: true }",
+        "annotated_data_param { yolo_data_jitter: 0.4 } transform_param { resize_param "
+        "{ "
+        "height: 64 width: 64 } }",
         "transform_param { mirror: true resize_param { height: 16 width: 24 } }",
         "transform_param { expand_param { max_expand_ratio: 3 } resize_param { height: "
         "32 "
