@@ -8,7 +8,7 @@ void fire_sum_pair(float *dst, const float *a, const float *b, size_t n)
 }
 
 void fire_sum_all(float *const *dst, int ndst, const float *const *src, int nsrc,
-                  size_t n)
+                  const int *lane, size_t n)
 {
-    (void)dst, (void)ndst, (void)src, (void)nsrc, (void)n;
+    (void)dst, (void)ndst, (void)src, (void)nsrc, (void)lane, (void)n;
 }

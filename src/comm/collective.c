@@ -53,6 +53,7 @@ static fire_coll_t describe(const fire_comm_t *c, const fire_collective_options_
                      .size   = c->tp->size,
                      .root   = o->root,
                      .node   = c->node,
+                     .lane   = o->lane,
                      .ncolor = o->colors > 0 ? o->colors : DEFAULT_COLORS,
                      .grain  = o->grain,
                      .span   = {0, count}};
@@ -69,6 +70,7 @@ static fire_status_t build(fire_collective_t *x, const fire_collective_options_t
     fire_exec_setup_t setup = {.tp       = x->comm->tp,
                                .sched    = &x->sched,
                                .buf      = buf,
+                               .stride   = o->stride,
                                .node     = x->comm->node,
                                .tag      = x->number * FIRE_MAX_COLORS,
                                .timeout  = x->comm->timeout,

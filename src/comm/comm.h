@@ -70,6 +70,10 @@ typedef struct fire_collective_options {
     size_t         grain;     /* elements; parts begin at multiples; 0: chosen */
     const char    *compress;  /* NULL, "none" or a codec (codec.h) */
     float         *residual;  /* [count] error feedback of quantized sums, or NULL */
+    /* Ranks hold uneven runs of lanes (sched.h): [size + 1] their first lanes; buf and
+     * the other arrays of a rank are `stride` floats apart. NULL: one array each. */
+    const int *lane;
+    size_t     stride;
 } fire_collective_options_t;
 
 fire_status_t fire_collective_create(fire_comm_t                     *c,

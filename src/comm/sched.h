@@ -45,17 +45,19 @@ typedef enum fire_coll_op {
 /* A request to a planner. fire_sched_plan() gets the whole buffer; an algorithm's
  * plan() gets one chain of it: one color, one chunk. */
 typedef struct fire_coll {
-    fire_coll_op_t          op;
-    int                     rank, size, root; /* positions in the group, 0 ... size-1 */
-    const int              *group; /* position -> rank; NULL: positions are ranks */
-    const int              *node; /* rank -> node number; NULL: each rank has its own */
-    bool                    lend; /* ranks of a node can access each other's buffers */
-    bool                    partial; /* part of a larger sum: leave out FINAL */
-    int                     ncolor, color, chunk;
-    int                     round; /* first round, for a plan inside of another plan */
-    size_t                  piece; /* elements of the longest message wanted; 0: any */
-    size_t                  grain; /* elements; messages begin at multiples; >= 1 */
-    fire_span_t             span;  /* what to sum, of the buffer */
+    fire_coll_op_t op;
+    int            rank, size, root; /* positions in the group, 0 ... size-1 */
+    const int     *group;            /* position -> rank; NULL: positions are ranks */
+    const int     *node; /* rank -> node number; NULL: each rank has its own */
+    const int  *lane; /* [size + 1] rank r holds lanes lane[r] ... lane[r + 1] - 1, in
+                        several arrays (below); NULL: each rank has one array */
+    bool        lend; /* ranks of a node can access each other's buffers */
+    bool        partial; /* part of a larger sum: leave out FINAL */
+    int         ncolor, color, chunk;
+    int         round;             /* first round, for a plan inside of another plan */
+    size_t      piece;             /* elements of the longest message wanted; 0: any */
+    size_t      grain;             /* elements; messages begin at multiples; >= 1 */
+    fire_span_t span;              /* what to sum, of the buffer */
     const struct fire_algo *outer; /* hier: algorithm between nodes; NULL: rhd */
 } fire_coll_t;
 
@@ -72,6 +74,7 @@ typedef enum fire_step_kind {
     /* Local: the span's sum is complete, on this rank before any other. A lossy codec
      * quantizes it here, so that all ranks end with the same bits. */
     FIRE_FINAL,
+    FIRE_MERGE,  /* Local: add the same span of array `peer` */
     FIRE_NATIVE, /* the transport's library does the whole collective */
 } fire_step_kind_t;
 
@@ -82,6 +85,7 @@ typedef struct fire_step {
     fire_step_kind_t kind;
     int              color, chunk, round;
     int              peer; /* rank; of a SUM: position of the own span among operands */
+    int              slot; /* array of this rank; 0 unless it holds several sums */
     fire_span_t      span;
 } fire_step_t;
 
@@ -91,6 +95,10 @@ typedef struct fire_sched {
     int          rounds;    /* of the chain that is being planned */
     int          per_block; /* chains of a block, see fire_sched_block(); 0: all */
     fire_span_t  own;       /* REDUCE_SCATTER, ALLGATHER: this rank's span */
+    int          slots;     /* arrays of this rank that the schedule uses */
+    int         *operand;   /* [noperand + 1] of each SUM: operand i is the sum of lanes
+                               operand[i] ... operand[i + 1] - 1; NULL: one lane each */
+    int          noperand;
 } fire_sched_t;
 
 struct fire_algo;
@@ -106,6 +114,10 @@ void          fire_sched_fini(fire_sched_t *s); /* {0} is a valid empty schedule
  * rule. */
 fire_status_t fire_sched_add(fire_sched_t *s, const fire_coll_t *c, int round,
                              fire_step_kind_t kind, int peer, fire_span_t span);
+/* The same for a span of another array than the first. */
+fire_status_t fire_sched_add_slot(fire_sched_t *s, const fire_coll_t *c, int round,
+                                  fire_step_kind_t kind, int peer, int slot,
+                                  fire_span_t span);
 
 /* The block of a chain. Chains of a color are worked on in blocks, two blocks at a
  * time: this bounds how far the messages of a fast peer can run ahead of those of a
@@ -113,6 +125,13 @@ fire_status_t fire_sched_add(fire_sched_t *s, const fire_coll_t *c, int round,
 static inline int fire_sched_block(const fire_sched_t *s, int chunk)
 {
     return s->per_block > 0 ? chunk / s->per_block : 0;
+}
+
+/* In which array of a rank the sum of root i of n is (fire_step_t.slot). The last one
+ * has slot 0, where the sum over all ranks ends. */
+static inline int fire_root_slot(int i, int n)
+{
+    return i == n - 1 ? 0 : i + 1;
 }
 
 /* Position in the group -> rank of the communicator. */
@@ -128,5 +147,9 @@ static inline int fire_coll_rank(const fire_coll_t *c, int position)
  *
  * If every rank first adds up an aligned power-of-two block of leaves in this order,
  * and the algorithm adds ranks in this order, then the sum has the same bits for any
- * number of ranks (docs/design/0002-lanes.md). */
+ * number of ranks (docs/design/0002-lanes.md).
+ *
+ * Where blocks are not aligned (fire_coll_t.lane), a rank begins with several sums, one
+ * for each root of its lanes (pattern/roots.h), in arrays of the same layout: slot 0 is
+ * the buffer, where the sum of all ranks ends; the others are only read, or used up. */
 #endif

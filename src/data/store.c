@@ -10,6 +10,22 @@
 #include "data/order.h"
 #include "data/store_state.h"
 
+static int worker_of(const store_t *s, const fire_moment_t *m, int64_t lane)
+{
+    int lo = 0, hi = s->opt.parts - 1;
+
+    if (s->opt.lane == NULL) return (int)(lane / (m->lanes / s->opt.parts));
+    while (lo < hi) { /* the last worker whose first lane is not behind it */
+        int mid = (lo + hi + 1) / 2;
+
+        if (s->opt.lane[mid] <= lane)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return lo;
+}
+
 /* The worker whose lane reads this sample: the inverse of fire_moment_slice(). With the
  * global rule, lane l of L gets batch/L samples of each batch and the first (batch
  * modulo L) lanes get one more. */
@@ -24,7 +40,7 @@ static int owner_of(const store_t *s, const fire_moment_t *m, int64_t sample)
         lane = place / (base + 1);
     else
         lane = extra + (place - extra * (base + 1)) / base;
-    return (int)(lane / (m->lanes / s->opt.parts));
+    return worker_of(s, m, lane);
 }
 
 /* owner[record] = the worker that reads it in this epoch. */
@@ -195,7 +211,7 @@ const fire_source_ops_t fire_source_store = {
 
 static fire_status_t begin(store_t *s, const fire_moment_t *m, int64_t epoch)
 {
-    if (m->lanes % s->opt.parts != 0)
+    if (s->opt.lane == NULL && m->lanes % s->opt.parts != 0)
         return FIRE_FAIL(FIRE_ERR_INVALID, "%d lanes cannot be shared by %d workers",
                          m->lanes, s->opt.parts);
     find_owners(s, m, epoch, s->now);

@@ -27,7 +27,10 @@ typedef fire_status_t (*fire_exchange_all_t)(void *arg, uint8_t *bytes,
                                              const fire_store_part_t *recv);
 
 typedef struct fire_store_options {
-    int     part, parts;          /* this worker and their number; lanes % parts is 0 */
+    int part, parts; /* this worker and their number */
+    const int
+           *lane; /* [parts + 1] worker i has lanes lane[i] ... lane[i + 1] - 1; NULL:
+                        all have the same number of them */
     int64_t batch_size;           /* of the data layer's prototxt */
     bool    shuffle;              /* the data layer's own `shuffle` */
     int64_t budget;               /* bytes that may be used; 0: 90 % of free memory, */

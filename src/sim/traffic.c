@@ -21,7 +21,7 @@ typedef struct ends {
 
 static bool is_local(fire_step_kind_t kind)
 {
-    return kind == FIRE_SUM || kind == FIRE_FINAL || kind == FIRE_NATIVE;
+    return fire_step_is_local(kind) || kind == FIRE_NATIVE;
 }
 
 static int compare_pipes(const end_t *a, const end_t *b)

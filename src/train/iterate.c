@@ -73,8 +73,7 @@ static fire_status_t after_backward(void *arg, int layer)
     FIRE_TRY(fire_trainer_beat(t));
     if (!t->last_pass || s.len == 0) return FIRE_OK;
     FIRE_TRY(fire_grads_settle(t->grads, (int64_t)s.off, (int64_t)s.len));
-    FIRE_TRY(fire_grads_add_lane(t->grads, t->lane, t->lane_count, (int64_t)s.off,
-                                 (int64_t)s.len));
+    FIRE_TRY(fire_grads_add_lane(t->grads, t->lane, (int64_t)s.off, (int64_t)s.len));
     if (t->lane < t->lane_count - 1 || t->apart) return FIRE_OK;
     return fire_reducer_ready(t->reducer, (int64_t)s.off, (int64_t)s.len);
 }
@@ -139,8 +138,7 @@ static fire_status_t run_lane(fire_trainer_t *t, int lane)
         FIRE_TRY(forward(t));
         if (t->last_pass) {
             FIRE_TRY(fire_grads_settle(t->grads, 0, t->grads->head));
-            FIRE_TRY(
-                fire_grads_add_lane(t->grads, lane, t->lane_count, 0, t->grads->head));
+            FIRE_TRY(fire_grads_add_lane(t->grads, lane, 0, t->grads->head));
             if (lane == t->lane_count - 1 && !t->apart) FIRE_TRY(begin_update(t));
         }
         FIRE_TRY(fire_net_run_backward(t->net, -1, 0));
@@ -164,7 +162,7 @@ static fire_status_t run_lanes_apart(fire_trainer_t *t)
     t->apart = true;
     st       = run_lanes(t);
     t->apart = false;
-    return st;
+    return st >= 0 ? fire_grads_fold(t->grads) : st;
 }
 
 /* The user may have written the diffs on the host, or never at all: bring them to where
@@ -296,6 +294,7 @@ static fire_status_t update(fire_trainer_t *t)
         fire_trainer_measure_begin(t);
         t->net->moment.defer_stats = false;
         st                         = fire_grads_clear(t->grads, 0, t->grads->head);
+        if (st >= 0) st = fire_grads_clear_slots(t->grads);
     }
     if (st >= 0) st = hand_over(t);
     t->net->moment.defer_stats = defer && st >= 0;

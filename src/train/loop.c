@@ -2,6 +2,7 @@
  * repeat Caffe's word by word, since log parsers read them. */
 #include <stdio.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "train/trainer_state.h"
@@ -236,28 +237,48 @@ fire_status_t fire_trainer_step(fire_trainer_t *t, int64_t iterations)
 /* The loss with the final weights, which no iteration has computed. The pass must not
  * change the running statistics, which are in the snapshot already: they are deferred,
  * and not applied. */
-static fire_status_t final_loss(fire_trainer_t *t)
+static fire_status_t lane_losses(fire_trainer_t *t, float *loss)
 {
-    bool  defer = t->net->moment.defer_stats;
-    float loss, mean = 0;
+    bool defer = t->net->moment.defer_stats;
 
-    FIRE_TRY(fire_trainer_wait(t));
     t->net->moment.defer_stats = true;
     t->net->moment.step        = t->solver->iter * t->param->iter_size;
     fire_trainer_watch(t, t->net);
-    for (int i = 0; i < t->lane_count; i++) {
-        t->net->moment.lane = t->lane_first + i;
-        FIRE_TRY(fire_net_run_forward(t->net, 0, -1, &loss));
-        mean += loss / (float)t->lanes;
+    for (int i = t->lane_first; i < t->lane_first + t->lane_count; i++) {
+        t->net->moment.lane = i;
+        FIRE_TRY(fire_net_run_forward(t->net, 0, -1, &loss[i]));
     }
     t->net->hooks              = (fire_net_hooks_t){0};
     t->net->moment.defer_stats = defer;
+    return FIRE_OK;
+}
+
+/* loss[lanes] is zero where other workers know it, so the sum over workers is exact. */
+static fire_status_t mean_loss(fire_trainer_t *t, float *loss)
+{
+    float mean = 0;
+
+    FIRE_TRY(lane_losses(t, loss));
     if (fire_trainer_size(t) > 1)
-        FIRE_TRY(fire_comm_allreduce(t->options.comm, "tree", &mean, 1));
+        FIRE_TRY(fire_comm_allreduce(t->options.comm, "tree", loss, (size_t)t->lanes));
+    for (int i = 0; i < t->lanes; i++)
+        mean += loss[i] / (float)t->lanes;
     smooth(t, (double)mean);
     FIRE_LOG(INFO, "Iteration %lld, loss = %g", (long long)t->solver->iter,
              t->smoothed_loss);
     return FIRE_OK;
+}
+
+static fire_status_t final_loss(fire_trainer_t *t)
+{
+    float        *loss;
+    fire_status_t st;
+
+    FIRE_TRY(fire_trainer_wait(t));
+    FIRE_TRY(FIRE_NEW(&loss, t->lanes));
+    st = mean_loss(t, loss);
+    fire_free(loss);
+    return st;
 }
 
 static fire_status_t solve(fire_trainer_t *t)

@@ -9,6 +9,7 @@
 #include "comm/algo/algo.h"
 #include "comm/codec/codec.h"
 #include "solver/solver.h"
+#include "train/lanes.h"
 #include "train/trainer_state.h"
 
 static const char *word_at(const void *words, int i)
@@ -74,8 +75,17 @@ static fire_status_t check_range(const char *setting, double value, double least
                      most, value);
 }
 
+static fire_status_t check_weights(const char *text)
+{
+    int n;
+
+    if (text[0] == '\0' || strcmp(text, "auto") == 0) return FIRE_OK;
+    return fire_lane_weights_parse(text, NULL, 0, &n);
+}
+
 static fire_status_t check_numbers(const Caffe__FireParameter *f)
 {
+    FIRE_TRY(check_weights(f->lane_weights));
     FIRE_TRY(check_range("lanes", f->lanes, 0, 1 << 20));
     FIRE_TRY(check_range("bucket_mb", (double)f->bucket_mb, 0, 1e6));
     FIRE_TRY(check_range("deadline", (double)f->deadline, 0, 1e9));

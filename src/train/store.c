@@ -52,6 +52,7 @@ fire_status_t fire_trainer_keep_data(fire_trainer_t *t)
 
     const fire_store_options_t o = {.part     = fire_trainer_rank(t),
                                     .parts    = fire_trainer_size(t),
+                                    .lane     = t->share,
                                     .sharers  = workers_here(t),
                                     .exchange = exchange,
                                     .arg      = t};

@@ -123,6 +123,7 @@ static fire_status_t make_reducer(fire_trainer_t *t)
                                 .profile    = t->profile,
                                 .lanes      = t->lanes,
                                 .lane_count = t->lane_count,
+                                .lane       = t->share,
                                 .batch      = t->batch};
 
     return fire_reducer_create(&o, &t->grads, &t->reducer);
@@ -141,6 +142,7 @@ fire_status_t fire_trainer_create(const Caffe__SolverParameter *param,
     t->user    = (fire_trainer_hooks_t)FIRE_TRAINER_HOOKS_INIT;
     /* If one worker fails, all return here instead of waiting for it later. */
     FIRE_TRY_GOTO(st, fire_trainer_agree(t, set_up(t)), err_trainer);
+    FIRE_TRY_GOTO(st, fire_trainer_weigh_lanes(t), err_trainer);
     FIRE_TRY_GOTO(st, fire_trainer_agree(t, make_reducer(t)), err_trainer);
     FIRE_TRY_GOTO(st, fire_trainer_make_recording(t), err_trainer);
     FIRE_TRY_GOTO(st, fire_trainer_make_readback(t), err_trainer);
@@ -182,6 +184,7 @@ void fire_trainer_destroy(fire_trainer_t *t)
     fire_grads_destroy(t->grads); /* after the net, whose parameters use its memory */
     fire_mt_destroy(t->mt);
     fire_free(t->test);
+    fire_free(t->share);
     fire_free(t->window);
     fire_str_fini(&t->text);
     fire_log_set_context(&call.before);

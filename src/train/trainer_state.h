@@ -41,6 +41,7 @@ struct fire_trainer {
     fire_reducer_t  *reducer; /* sums over workers, applies the sums */
     fire_mt_t       *mt;      /* Caffe's random numbers; NULL: ours */
     int              lanes, lane_first, lane_count; /* of all workers; of this one */
+    int             *share; /* [workers + 1] the first lane of each */
     int64_t          batch; /* images per pass, of all workers */
 
     /* Position inside of an iteration. */
@@ -94,6 +95,9 @@ struct fire_trainer {
 
 /* Which lanes are this worker's (lanes.c). */
 fire_status_t fire_trainer_take_lanes(fire_trainer_t *trainer);
+/* With lane_weights "auto": time a pass on each worker, before gradients are laid out,
+ * and share lanes anew. */
+fire_status_t fire_trainer_weigh_lanes(fire_trainer_t *trainer);
 /* Can snapshots be written where the solver wants them (snapshot/snapshot.c)? */
 fire_status_t fire_trainer_check_prefix(const fire_trainer_t *trainer);
 /* Nets of a solver file: are they named as they must be; make them (nets.c). */

@@ -75,6 +75,6 @@ TEST(a_process_that_fails_ends_the_job_with_one_message)
     if (!has_mpi()) test_skip("no MPI");
     make_net(LENET, "");
     CHECK(sh(ENVIRONMENT "mpirun -n 2 " EXAMPLES
-                         "train_workers solver.prototxt 0 'lanes: 3'") != 0);
-    CHECK_HAS(ran.err, "error: 3 lanes cannot be shared by 2 workers");
+                         "train_workers solver.prototxt 0 'lanes: 1'") != 0);
+    CHECK_HAS(ran.err, "error: 1 lanes cannot be shared by 2 workers");
 }

@@ -40,15 +40,18 @@ static void check_all_modes(void)
         "comm: 'rhd' overlap: 'poll'",
         "comm: 'rhd' overlap: 'off' update: 'sharded'",
         "comm: 'tree' overlap: 'thread' update: 'sharded'",
+        "comm: 'direct' overlap: 'poll' lane_weights: '3,1,2'",
+        "lane_weights: '1,2,1,3'",
+        "lane_weights: 'auto' update: 'sharded'",
     };
     uint64_t want = on_one();
 
-    for (int workers = 2; workers <= 8; workers *= 2)
-        for (int m = 0; m < 4; m++)
+    for (int workers = 2; workers <= 8; workers++)
+        for (int m = 0; m < (int)(sizeof(modes) / sizeof(modes[0])); m++)
             check_same(want, workers, modes[m]);
 }
 
-TEST(a_plain_net_gives_the_same_bits_on_1_2_4_and_8_workers)
+TEST(a_plain_net_gives_the_same_bits_on_1_to_8_workers)
 {
     prepare("plain");
     check_all_modes();
@@ -82,25 +85,72 @@ TEST(every_solver_clipping_iter_size_and_layer_rates_give_the_same_bits)
 
     prepare("tempting");
     for (int i = 0; i < 6; i++) {
-        static char one[2048], four[2048];
-        run_t       alone = {.solver = one, .workers = 1};
-        run_t       team  = {.solver = four, .workers = 4};
+        static char one[2048], many[2048];
+        run_t       alone  = {.solver = one, .workers = 1};
+        run_t       team   = {.solver = many, .workers = 4};
+        run_t       uneven = {.solver = many, .workers = 3 + 2 * (i % 3)};
+        uint64_t    want;
 
         snprintf(one, sizeof(one), "%s %s fire { lanes: 8 adapt: '%s' }", PLACE,
                  rule[i], adapt[i]);
-        snprintf(four, sizeof(four),
+        snprintf(many, sizeof(many),
                  "%s %s fire { lanes: 8 update: 'sharded' comm: 'tree' adapt: '%s' }",
                  PLACE, rule[i], adapt[i]);
-        if (run_train(&alone) != run_train(&team))
+        want = run_train(&alone);
+        if (want != run_train(&team))
             test_fail(__FILE__, __LINE__, "%s: other bits on 4 workers", rule[i]);
+        if (want != run_train(&uneven))
+            test_fail(__FILE__, __LINE__, "%s: other bits on %d workers", rule[i],
+                      uneven.workers);
     }
 }
 
-TEST(a_run_resumed_on_another_number_of_workers_ends_with_the_same_bits)
+/* Batches of 16: lanes of two or three images. */
+TEST(lanes_that_are_no_power_of_two_give_the_same_bits)
+{
+    static const int lanes[] = {3, 5, 6, 7, 12};
+
+    prepare("tempting");
+    for (int i = 0; i < 5; i++) {
+        char     solver[2048];
+        run_t    r    = {.solver = solver, .workers = 1};
+        uint64_t want = 0;
+
+        for (int workers = 1; workers <= lanes[i] && workers <= 7; workers++) {
+            uint64_t got;
+
+            snprintf(solver, sizeof(solver),
+                     "%s fire { lanes: %d bucket_mb: 0.004 comm: '%s' }", SOLVER,
+                     lanes[i], workers % 2 ? "rhd" : "tree");
+            r.workers = workers;
+            got       = run_train(&r);
+            if (workers == 1) want = got;
+            if (got != want)
+                test_fail(__FILE__, __LINE__, "%d lanes on %d workers: other bits",
+                          lanes[i], workers);
+        }
+    }
+}
+
+/* What a worker sends is rounded, so the bits belong to a number of workers. */
+TEST(compressed_gradients_of_uneven_lanes_are_the_same_on_every_run)
+{
+    run_t    r = {.solver  = SOLVER "fire { lanes: 8 compress: 'bf16' comm: 'rhd' }",
+                  .workers = 3};
+    uint64_t first;
+
+    prepare("plain");
+    first = run_train(&r);
+    CHECK(run_train(&r) == first);
+    CHECK(first != on_one());
+}
+
+TEST(a_run_resumed_with_a_worker_less_and_two_more_ends_with_the_same_bits)
 {
     static char solver[2048];
     run_t       first = {.solver = solver, .workers = 4, .solve = true};
-    run_t       then  = {.solver = solver, .workers = 2, .resume = "11"};
+    run_t       less  = {.solver = solver, .workers = 3, .resume = "11", .solve = true};
+    run_t       more  = {.solver = solver, .workers = 5, .resume = "22"};
     uint64_t    want;
 
     prepare("tempting");
@@ -108,5 +158,6 @@ TEST(a_run_resumed_on_another_number_of_workers_ends_with_the_same_bits)
     snprintf(solver, sizeof(solver),
              "%s snapshot: 11 fire { lanes: 8 comm: 'rhd' update: 'sharded' }", SOLVER);
     CHECK(run_train(&first) == want);
-    CHECK(run_train(&then) == want);
+    CHECK(run_train(&less) == want);
+    CHECK(run_train(&more) == want);
 }

@@ -2,7 +2,9 @@
 #include <pthread.h>
 
 #include "comm/transport/threads.h"
+#include "base/alloc.h"
 #include "run.h"
+#include "train/lanes.h"
 
 typedef struct opened {
     fire_team_t *team;
@@ -53,6 +55,7 @@ static fire_status_t take(int workers, int rank, uint32_t lanes, fire_trainer_t 
     *t              = (fire_trainer_t){.param = &param};
     t->options.comm = o[rank].comm;
     st              = fire_trainer_take_lanes(t);
+    fire_free(t->share);
     on_all(o, workers, close_comm);
     fire_team_destroy(team);
     return st;
@@ -74,11 +77,54 @@ TEST(each_worker_takes_an_equal_run_of_lanes)
     CHECK_EQ(t.lane_count, 7);
 }
 
-TEST(lanes_that_workers_cannot_share_are_refused)
+TEST(lanes_that_do_not_divide_differ_by_one)
 {
     fire_trainer_t t;
 
-    CHECK_FAILS(take(3, 0, 8, &t), FIRE_ERR_INVALID,
-                "8 lanes cannot be shared by 3 workers");
-    CHECK_FAILS(take(2, 0, 6, &t), FIRE_ERR_INVALID, "a power of two");
+    CHECK_OK(take(3, 1, 8, &t)); /* 3, 3, 2 */
+    CHECK_EQ(t.lane_first, 3);
+    CHECK_EQ(t.lane_count, 3);
+    CHECK_OK(take(3, 2, 8, &t));
+    CHECK_EQ(t.lane_count, 2);
+}
+
+TEST(more_workers_than_lanes_are_refused)
+{
+    fire_trainer_t t;
+
+    CHECK_FAILS(take(3, 0, 2, &t), FIRE_ERR_INVALID,
+                "2 lanes cannot be shared by 3 workers");
+}
+
+static void check_share(int lanes, int workers, const double *weight, const int *want)
+{
+    int lane[17];
+
+    fire_lanes_share(lanes, workers, weight, lane);
+    CHECK_EQ(lane[0], 0);
+    for (int r = 0; r < workers; r++)
+        CHECK_EQ(lane[r + 1] - lane[r], want[r]);
+}
+
+TEST(faster_workers_get_more_lanes)
+{
+    check_share(8, 3, (double[]){3, 2, 3}, (int[]){3, 2, 3});
+    check_share(16, 3, (double[]){3, 2, 3}, (int[]){6, 4, 6});
+    check_share(10, 2, (double[]){1, 4}, (int[]){2, 8});
+    check_share(5, 3, (double[]){100, 1, 100}, (int[]){2, 1, 2}); /* one at least */
+    check_share(7, 3, NULL, (int[]){3, 2, 2});
+}
+
+TEST(weights_are_numbers_with_commas)
+{
+    static const char *const wrong[] = {"", "3,,2", "3,x", "0,1", "-1", "1;2", "nan"};
+    double                   w[2];
+    int                      n;
+
+    CHECK_OK(fire_lane_weights_parse("3,2.5,1", w, 2, &n));
+    CHECK_EQ(n, 3);
+    CHECK_NEAR(w[1], 2.5, 0);
+    for (int i = 0; i < 7; i++)
+        CHECK_FAILS(fire_lane_weights_parse(wrong[i], w, 2, &n), FIRE_ERR_INVALID,
+                    "positive numbers with commas");
 }

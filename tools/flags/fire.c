@@ -10,7 +10,7 @@
 /* A text per field of FireParameter, spelled as the field; NULL: not given. */
 struct fire_flags {
     const char *lanes, *batch, *comm, *colors, *bucket_mb, *overlap, *compress, *update;
-    const char *compress_from, *deadline, *tuning;
+    const char *compress_from, *deadline, *tuning, *lane_weights;
     const char *scale_lr, *warmup_iter, *warmup_ratio, *adapt, *adapt_eta;
     const char *shuffle, *data_store, *precision, *deterministic, *tune, *rng;
     const char *best, *best_is, *best_delta, *early_stop, *patience, *average;
@@ -28,6 +28,9 @@ const fire_option_t fire_flag_options[] = {
     ROW(lanes, "N",
         "divide the batch into N slices; results depend on N, not on the number of "
         "workers (default: one per worker)"),
+    ROW(lane_weights, "W,...",
+        "speeds of the workers, as 3,2,3, or auto: they are measured; faster ones get "
+        "more slices, results do not depend on it (default: all are equal)"),
     ROW_OF(
         batch, "RULE", "global per-worker",
         "batch_size counts the samples of all workers: global (default), or of each: "

@@ -61,5 +61,6 @@ bool fire_algo_is_canonical(const fire_algo_t *algo, const fire_coll_t *c)
     if (!(algo->flags & FIRE_ALGO_CANONICAL)) return false;
     if (!(algo->flags & FIRE_ALGO_BY_NODE)) return true;
     if (c->outer != NULL && !(c->outer->flags & FIRE_ALGO_CANONICAL)) return false;
+    if (c->lane != NULL) return true; /* planned lane by lane (forest.c) */
     return c->node == NULL || nodes_are_aligned(c);
 }

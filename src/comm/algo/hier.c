@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "comm/algo/cost.h"
 #include "comm/algo/direct.h"
+#include "comm/algo/forest.h"
 
 extern const fire_algo_t fire_algo_tree, fire_algo_rhd;
 
@@ -99,11 +100,19 @@ static fire_status_t plan_with(const fire_coll_t *c, const nodes_t *n,
     return fire_algo_tree.plan(&in, out);
 }
 
+/* With uneven lanes the sum of a node is several ones, with several ranks. */
+static fire_forest_t forest_of(const fire_coll_t *c)
+{
+    return c->outer == &fire_algo_tree ? FIRE_FOREST_ONE : FIRE_FOREST_BY_NODE;
+}
+
 static fire_status_t hier_plan(const fire_coll_t *c, fire_sched_t *out)
 {
     nodes_t       n = {0};
     fire_status_t st;
 
+    if (c->lane != NULL && !(c->lend && fire_coll_on_one_node(c)))
+        return fire_plan_forest(c, forest_of(c), out);
     FIRE_TRY(find_nodes(c, &n));
     st = plan_with(c, &n, out);
     fire_free(n.member);
@@ -120,6 +129,7 @@ static double hier_cost(const fire_coll_t *c, const fire_machine_t *m)
     for (int i = 0; i < c->size; i++)
         net.size += leads(c, i);
     if (net.size == c->size) return INFINITY; /* a rank per node: the same as outer */
+    if (c->lane != NULL) return fire_forest_cost(c, forest_of(c), m, 1);
     in.size  = (c->size + net.size - 1) / net.size;
     in.node  = NULL;
     net.node = NULL;

@@ -8,8 +8,10 @@
  *          doubling:   the same swaps in reverse order, now of sums
  *   Other P: ranks form blocks of powers of two (pattern/blocks.h). Each block halves
  *   inside, then smaller blocks send their parts to larger ones; the ranks of the
- *   largest block own the sums. */
+ *   largest block own the sums.
+ *   Uneven lanes: forest.c, which cuts each sum over all ranks that have lanes of it. */
 #include "comm/algo/cost.h"
+#include "comm/algo/forest.h"
 #include "comm/pattern/blocks.h"
 
 /* This rank's place in the pattern. */
@@ -93,6 +95,7 @@ static fire_status_t rhd_plan(const fire_coll_t *c, fire_sched_t *out)
     place_t p     = {.b = fire_blocks(c->rank, c->size)};
     int     round = 0;
 
+    if (c->lane != NULL) return fire_plan_forest(c, FIRE_FOREST_SPREAD, out);
     p.v      = c->rank - p.b.mine.first;
     p.mine   = piece(c, p.v, p.b.mine.bits);
     out->own = p.b.larger.bits < 0 ? p.mine : (fire_span_t){c->span.off, 0};
@@ -116,6 +119,8 @@ static double rhd_cost(const fire_coll_t *c, const fire_machine_t *m)
     double      fold  = c->size == 1 << bits ? 0 : 2 * k.message + k.add;
     double      bytes = 1.0 - 1.0 / (1 << bits); /* fraction of the buffer, each way */
 
+    if (c->lane != NULL)
+        return fire_forest_cost(c, FIRE_FOREST_SPREAD, m, rhd_parts(c->size));
     return k.chains * (2 * bits * fixed + fold) +
            whole.chains * bytes * (2 * (whole.message - fixed) + whole.add);
 }

@@ -3,6 +3,7 @@
  *   rounds 2 log2 P   the root handles log2 P messages each way   any P
  *   canonical: a rank adds its children smallest subtree first           */
 #include "comm/algo/cost.h"
+#include "comm/algo/forest.h"
 #include "comm/pattern/binomial.h"
 
 /* Position in the tree, where the root is 0 -> position in the group. */
@@ -50,6 +51,7 @@ static fire_status_t tree_plan(const fire_coll_t *c, fire_sched_t *out)
 {
     fire_tree_t t = fire_binomial((c->rank - c->root + c->size) % c->size, c->size);
 
+    if (c->lane != NULL) return fire_plan_forest(c, FIRE_FOREST_ONE, out);
     if (c->op != FIRE_BROADCAST) FIRE_TRY(reduce(c, &t, out));
     if (c->op != FIRE_REDUCE) FIRE_TRY(broadcast(c, &t, out));
     return FIRE_OK;
@@ -68,6 +70,7 @@ static double tree_cost(const fire_coll_t *c, const fire_machine_t *m)
 {
     fire_cost_t k = fire_cost_of(c, m, 1);
 
+    if (c->lane != NULL) return fire_forest_cost(c, FIRE_FOREST_ONE, m, 1);
     return (k.chains + 1) * fire_log2_up(c->size) * (k.message + k.add);
 }
 

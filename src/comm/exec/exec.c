@@ -28,7 +28,7 @@
 /* Where the step's span is in the buffer. */
 static float *place_of(const fire_exec_t *x, const fire_step_t *st)
 {
-    return x->s.buf + st->span.off;
+    return x->s.buf + (size_t)st->slot * x->s.stride + st->span.off;
 }
 
 /* The channel's memory for its k-th message. */
@@ -47,18 +47,28 @@ static void release_oldest(fire_exec_t *x, fire_channel_t *ch)
 static void run_sum(fire_exec_t *x, int64_t i)
 {
     const fire_step_t *st = fire_exec_step(x, i);
-    int                n = fire_exec_holds(x, i), ndst = 1;
+    int                n = fire_exec_holds(x, i), own = x->s.sched->slots, ndst = 1;
 
-    x->src[st->peer] = x->dst[0] = place_of(x, st);
+    x->dst[0] = place_of(x, st);
+    for (int k = 0; k < own; k++)
+        x->src[st->peer + k] = x->dst[0] + (size_t)fire_root_slot(k, own) * x->s.stride;
     for (int k = 0; k < n; k++) {
         int64_t h = i - n + k;
 
-        x->src[k < st->peer ? k : k + 1] = x->held[h];
+        x->src[k < st->peer ? k : k + own] = x->held[h];
         if (fire_exec_step(x, h)->kind == FIRE_BORROW) x->dst[ndst++] = x->held[h];
     }
-    fire_sum_all(x->dst, ndst, x->src, n + 1, st->span.len);
+    fire_sum_all(x->dst, ndst, x->src, n + own, x->s.sched->operand, st->span.len);
     for (int64_t h = i - n; h < i; h++)
         release_oldest(x, &x->channel[x->channel_of[h]]);
+}
+
+static void run_merge(const fire_exec_t *x, const fire_step_t *st)
+{
+    float       *to   = place_of(x, st);
+    const float *from = x->s.buf + (size_t)st->peer * x->s.stride + st->span.off;
+
+    fire_sum_pair(to, to, from, st->span.len);
 }
 
 /* Quantize a complete sum to what the codec can represent. With error feedback, add
@@ -109,6 +119,7 @@ static void enter_rounds(fire_exec_t *x, fire_chain_t *chain)
             if (st->round != chain->round) break;
             if (!fire_step_is_local(st->kind)) chain->left++;
             if (st->kind == FIRE_FINAL) run_final(x, st);
+            if (st->kind == FIRE_MERGE) run_merge(x, st);
             if (st->kind == FIRE_SUM) {
                 chain->sum   = chain->next;
                 chain->holds = fire_exec_holds(x, chain->next);

@@ -10,12 +10,13 @@ typedef struct fire_exec fire_exec_t;
 
 typedef struct fire_exec_setup {
     fire_transport_t   *tp;
-    const fire_sched_t *sched;   /* must outlive the executor */
-    float              *buf;     /* the collective's buffer */
-    const int          *node;    /* rank -> node; zero-copy only inside a node */
-    int                 tag;     /* first of ncolor tags that nobody else uses */
-    double              timeout; /* seconds without progress; 0: wait for ever */
-    int                 window;  /* messages in flight per channel; 0: the least */
+    const fire_sched_t *sched; /* must outlive the executor */
+    float              *buf;   /* the collective's buffer */
+    size_t     stride;  /* floats from one array to the next (fire_step_t.slot) */
+    const int *node;    /* rank -> node; zero-copy only inside a node */
+    int        tag;     /* first of ncolor tags that nobody else uses */
+    double     timeout; /* seconds without progress; 0: wait for ever */
+    int        window;  /* messages in flight per channel; 0: the least */
     /* (optional) Write a rank's name for messages into text and return it. */
     const char *(*name)(const void *who, int rank, char *text, size_t size);
     const void         *who;    /* first argument of name() */

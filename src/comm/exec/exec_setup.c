@@ -225,7 +225,7 @@ static fire_status_t check_steps(const fire_exec_t *x)
 
 static fire_status_t build(fire_exec_t *x)
 {
-    int64_t n = x->s.sched->n, most = x->s.tp->size;
+    int64_t n = x->s.sched->n, most = x->s.tp->size + x->s.sched->noperand;
 
     FIRE_TRY(FIRE_NEW(&x->order, n));
     FIRE_TRY(FIRE_NEW(&x->chain_of, n));

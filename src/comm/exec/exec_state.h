@@ -51,7 +51,7 @@ struct fire_exec {
     int64_t          *order;                 /* [messages] steps, channel by channel */
     int              *chain_of, *channel_of; /* [steps] */
     void            **held;                  /* [steps] memory that a HOLD received */
-    const float     **src;                   /* [size] operands of the current SUM */
+    const float     **src;                   /* [operands] of the current SUM */
     float           **dst;                   /* [size] where its result goes */
     char             *memory;                /* of all channels */
     int               requests, reserved;    /* it needs; the transport has for it */
@@ -68,7 +68,7 @@ static inline const fire_step_t *fire_exec_step(const fire_exec_t *x, int64_t i)
 /* No message: runs when its round begins or, a SUM, when its operands are there. */
 static inline bool fire_step_is_local(fire_step_kind_t kind)
 {
-    return kind == FIRE_SUM || kind == FIRE_FINAL;
+    return kind == FIRE_SUM || kind == FIRE_FINAL || kind == FIRE_MERGE;
 }
 
 static inline bool fire_step_is_out(fire_step_kind_t kind)

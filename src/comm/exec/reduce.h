@@ -10,7 +10,8 @@ void fire_sum_pair(float *dst, const float *a, const float *b, size_t n);
 
 /* The canonical sum (sched.h) of src[0] ... src[nsrc-1], arrays of n elements, into
  * each of dst[0] ... dst[ndst-1], in one pass over memory. A dst may be a src. nsrc >
- * 0. */
+ * 0. src[i] is the sum of a subtree, lanes lane[i] ... lane[i + 1] - 1; NULL: of lane
+ * i. */
 void fire_sum_all(float *const *dst, int ndst, const float *const *src, int nsrc,
-                  size_t n);
+                  const int *lane, size_t n);
 #endif

@@ -35,9 +35,12 @@ typedef struct fire_exchange_options {
     int64_t        compress_from; /* first iteration that compresses; -1: the codec's
                                      default */
     bool           canonical;     /* the same bits for any number of workers */
-    bool  sharded; /* each worker updates its share, then gathers the others' */
-    bool  hold;    /* update only when all sums are there (clipping) */
-    void *arg;
+    const int *lane;    /* [workers + 1] runs of lanes, of which `grads` holds a sum for
+                          each root (grads.h); NULL: one sum */
+    size_t     stride;  /* floats from one of these sums to the next */
+    bool       sharded; /* each worker updates its share, then gathers the others' */
+    bool       hold;    /* update only when all sums are there (clipping) */
+    void      *arg;
     /* The sum of [first, first + n) is final: update that much. Called once for
      * each bucket, in any order, by the thread that moves the engine. */
     fire_status_t (*complete)(void *arg, int64_t first, int64_t n);

@@ -49,6 +49,8 @@ static fire_collective_options_t options_of(const fire_exchange_t *x, const buck
         .canonical = x->o.canonical,
         .colors    = x->o.colors,
         .piece     = x->o.piece,
+        .lane      = x->o.lane,
+        .stride    = x->o.stride,
         .grain     = fire_bucket_is_coded(x, b) ? x->codec->grain : 0};
 }
 

@@ -47,6 +47,18 @@ static fire_overlap_t overlap_of(const fire_reducer_options_t *r, const char *na
     return choose_overlap(r); /* "auto" */
 }
 
+/* The runs of lanes, where sums must follow the tree over lanes and the tree over
+ * workers does not. Compression rounds what each worker sends, so results belong to a
+ * number of workers anyway: each then hands on one sum. */
+static const int *lanes_of(const fire_reducer_options_t  *r,
+                           const fire_exchange_options_t *o)
+{
+    bool even = r->lane == NULL || r->comm == NULL ||
+                fire_runs_are_even(r->lane, fire_comm_size(r->comm));
+
+    return even || !o->canonical || strcmp(o->compress, "none") != 0 ? NULL : r->lane;
+}
+
 void fire_exchange_options_read(const fire_reducer_options_t *r,
                                 fire_exchange_options_t      *o)
 {
@@ -67,6 +79,7 @@ void fire_exchange_options_read(const fire_reducer_options_t *r,
     o->hold          = looks || r->net->ctx.scaled;
     o->sharded       = strcmp(f->update, "sharded") == 0 && !whole && !gpu;
     o->canonical     = r->lanes > size || f->has_lanes;
+    o->lane          = lanes_of(r, o);
     if (whole && strcmp(f->update, "sharded") == 0)
         FIRE_LOG(INFO, "%s needs whole gradients: update is replicated",
                  !looks                          ? f->adapt

@@ -79,14 +79,13 @@ static void free_on_host(void *unused, void *memory)
     fire_free(memory);
 }
 
-/* On the host; memory of the communicator can be reached by other workers of the
- * node. */
-static fire_status_t get_memory(fire_grads_t *g, int which, float **memory_p)
+/* `n` floats on the host, as many on all workers; memory of the communicator can be
+ * reached by other workers of the node. */
+static fire_status_t get_memory(fire_grads_t *g, int which, int64_t n, float **memory_p)
 {
     if (g->comm != NULL)
-        return fire_comm_alloc(g->comm, (size_t)g->n * sizeof(float),
-                               (void **)memory_p);
-    FIRE_TRY(FIRE_NEW(memory_p, g->n));
+        return fire_comm_alloc(g->comm, (size_t)n * sizeof(float), (void **)memory_p);
+    FIRE_TRY(FIRE_NEW(memory_p, n));
     return fire_region_create(*memory_p, free_on_host, NULL, &g->keep[which]);
 }
 
@@ -124,9 +123,41 @@ static fire_status_t bind(fire_grads_t *g, fire_part_t part, fire_place_t where,
 }
 
 /* Where the net computes. */
-static fire_status_t get_place_memory(fire_grads_t *g, float **memory_p)
+static fire_status_t get_place_memory(fire_grads_t *g, int64_t n, float **memory_p)
 {
-    return device_of(g)->alloc((size_t)g->n * sizeof(float), (void **)memory_p);
+    return device_of(g)->alloc((size_t)n * sizeof(float), (void **)memory_p);
+}
+
+/* Level k of the counter while it adds up root i. The highest one of a root that is not
+ * the last is where its sum will be. */
+static float *level_of(const fire_grads_t *g, int i, int k)
+{
+    int lanes = g->root[i].end - g->root[i].first;
+
+    return i < g->nroot - 1 && 2 << k >= lanes
+               ? g->here + fire_root_slot(i, g->nroot) * g->n
+               : g->level[k];
+}
+
+/* The roots by number of this worker's lanes, and the levels that they need. */
+static void find_roots(fire_grads_t *g, const fire_grads_options_t *o)
+{
+    int all = o->all > 0 ? o->all : o->lanes;
+
+    g->nroot = fire_roots(o->first, o->first + o->lanes, all, g->root);
+    for (int i = 0; i < g->nroot; i++) {
+        g->root[i].first -= o->first;
+        g->root[i].end -= o->first;
+    }
+}
+
+static fire_status_t get_levels(fire_grads_t *g)
+{
+    for (int i = 0; i < g->nroot; i++)
+        for (int k = 0; 1 << k < g->root[i].end - g->root[i].first; k++)
+            if (level_of(g, i, k) == NULL)
+                FIRE_TRY(get_place_memory(g, g->n, &g->level[k]));
+    return FIRE_OK;
 }
 
 static void free_on_device(void *device, void *memory)
@@ -140,9 +171,10 @@ static fire_status_t lay_out(fire_grads_t *g, const fire_grads_options_t *o)
     FIRE_TRY(FIRE_NEW(&g->span, g->net->nlayer));
     FIRE_TRY(sort_params(g));
     place_params(g);
-    FIRE_TRY(get_memory(g, SUM, &g->sum));
+    find_roots(g, o);
+    FIRE_TRY(get_memory(g, SUM, (o->slots > 0 ? o->slots : g->nroot) * g->n, &g->sum));
     if (is_on_gpu(g)) {
-        FIRE_TRY(get_place_memory(g, &g->here));
+        FIRE_TRY(get_place_memory(g, g->nroot * g->n, &g->here));
         FIRE_TRY(fire_region_create(g->here, free_on_device, (void *)device_of(g),
                                     &g->keep[HERE]));
     } else {
@@ -150,12 +182,10 @@ static fire_status_t lay_out(fire_grads_t *g, const fire_grads_options_t *o)
     }
     FIRE_TRY(bind(g, FIRE_DIFF, g->place, g->here, g->keep[is_on_gpu(g) ? HERE : SUM]));
     if (o->weights) {
-        FIRE_TRY(get_memory(g, WEIGHTS, &g->weights));
+        FIRE_TRY(get_memory(g, WEIGHTS, g->n, &g->weights));
         FIRE_TRY(bind(g, FIRE_DATA, FIRE_CPU, g->weights, g->keep[WEIGHTS]));
     }
-    for (int k = 0; (1 << k) < o->lanes; k++)
-        FIRE_TRY(get_place_memory(g, &g->level[k]));
-    return FIRE_OK;
+    return get_levels(g);
 }
 
 fire_status_t fire_grads_create(fire_net_t *net, const fire_grads_options_t *options,
@@ -257,27 +287,48 @@ fire_status_t fire_grads_settle(fire_grads_t *g, int64_t first, int64_t n)
 }
 
 /* The sum of lower lanes is always the left operand. */
-fire_status_t fire_grads_add_lane(fire_grads_t *g, int lane, int lanes, int64_t first,
-                                  int64_t n)
+fire_status_t fire_grads_add_lane(fire_grads_t *g, int lane, int64_t first, int64_t n)
 {
-    const fire_device_t *d    = device_of(g);
-    float               *sum  = g->here + first;
-    bool                 last = lane == lanes - 1;
-    int                  k    = 0;
+    const fire_device_t *d   = device_of(g);
+    float               *sum = g->here + first;
+    int                  i = 0, k = 0, at;
+    size_t               bytes = (size_t)n * sizeof(*sum);
 
-    for (; (lane >> k) & 1; k++)
-        FIRE_TRY(d->add_left(sum, g->level[k] + first, n));
-    if (!last) return d->copy(g->level[k] + first, sum, (size_t)n * sizeof(*sum));
-    for (k++; (lane >> k) != 0; k++) /* the last lane completes smaller sums too */
-        if ((lane >> k) & 1) FIRE_TRY(d->add_left(sum, g->level[k] + first, n));
-    return FIRE_OK;
+    while (lane >= g->root[i].end)
+        i++;
+    at = lane - g->root[i].first;
+    for (; (at >> k) & 1; k++)
+        FIRE_TRY(d->add_left(sum, level_of(g, i, k) + first, n));
+    if (lane < g->root[i].end - 1)
+        return d->copy(level_of(g, i, k) + first, sum, bytes);
+    for (k++; (at >> k) != 0; k++) /* the last lane completes smaller sums too */
+        if ((at >> k) & 1) FIRE_TRY(d->add_left(sum, level_of(g, i, k) + first, n));
+    if (i == g->nroot - 1) return FIRE_OK;
+    return d->copy(sum + fire_root_slot(i, g->nroot) * g->n, sum, bytes);
+}
+
+fire_status_t fire_grads_clear_slots(fire_grads_t *g)
+{
+    return g->nroot == 1
+               ? FIRE_OK
+               : device_of(g)->clear(g->here + g->n,
+                                     (size_t)(g->nroot - 1) * g->n * sizeof(float));
+}
+
+fire_status_t fire_grads_fold(fire_grads_t *g)
+{
+    for (int i = g->nroot - 2; i >= 0; i--)
+        FIRE_TRY(device_of(g)->add_left(
+            g->here, g->here + fire_root_slot(i, g->nroot) * g->n, g->n));
+    return fire_grads_clear_slots(g);
 }
 
 fire_status_t fire_grads_fetch(fire_grads_t *g, int64_t first, int64_t n)
 {
     if (!is_on_gpu(g)) return FIRE_OK;
-    FIRE_TRY(device_of(g)->to_host(g->sum + first, g->here + first,
-                                   (size_t)n * sizeof(float)));
+    for (int64_t at = first; at < g->nroot * g->n; at += g->n)
+        FIRE_TRY(device_of(g)->to_host(g->sum + at, g->here + at,
+                                       (size_t)n * sizeof(float)));
     for (int i = 0; i < g->net->nparam; i++)
         if (is_within(g, i, first, n)) clear_padding(g, i);
     return FIRE_OK;

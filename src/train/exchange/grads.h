@@ -10,10 +10,13 @@
  * (BatchNorm's) are final when forward ends, and are never compressed.
  *
  * Lanes are added like a binary counter, which gives the canonical tree
- * ((0+1)+(2+3))+((4+5)+...) for any number of lanes, in log2(lanes) buffers. */
+ * ((0+1)+(2+3))+((4+5)+...) for any number of lanes, in log2(lanes) buffers. Where the
+ * lanes of a worker are no subtree of it, its sums are those of its roots
+ * (comm/pattern/roots.h): arrays one after another, `slot` by slot. */
 #ifndef FIRE_TRAIN_EXCHANGE_GRADS_H
 #define FIRE_TRAIN_EXCHANGE_GRADS_H
 #include "comm/comm.h"
+#include "comm/pattern/roots.h"
 #include "net/net.h"
 
 enum {
@@ -44,10 +47,12 @@ typedef struct fire_grads {
     int64_t     *offset;     /* [nparam] by number of the parameter */
     fire_span_t *span;       /* [nlayer] gradients that are final when that layer's
                                 backward ends; len 0: none */
-    float       *sum;        /* [n] on the host: what is exchanged, and the scalars */
-    float *here;    /* [n] where the net computes: the diffs of its parameters; the same
-                       memory as `sum` on a CPU. Holds one lane's gradients and, after
-                       the last lane, the sum over this worker's lanes */
+    int          nroot;      /* of this worker's lanes, and slots */
+    fire_root_t  root[FIRE_MAX_ROOTS]; /* [nroot] by number of this worker's lanes */
+    float       *sum; /* [nroot * n] on the host: what is exchanged, and the scalars */
+    float *here;    /* [nroot * n] where the net computes; the same memory as `sum` on a
+                       CPU. Slot 0 is the diffs of its parameters: it holds one lane's
+                       gradients and, after the last lane, the sum of the last root */
     float *weights; /* [n] the same layout, for a sharded update; else NULL */
     fire_region_t *keep[3]; /* of sum, here, weights, unless the communicator has them:
                                blobs and views may outlive the net */
@@ -56,9 +61,12 @@ typedef struct fire_grads {
 } fire_grads_t;
 
 typedef struct fire_grads_options {
-    fire_comm_t *comm;    /* NULL: one worker */
-    int          lanes;   /* of this worker */
-    bool         weights; /* also lay out the weights */
+    fire_comm_t *comm;  /* NULL: one worker */
+    int          lanes; /* of this worker */
+    int  first;   /* the first of them in the tree over `all` lanes, which other */
+    int  all;     /* workers continue; all 0: a tree over `lanes` lanes */
+    int  slots;   /* the most roots that a worker has; 0: as this one */
+    bool weights; /* also lay out the weights */
 } fire_grads_options_t;
 
 /* Allocate the array and make it the memory of the net's parameter diffs (and data).
@@ -75,12 +83,18 @@ fire_status_t fire_grads_cuts(const fire_grads_t *grads, int64_t **cut_p, int *n
  * settle() writes the zeros where no layer added. */
 fire_status_t fire_grads_clear(fire_grads_t *grads, int64_t first, int64_t n);
 fire_status_t fire_grads_settle(fire_grads_t *grads, int64_t first, int64_t n);
-/* here[first, first + n) is complete for lane `lane` of this worker (0 ... lanes - 1,
- * in this order): add it to the lanes before. After the last lane, the span holds the
- * sum; before that, the caller clears it for the next lane. */
-fire_status_t fire_grads_add_lane(fire_grads_t *grads, int lane, int lanes,
-                                  int64_t first, int64_t n);
-/* Copy a span from `here` to `sum` (fetch), or back (push). Nothing to do on a CPU. */
+/* here[first, first + n) is complete for lane `lane` of this worker (0, 1 ... in this
+ * order): add it to the lanes before. After the last lane, the span holds the sum, of
+ * each root in its slot; before that, the caller clears it for the next lane. */
+fire_status_t fire_grads_add_lane(fire_grads_t *grads, int lane, int64_t first,
+                                  int64_t n);
+/* Add all roots into slot 0, and zero the others: for those who look at the gradients
+ * of a worker. With several roots, the sum over workers then has other last bits. */
+fire_status_t fire_grads_fold(fire_grads_t *grads);
+/* Zero all slots but the first. */
+fire_status_t fire_grads_clear_slots(fire_grads_t *grads);
+/* Copy a span of all slots from `here` to `sum` (fetch), or of slot 0 back (push).
+ * Nothing to do on a CPU. */
 fire_status_t fire_grads_fetch(fire_grads_t *grads, int64_t first, int64_t n);
 fire_status_t fire_grads_push(fire_grads_t *grads, int64_t first, int64_t n);
 #endif

@@ -2,6 +2,8 @@
  * common. */
 #include "train/exchange/reducer.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "device/gpu.h"
@@ -12,14 +14,30 @@ static int size_of(const fire_reducer_options_t *o)
     return o->comm != NULL ? fire_comm_size(o->comm) : 1;
 }
 
+/* "3, 3, 2" lanes; of many workers, the first ones. */
+static void log_lanes(const int *lane, int size, int hosts)
+{
+    char   text[256];
+    size_t n = 0;
+
+    for (int i = 0; i < size && n < sizeof(text) - 32; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d", i > 0 ? ", " : "",
+                              lane[i + 1] - lane[i]);
+    FIRE_LOG(INFO, "Workers: %d on %d host%s, with %s%s lanes", size, hosts,
+             hosts > 1 ? "s" : "", text, n < sizeof(text) - 32 ? "" : " ...");
+}
+
 /* Caffe's batch_size is per worker, ours of all workers together: log both. */
 static void log_exchange(const fire_reducer_options_t *r, const fire_reducer_t *reducer,
                          const fire_exchange_options_t *o)
 {
     int size = size_of(r), last = fire_comm_node(r->comm, size - 1);
 
-    FIRE_LOG(INFO, "Workers: %d on %d host%s, with %d lane%s each", size, last + 1,
-             last > 0 ? "s" : "", r->lane_count, r->lane_count > 1 ? "s" : "");
+    if (r->lane != NULL && !fire_runs_are_equal(r->lane, size))
+        log_lanes(r->lane, size, last + 1);
+    else
+        FIRE_LOG(INFO, "Workers: %d on %d host%s, with %d lane%s each", size, last + 1,
+                 last > 0 ? "s" : "", r->lane_count, r->lane_count > 1 ? "s" : "");
     FIRE_LOG(INFO, "Global batch: %lld images, %g per worker%s", (long long)r->batch,
              (double)r->batch / size,
              r->param->iter_size > 1 ? ", in each of iter_size passes" : "");
@@ -44,6 +62,20 @@ static fire_status_t create_kind(const fire_reducer_options_t *r,
     return FIRE_OK;
 }
 
+/* Each worker keeps the sums of its roots apart. */
+static void set_lanes(const fire_reducer_options_t *r, fire_grads_options_t *g)
+{
+    fire_root_t root[FIRE_MAX_ROOTS];
+
+    g->first = r->lane[fire_comm_rank(r->comm)];
+    g->all   = r->lanes;
+    for (int i = 0; i < size_of(r); i++) {
+        int n = fire_roots(r->lane[i], r->lane[i + 1], r->lanes, root);
+
+        if (n > g->slots) g->slots = n;
+    }
+}
+
 fire_status_t fire_reducer_create(const fire_reducer_options_t *r,
                                   fire_grads_t **grads_p, fire_reducer_t **reducer_p)
 {
@@ -52,6 +84,7 @@ fire_status_t fire_reducer_create(const fire_reducer_options_t *r,
     fire_reducer_t base = {.net = r->net, .solver = r->solver, .profile = r->profile};
 
     fire_exchange_options_read(r, &o);
+    if (o.lane != NULL) set_lanes(r, &g);
     g.weights = o.sharded && size_of(r) > 1;
     FIRE_TRY(fire_grads_create(r->net, &g, grads_p));
     base.grads     = *grads_p;

@@ -74,7 +74,10 @@ typedef struct fire_reducer_options {
     fire_profile_t               *profile;    /* or NULL */
     int                           lanes;      /* of all workers */
     int                           lane_count; /* of this one */
-    int64_t                       batch; /* images per pass, all workers: for the log */
+    const int
+           *lane;  /* [workers + 1] the first ones of each; NULL: the same number each,
+                        a power of two */
+    int64_t batch; /* images per pass, all workers: for the log */
 } fire_reducer_options_t;
 
 /* Choose a kind and its settings from the solver file, the workers and the device; lay

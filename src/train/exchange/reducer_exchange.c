@@ -82,8 +82,9 @@ static fire_status_t begin(fire_reducer_t *r, int64_t iter)
 
 static fire_status_t ready(fire_reducer_t *r, int64_t first, int64_t n)
 {
-    if (r->net->ctx.scaled && first > 0)
-        FIRE_TRY(fire_gpu_unscale(r->net->ctx.stream, r->grads->here + first, n));
+    for (int i = 0; i < r->grads->nroot && r->net->ctx.scaled && first > 0; i++)
+        FIRE_TRY(fire_gpu_unscale(r->net->ctx.stream,
+                                  r->grads->here + i * r->grads->n + first, n));
     FIRE_TRY(fire_grads_fetch(r->grads, first, n));
     return fire_exchange_ready(fire_reducer_engine(r), first + n);
 }
@@ -165,6 +166,7 @@ static fire_status_t create_engine(reducer_exchange_t *x, fire_comm_t *comm,
     fire_status_t st;
 
     o.arg        = x;
+    o.stride     = (size_t)g->n;
     o.complete   = complete;
     o.gathered   = gathered;
     o.all_summed = all_summed;

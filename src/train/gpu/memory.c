@@ -92,7 +92,7 @@ fire_status_t fire_trainer_out_of_memory(const fire_trainer_t *t)
     fire_gpu_usage_t u      = fire_gpu_usage(t->net->ctx.stream);
     needs_t          n      = find_needs(t);
     double fixed = n.weights + n.gradients + n.history + (double)u.workspace, fits;
-    double batch = (double)t->batch / fire_trainer_size(t) / t->lane_count;
+    double batch = (double)t->batch / t->lanes;
 
     fits = floor(batch * (usable * (double)u.all - fixed) / (n.activations + 1));
     return FIRE_FAIL(

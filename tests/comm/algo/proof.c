@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "comm/pattern/roots.h"
 #include "proof_world.h"
 #include "test.h"
 
@@ -50,7 +51,7 @@ int proof_add(proof_world_t *w, int a, int b)
     int lo = a < b ? a : b, hi = a < b ? b : a;
 
     if (a < 0 || b < 0 || w->value[a].leaves & w->value[b].leaves) return -1;
-    for (int i = w->c->size; i < w->nvalue; i++)
+    for (int i = w->nleaf; i < w->nvalue; i++)
         if (w->value[i].left == lo && w->value[i].right == hi) return i;
     CHECK(w->nvalue < MAX_VALUES);
     w->value[w->nvalue] =
@@ -68,6 +69,20 @@ int proof_canonical(proof_world_t *w, const int *value, int n)
         half *= 2;
     return proof_add(w, proof_canonical(w, value, half),
                      proof_canonical(w, value + half, n - half));
+}
+
+/* The root is made where its left half ends: at the greatest power of two inside. */
+int proof_subtrees(proof_world_t *w, const int *value, const int *lane, int n)
+{
+    int half = 1, k = 0;
+
+    if (n == 1) return value[0];
+    while (2 * half < lane[n] - lane[0])
+        half *= 2;
+    while (lane[k] < lane[0] + half)
+        k++;
+    return proof_add(w, proof_subtrees(w, value, lane, k),
+                     proof_subtrees(w, value + k, lane + k, n - k));
 }
 
 /* ---- the cut points of all spans ---- */
@@ -113,6 +128,35 @@ int proof_segment(const proof_world_t *w, size_t off)
 }
 
 /* ---- set-up ---- */
+
+/* What a rank gives where nothing is added. */
+static int first_of(const proof_world_t *w, int rank)
+{
+    return w->c->lane != NULL ? w->c->lane[rank + 1] - 1 : rank;
+}
+
+/* What a rank holds before the collective, in each of its arrays. */
+static void make_slots(proof_world_t *w, int r)
+{
+    const int  *lane = w->c->lane;
+    fire_root_t root[FIRE_MAX_ROOTS];
+    int         n = lane != NULL ? fire_roots(lane[r], lane[r + 1], w->nleaf, root) : 1;
+
+    CHECK(n <= PROOF_SLOTS);
+    for (int i = 0; i < n; i++) {
+        int slot = fire_root_slot(i, n), value = r, leaf[64];
+
+        for (int k = 0; lane != NULL && k < root[i].end - root[i].first; k++)
+            leaf[k] = root[i].first + k;
+        if (lane != NULL)
+            value = w->c->op == FIRE_ALLGATHER
+                        ? first_of(w, r)
+                        : proof_canonical(w, leaf, root[i].end - root[i].first);
+        w->at[r][slot] = get((size_t)w->ncut, sizeof(int));
+        for (int k = 0; k < w->ncut; k++)
+            w->at[r][slot][k] = value;
+    }
+}
 
 static void make_chains(proof_world_t *w, int r)
 {
@@ -178,12 +222,19 @@ static void make_messages(proof_world_t *w)
 static bool writes(fire_step_kind_t kind)
 {
     return kind == FIRE_RECV || kind == FIRE_RECV_ADD || kind == FIRE_SUM ||
-           kind == FIRE_LEND || kind == FIRE_FINAL;
+           kind == FIRE_LEND || kind == FIRE_FINAL || kind == FIRE_MERGE;
 }
 
 static bool touches(fire_step_kind_t kind)
 {
     return !fire_step_is_held(kind);
+}
+
+/* Does step a write to the array that b uses? */
+static bool collide(const fire_step_t *a, const fire_step_t *b)
+{
+    if (!writes(a->kind)) return false;
+    return a->slot == b->slot || (b->kind == FIRE_MERGE && a->slot == b->peer);
 }
 
 /* Inside a round nothing is written that another step uses, and no two chains
@@ -212,7 +263,7 @@ static const char *check_races(proof_world_t *w, int r)
 
             if (w->chain_of[r][i] != w->chain_of[r][j] || b->round != a->round) break;
             if (!touches(a->kind) || !touches(b->kind)) continue;
-            if (!writes(a->kind) && !writes(b->kind)) continue;
+            if (!collide(a, b) && !collide(b, a)) continue;
             if (a->span.off < b->span.off + b->span.len &&
                 b->span.off < a->span.off + a->span.len)
                 why = proof_wrong(w, "rank %d: steps %d and %d of round %d collide", r,
@@ -273,19 +324,19 @@ static const char *check_own(proof_world_t *w)
 
 static const char *check_end(proof_world_t *w, bool want_canonical)
 {
-    int  n    = w->c->size, leaf[PROOF_RANKS], tree;
+    int  n    = w->c->size, leaf[64], tree;
     bool sums = w->c->op != FIRE_BROADCAST && w->c->op != FIRE_ALLGATHER;
 
-    for (int r = 0; r < n; r++)
-        leaf[r] = r;
-    tree = proof_canonical(w, leaf, n);
+    for (int i = 0; i < w->nleaf; i++)
+        leaf[i] = i;
+    tree = proof_canonical(w, leaf, w->nleaf);
     for (int k = 0; k < w->ncut - 1; k++) {
         int owner = w->c->op == FIRE_REDUCE_SCATTER || w->c->op == FIRE_ALLGATHER
                         ? owner_of(w, k)
                         : w->c->root;
 
         for (int r = 0; r < n; r++) {
-            int got = w->at[r][k];
+            int got = w->at[r][0][k];
 
             if ((w->c->op == FIRE_REDUCE || w->c->op == FIRE_REDUCE_SCATTER) &&
                 r != owner)
@@ -293,7 +344,7 @@ static const char *check_end(proof_world_t *w, bool want_canonical)
             if (sums && w->value[got].leaves != w->value[tree].leaves)
                 return proof_wrong(w, "rank %d: contributions %llx at element %zu", r,
                                    (unsigned long long)w->value[got].leaves, w->cut[k]);
-            if (got != (sums ? w->at[owner][k] : owner))
+            if (got != (sums ? w->at[owner][0][k] : first_of(w, owner)))
                 return proof_wrong(w, "rank %d differs from %d at element %zu", r,
                                    owner, w->cut[k]);
             if (sums && want_canonical && got != tree)
@@ -324,22 +375,23 @@ const char *prove(const fire_sched_t *sched, const fire_coll_t *c,
     proof_world_t *w = get(1, sizeof(*w));
     const char    *result;
 
-    w->sched  = sched;
-    w->c      = c;
-    w->nvalue = c->size;
+    w->sched = sched;
+    w->c     = c;
+    w->nleaf = w->nvalue = c->lane != NULL ? c->lane[c->size] : c->size;
+    CHECK(w->nleaf <= 64);
+    for (int i = 0; i < w->nleaf; i++)
+        w->value[i].leaves = 1ull << i;
     make_cuts(w);
     for (int r = 0; r < c->size; r++) {
-        w->value[r].leaves = 1ull << r;
-        w->at[r]           = get((size_t)w->ncut, sizeof(int));
-        for (int k = 0; k < w->ncut; k++)
-            w->at[r][k] = r;
+        make_slots(w, r);
         make_chains(w, r);
     }
     make_messages(w);
     result = check_all(w, canonical_wanted);
     if (result != NULL) snprintf(why, sizeof(why), "%s", result);
     for (int r = 0; r < c->size; r++) {
-        free(w->at[r]);
+        for (int i = 0; i < PROOF_SLOTS; i++)
+            free(w->at[r][i]);
         free(w->held[r]);
         free(w->chain[r]);
         free(w->chain_of[r]);

@@ -2,8 +2,28 @@
  * made as strict as possible: a message moves only if both of its ends are in their
  * round, and the messages of a channel move one at a time. What works here needs no
  * buffering. */
+#include "comm/pattern/roots.h"
 #include "proof_world.h"
 #include "test.h"
+
+static const char *store(proof_world_t *w, int r, int slot, int k, int value)
+{
+    if (value < 0)
+        return proof_wrong(w, "rank %d adds a contribution twice at element %zu", r,
+                           w->cut[k]);
+    w->at[r][slot][k] = value;
+    return NULL;
+}
+
+static void run_merge(proof_world_t *w, int r, const fire_step_t *st)
+{
+    FOR_SEGMENTS(w, k, st->span)
+    {
+        int *to = &w->at[r][st->slot][k];
+
+        (void)store(w, r, st->slot, k, proof_add(w, *to, w->at[r][st->peer][k]));
+    }
+}
 
 static void enter_rounds(proof_world_t *w, int r, proof_chain_t *chain)
 {
@@ -18,6 +38,7 @@ static void enter_rounds(proof_world_t *w, int r, proof_chain_t *chain)
             chain->left += !fire_step_is_local(s->step[i].kind);
             chain->holds += fire_step_is_held(s->step[i].kind);
             if (s->step[i].kind == FIRE_SUM) chain->sum = i;
+            if (s->step[i].kind == FIRE_MERGE) run_merge(w, r, &s->step[i]);
         }
         chain->next = i;
     }
@@ -31,20 +52,19 @@ static void finish(proof_world_t *w, int r, int64_t step)
     if (--chain->left == 0) enter_rounds(w, r, chain);
 }
 
-static const char *store(proof_world_t *w, int r, int k, int value)
+/* The value that message m brings in segment k. */
+static int *sent(proof_world_t *w, int64_t m, int k)
 {
-    if (value < 0)
-        return proof_wrong(w, "rank %d adds a contribution twice at element %zu", r,
-                           w->cut[k]);
-    w->at[r][k] = value;
-    return NULL;
+    int from = w->out[m].from;
+
+    return &w->at[from][w->sched[from].step[w->out[m].step].slot][k];
 }
 
 /* The SUM of rank r's chain: what was held is added and, if lent, returned. */
 static const char *run_sum(proof_world_t *w, int r, proof_chain_t *chain)
 {
-    const fire_step_t *st    = &w->sched[r].step[chain->sum];
-    int                n     = 0, part[PROOF_RANKS];
+    const fire_step_t *st = &w->sched[r].step[chain->sum];
+    int                n = 0, own = w->sched[r].slots, part[PROOF_RANKS * 2];
     int64_t            first = chain->sum;
 
     while (first > chain->first &&
@@ -57,14 +77,16 @@ static const char *run_sum(proof_world_t *w, int r, proof_chain_t *chain)
 
         n = 0;
         for (int64_t h = first; h <= chain->sum; h++) {
-            if (n == st->peer) part[n++] = w->at[r][k];
-            if (h < chain->sum) part[n++] = w->at[w->out[w->held[r][h]].from][k];
+            for (int i = 0; n == st->peer + i && i < own; i++)
+                part[n++] = w->at[r][fire_root_slot(i, own)][k];
+            if (h < chain->sum) part[n++] = *sent(w, w->held[r][h], k);
         }
-        sum = proof_canonical(w, part, n);
-        if (store(w, r, k, sum) != NULL) return w->why;
+        sum = w->c->lane != NULL ? proof_subtrees(w, part, w->sched[r].operand, n)
+                                 : proof_canonical(w, part, n);
+        if (store(w, r, 0, k, sum) != NULL) return w->why;
         for (int64_t h = first; h < chain->sum; h++)
             if (w->sched[r].step[h].kind == FIRE_BORROW)
-                w->at[w->out[w->held[r][h]].from][k] = sum;
+                *sent(w, w->held[r][h], k) = sum;
     }
     for (int64_t h = first; h < chain->sum; h++) {
         const proof_message_t *m = &w->out[w->held[r][h]];
@@ -88,10 +110,10 @@ static const char *move(proof_world_t *w, int64_t m)
     }
     FOR_SEGMENTS(w, k, d->span)
     {
-        int got = w->at[a->from][k];
+        int got = *sent(w, m, k);
 
-        if (d->kind == FIRE_RECV_ADD) got = proof_add(w, w->at[a->to][k], got);
-        if (store(w, a->to, k, got) != NULL) return w->why;
+        if (d->kind == FIRE_RECV_ADD) got = proof_add(w, w->at[a->to][d->slot][k], got);
+        if (store(w, a->to, d->slot, k, got) != NULL) return w->why;
     }
     finish(w, a->from, a->step);
     finish(w, a->to, b->step);
@@ -142,6 +164,7 @@ const char *proof_run(proof_world_t *w)
             going = true;
         }
     }
+    if (w->why[0] != '\0') return w->why; /* a merge */
     if (w->done != 2 * w->nout)
         return proof_wrong(w, "deadlock: %d of %d messages moved", (int)w->done / 2,
                            (int)w->nout);

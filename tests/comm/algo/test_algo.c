@@ -27,9 +27,11 @@ static void must_hold(const fire_algo_t *algo, const fire_coll_t *c)
     unplan_all(c->size, sched);
     if (why != NULL)
         test_fail(__FILE__, __LINE__,
-                  "%s op %d: %d ranks, %zu elements, %d colors, piece %zu: %s",
-                  algo->name, (int)c->op, c->size, c->span.len, c->ncolor, c->piece,
-                  why);
+                  "%s op %d: %d ranks, %d lanes, %zu elements, %d colors, piece %zu: "
+                  "%s",
+                  algo->name, (int)c->op, c->size,
+                  c->lane != NULL ? c->lane[c->size] : c->size, c->span.len, c->ncolor,
+                  c->piece, why);
 }
 
 TEST(every_algorithm_adds_each_rank_exactly_once)
@@ -50,6 +52,67 @@ TEST(every_algorithm_adds_each_rank_exactly_once)
                     c.lend  = true;
                     must_hold(algo, &c);
                 }
+}
+
+static void share(int lanes, int size, const int *weight, int *lane)
+{
+    int total = 0, seen = 0;
+
+    for (int r = 0; r < size; r++)
+        total += weight[r];
+    lane[0] = 0;
+    for (int r = 0; r < size; r++) {
+        int least = lane[r] + 1, most = lanes - (size - 1 - r);
+
+        seen += weight[r];
+        lane[r + 1] = lanes * seen / total;
+        if (lane[r + 1] < least) lane[r + 1] = least;
+        if (lane[r + 1] > most) lane[r + 1] = most;
+    }
+}
+
+/* One node; two ranks per node; nodes of different size. */
+static void must_hold_everywhere(const fire_algo_t *algo, const int *lane, int size,
+                                 fire_coll_op_t op)
+{
+    for (int variant = 0; variant < 8; variant++) {
+        fire_coll_t c = coll(op, size, 100);
+        int         node[PROOF_RANKS];
+
+        for (int r = 0; r < size; r++)
+            node[r] = variant & 1 ? r / 2 : variant & 4 ? (r + 1) / 3 : 0;
+        c.lane  = lane;
+        c.node  = node;
+        c.lend  = variant & 2;
+        c.grain = variant & 2 ? 16 : 1;
+        c.piece = variant & 4 ? 40 : 0;
+        CHECK(fire_algo_is_canonical(algo, &c));
+        must_hold(algo, &c);
+    }
+}
+
+TEST(canonical_algorithms_add_lanes_that_ranks_share_in_any_way)
+{
+    static const int weights[][8] = {{1, 1, 1, 1, 1, 1, 1, 1},
+                                     {1, 2, 3, 4, 5, 6, 7, 8},
+                                     {9, 1, 1, 7, 1, 3, 1, 1},
+                                     {1, 1, 1, 1, 1, 1, 1, 30}};
+    int              lane[PROOF_RANKS + 1];
+
+    for (int a = 0; fire_algo_at(a) != NULL; a++)
+        for (int op = FIRE_ALLREDUCE; op <= FIRE_ALLGATHER; op++)
+            for (int lanes = 1; lanes <= 33; lanes += lanes < 16 ? 1 : 5)
+                for (int size = 1; size <= 8 && size <= lanes; size++)
+                    for (int k = 0; k < 4; k++) {
+                        const fire_algo_t *algo = fire_algo_at(a);
+
+                        if (!(algo->ops >> op & 1) || op == FIRE_REDUCE ||
+                            op == FIRE_BROADCAST ||
+                            !(algo->flags & FIRE_ALGO_CANONICAL))
+                            continue;
+                        share(lanes, size, weights[k], lane);
+                        must_hold_everywhere(algo, lane, size, (fire_coll_op_t)op);
+                    }
 }
 
 TEST(any_number_of_colors_works_on_any_number_of_ranks)
@@ -236,6 +299,46 @@ static const char *proof_with(const char *name, void (*spoil)(fire_sched_t *))
     return why;
 }
 
+/* Ranks 0 and 1 share lanes 0 to 6 of 7 unevenly. */
+static const char *forest_proof_with(void (*spoil)(fire_sched_t *))
+{
+    static char        why[256];
+    static const int   lane[] = {0, 3, 7};
+    const fire_algo_t *rhd;
+    fire_coll_t        c = coll(FIRE_ALLREDUCE, 2, 60);
+    fire_sched_t       sched[PROOF_RANKS];
+    const char        *found;
+
+    CHECK_OK(fire_algo_find("rhd", &rhd));
+    c.lane  = lane;
+    c.piece = 0;
+    plan_all(rhd, &c, sched);
+    spoil(sched);
+    found = prove(sched, &c, true);
+    snprintf(why, sizeof(why), "%s", found != NULL ? found : "nothing found");
+    unplan_all(2, sched);
+    return why;
+}
+
+static void leave_as_it_is(fire_sched_t *s)
+{
+    (void)s;
+}
+
+static void forget_a_merge(fire_sched_t *s)
+{
+    for (int r = 0; r < 2; r++)
+        for (int64_t i = 0; i < s[r].n; i++)
+            if (s[r].step[i].kind == FIRE_MERGE) s[r].step[i].kind = FIRE_FINAL;
+}
+
+static void take_the_wrong_array(fire_sched_t *s)
+{
+    for (int64_t i = 0; i < s[1].n; i++)
+        if (s[1].step[i].kind == FIRE_SEND && s[1].step[i].slot > 0)
+            s[1].step[i].slot = 0;
+}
+
 static void forget_the_sum(fire_sched_t *s)
 {
     s[0].step[0].kind = FIRE_RECV; /* overwrites instead of adding */
@@ -291,4 +394,11 @@ TEST(the_prover_finds_deliberate_mistakes)
     CHECK_FOUND("tree", move_a_span, "spans differ");
     CHECK_FOUND("ring", receive_before_sending, "deadlock");
     CHECK_FOUND("tree", do_all_at_once, "collide");
+}
+
+TEST(the_prover_finds_mistakes_in_sums_of_uneven_lanes)
+{
+    CHECK_STR(forest_proof_with(leave_as_it_is), "nothing found");
+    CHECK(strstr(forest_proof_with(forget_a_merge), "contributions") != NULL);
+    CHECK(strstr(forest_proof_with(take_the_wrong_array), "twice") != NULL);
 }

@@ -70,7 +70,8 @@ TEST(what_fails_for_all_is_told_once)
 TEST(a_batch_that_cannot_be_shared_is_refused)
 {
     make_training();
-    SH_FAILS("cannot be shared", TRAIN " --workers 3 --lanes=4");
+    SH_FAILS("cannot be shared", TRAIN " --workers 3 --lanes=2");
+    SH_FAILS("positive numbers with commas", TRAIN " --lane_weights=3,many");
     SH_FAILS("cannot be shared", TRAIN " --workers 16");
     SH_FAILS("must be 1 to", TRAIN " --workers 0");
 }

@@ -18,13 +18,13 @@ TEST(lanes_add_up_in_the_canonical_tree_for_any_number)
 {
     for (int lanes = 1; lanes <= 40; lanes++) {
         float        sum[1], level[6], all[40];
-        fire_grads_t g = {.n = 1, .here = sum};
+        fire_grads_t g = {.n = 1, .here = sum, .nroot = 1, .root[0] = {0, lanes}};
 
         for (int k = 0; k < 6; k++)
             g.level[k] = &level[k];
         for (int i = 0; i < lanes; i++) {
             sum[0] = all[i] = 1.0f / (float)(3 + i * i);
-            CHECK_OK(fire_grads_add_lane(&g, i, lanes, 0, 1));
+            CHECK_OK(fire_grads_add_lane(&g, i, 0, 1));
         }
         CHECK(sum[0] == tree(all, lanes));
     }
