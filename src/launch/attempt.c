@@ -1,5 +1,6 @@
 /* attempt.c - starts the program in a process, watches it, ends it. */
 #include "launch/attempt.h"
+#include "launch/hosts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,7 @@ typedef struct child {
     double                asked;  /* when it was asked to stop; 0: was not */
     double                forced; /* when it was sent SIGTERM; 0: was not */
     double idle; /* since when it is stopped or should have ended; 0: no */
-    bool   began, hung;
+    bool   began, hung, moved;
 } child_t;
 
 /* In the child. If the program cannot be started, errno goes through the pipe, whose end
@@ -123,7 +124,7 @@ static void pass_wishes(child_t *c)
         w->snapshots = 0;
         kill(c->pid, SIGUSR1);
     }
-    if (w->stops == 0) return;
+    if (w->stops == 0 && !c->moved) return;
     if (c->asked == 0) {
         c->asked = fire_clock_now();
         if (c->began) kill(c->pid, SIGUSR2);
@@ -131,6 +132,18 @@ static void pass_wishes(child_t *c)
     if (!c->began || w->stops > 1 ||
         (deadline > 0 && fire_clock_now() - c->asked > 2 * deadline))
         force(c);
+}
+
+/* It writes a snapshot when it is asked to stop, from which the next attempt goes on. */
+static void look_for_hosts(child_t *c)
+{
+    const fire_attempt_t *a = c->attempt;
+
+    if (a->hosts == NULL || !c->began || c->moved || c->idle > 0 ||
+        !fire_hosts_have_changed(a->hosts, a->most, a->workers))
+        return;
+    FIRE_LOG(INFO, "Other hosts are there: training stops to go on with them");
+    c->moved = true;
 }
 
 static void give_up(child_t *c, const char *what, double waited)
@@ -175,6 +188,7 @@ static int wait_for(child_t *c)
         if (gone > 0 && WIFCONTINUED(how)) c->idle = 0;
         if (gone > 0 && (WIFEXITED(how) || WIFSIGNALED(how))) break;
         watch(c);
+        look_for_hosts(c);
         pass_wishes(c);
         usleep(POLL_MICROSECONDS);
     }
@@ -200,6 +214,7 @@ fire_status_t fire_attempt_run(const fire_attempt_t *a, fire_ended_t *ended_p)
         ended_p->code  = wait_for(&c);
         ended_p->began = c.began;
         ended_p->slow  = c.hung && !c.began;
+        ended_p->moved = c.moved;
         fire_leftovers_kill();
         fire_leftovers_remove((double)now.tv_sec, c.pid);
     }

@@ -5,9 +5,13 @@
 #include <sys/types.h>
 #include "launch/launch.h"
 
+typedef struct fire_hosts fire_hosts_t;
+
 typedef struct fire_attempt {
     const fire_launch_t *launch;
+    fire_hosts_t        *hosts; /* NULL: those that the launcher's words name */
     int                  workers;
+    int64_t              most;     /* workers, if there were hosts for them */
     int                  lanes;    /* 0: as the solver says */
     const char          *snapshot; /* to resume from; NULL: as the command line says */
     int64_t              number;   /* attempts before this one */
@@ -21,6 +25,7 @@ typedef struct fire_words {
     int64_t n, cap;
 } fire_words_t;
 
+fire_status_t fire_words_add(fire_words_t *w, const char *word);
 fire_status_t fire_attempt_command(const fire_attempt_t *a, fire_words_t *w);
 void          fire_words_fini(fire_words_t *w);
 
@@ -38,9 +43,11 @@ typedef struct fire_ended {
     int  code;  /* exit status as a shell gives it: 128 + the number of a signal */
     bool began; /* training had begun */
     bool slow;  /* it had not, and was ended for that */
+    bool moved; /* it was asked to stop, to go on with other hosts */
 } fire_ended_t;
 
-/* Start it, pass wishes on, wait until it has ended. If training has not begun in time,
+/* Start it, pass wishes on, wait until it has ended; ask it to stop when other hosts
+ * are there. If training has not begun in time,
  * if the launcher is stopped or does not end when training has, or if it does not stop
  * when it is asked to, it is ended by force. Nothing of it is
  * left on this machine then (attempt.c). */

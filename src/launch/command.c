@@ -1,6 +1,7 @@
 /* command.c - the command line of one run: as typed, with flags added that replace some
  * of it. */
 #include "launch/attempt.h"
+#include "launch/hosts.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,6 +11,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+
+fire_status_t fire_words_add(fire_words_t *w, const char *word)
+{
+    FIRE_TRY(fire_grow(&w->word, &w->cap, w->n + 2, sizeof(*w->word)));
+    return fire_strdup(word, &w->word[w->n++]);
+}
 
 static fire_status_t add(fire_words_t *w, const char *format, ...) FIRE_PRINTF(2, 3);
 
@@ -21,8 +28,7 @@ static fire_status_t add(fire_words_t *w, const char *format, ...)
     va_start(ap, format);
     vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
-    FIRE_TRY(fire_grow(&w->word, &w->cap, w->n + 2, sizeof(*w->word)));
-    return fire_strdup(text, &w->word[w->n++]);
+    return fire_words_add(w, text);
 }
 
 void fire_words_fini(fire_words_t *w)
@@ -32,17 +38,25 @@ void fire_words_fini(fire_words_t *w)
     fire_free(w->word);
 }
 
-static fire_status_t add_launcher(fire_words_t *w, const fire_attempt_t *a)
+static fire_status_t add_words(fire_words_t *w, const char *text)
 {
     char         *copy, *rest;
     fire_status_t st = FIRE_OK;
 
-    FIRE_TRY(fire_strdup(a->launch->launcher, &copy));
+    FIRE_TRY(fire_strdup(text, &copy));
     for (char *word = strtok_r(copy, " \t", &rest); word != NULL && st >= 0;
          word       = strtok_r(NULL, " \t", &rest))
-        st = add(w, "%s", word);
+        st = fire_words_add(w, word);
     fire_free(copy);
-    FIRE_TRY(st);
+    return st;
+}
+
+static fire_status_t add_launcher(fire_words_t *w, const fire_attempt_t *a)
+{
+    if (a->hosts != NULL)
+        FIRE_TRY(fire_hosts_add_words(a->hosts, a->workers, w));
+    else
+        FIRE_TRY(add_words(w, a->launch->launcher));
     if (w->n == 0) return FIRE_OK;
     FIRE_TRY(add(w, "-n"));
     return add(w, "%d", a->workers);

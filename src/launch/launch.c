@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "launch/attempt.h"
+#include "launch/hosts.h"
 #include "train/snapshot/lock.h"
 #include "train/snapshot/memory.h"
 #include "train/snapshot/snapshot.h"
@@ -67,6 +68,7 @@ typedef struct history {
     int64_t memory;   /* newest iteration in this machine's memory; -1: none */
     int     failures; /* in a row, without a new snapshot in between */
     bool    began;    /* some attempt began to train */
+    int     here;     /* failures in a row with the same number of workers */
     int64_t restarts;
 } history_t;
 
@@ -79,16 +81,27 @@ static bool is_mistake(const history_t *h, int code)
            (code == EXIT_FAILURE && !h->began);
 }
 
-/* After two failures in a row without a new snapshot: half as many workers. */
-static void take_fewer(fire_attempt_t *a, int failures_here)
+/* After two failures in a row without a new snapshot: one worker less after each. With
+ * `elastic`, all of them again when a new snapshot is there. */
+static void choose_most(fire_attempt_t *a, history_t *h, bool moved)
 {
     int64_t least = a->launch->least_workers;
 
-    if (failures_here < 2 || least == 0 || a->workers / 2 < least ||
-        a->workers % 2 != 0)
-        return;
-    a->workers /= 2;
-    FIRE_LOG(WARNING, "Going on with %d workers", a->workers);
+    if (moved && a->launch->elastic) a->most = a->launch->workers;
+    if (moved) h->here = 0;
+    if (++h->here < 2 || least == 0 || a->workers - 1 < least) return;
+    a->most = a->workers - 1;
+}
+
+/* On the hosts that are there. */
+static fire_status_t choose_workers(fire_attempt_t *a)
+{
+    int before = a->workers;
+
+    a->workers = (int)a->most;
+    if (a->hosts != NULL) FIRE_TRY(fire_hosts_settle(a->hosts, a->most, &a->workers));
+    if (a->workers != before) FIRE_LOG(WARNING, "Going on with %d workers", a->workers);
+    return FIRE_OK;
 }
 
 /* Seconds to wait before the next attempt: none after the first failure in a row, then
@@ -130,7 +143,20 @@ static fire_status_t prepare_next(fire_attempt_t *a, history_t *h)
         h->newest = found;
     }
     a->snapshot = h->newest;
-    take_fewer(a, h->failures);
+    choose_most(a, h, moved);
+    if (moved && a->hosts != NULL) fire_hosts_praise(a->hosts);
+    return FIRE_OK;
+}
+
+/* Other hosts are there and a snapshot was written for them: nothing has failed. */
+static fire_status_t go_on_elsewhere(fire_attempt_t *a, history_t *h)
+{
+    FIRE_TRY(prepare_next(a, h));
+    h->failures = h->here = 0;
+    a->most               = a->launch->workers;
+    FIRE_TRY(choose_workers(a));
+    FIRE_LOG(INFO, "Going on from %s",
+             a->snapshot != NULL ? a->snapshot : "the beginning");
     return FIRE_OK;
 }
 
@@ -153,6 +179,10 @@ static fire_status_t run_until_done(fire_attempt_t *a, history_t *h, bool *repor
         h->began |= ended.began;
         /* a machine may be slow to start them: the next time they have longer */
         a->patience = ended.slow ? 2 * a->patience : l->deadline;
+        if (ended.moved && ended.code == 0 && !must_stop()) {
+            FIRE_TRY(go_on_elsewhere(a, h));
+            continue;
+        }
         if (ended.code == 0) return FIRE_OK;
         if (is_mistake(h, ended.code)) {
             *reported_p = true;
@@ -172,6 +202,8 @@ static fire_status_t run_until_done(fire_attempt_t *a, history_t *h, bool *repor
                  wait > 0 ? " in a moment" : "",
                  a->snapshot != NULL ? a->snapshot : "from the beginning");
         wait_or_stop(wait);
+        if (a->hosts != NULL) fire_hosts_try(a->hosts);
+        FIRE_TRY(choose_workers(a));
         if (must_stop()) return fail_stopped(ended.code);
     }
 }
@@ -189,10 +221,12 @@ static bool can_watch(const char *prefix)
 
 fire_status_t fire_launch_run(const fire_launch_t *launch, bool *reported_p)
 {
-    fire_attempt_t a = {
-        .launch = launch, .workers = launch->workers, .patience = launch->deadline};
-    history_t     h = {.memory = -1};
-    fire_status_t st;
+    fire_attempt_t a = {.launch   = launch,
+                        .workers  = launch->workers,
+                        .most     = launch->workers,
+                        .patience = launch->deadline};
+    history_t      h = {.memory = -1};
+    fire_status_t  st;
 
     *reported_p = false;
     if (launch->restarts < 0 || launch->least_workers < 0)
@@ -205,7 +239,11 @@ fire_status_t fire_launch_run(const fire_launch_t *launch, bool *reported_p)
     FIRE_TRY(fire_snapshot_now(launch->prefix, &h.since));
     a.watched = can_watch(launch->prefix);
     advise_launcher();
-    st = run_until_done(&a, &h, reported_p);
+    FIRE_TRY(fire_hosts_open(launch, &a.hosts));
+    st = choose_workers(&a);
+    if (st >= 0 && must_stop()) st = fail_stopped(0);
+    if (st >= 0) st = run_until_done(&a, &h, reported_p);
+    fire_hosts_close(a.hosts);
     fire_free(h.newest);
     return st;
 }

@@ -13,8 +13,10 @@ typedef struct fire_launch {
     int64_t     restarts; /* how often to start again without a new snapshot between */
     double      pause;    /* seconds before the second restart in a row; it doubles */
     double      deadline; /* seconds for the workers to find each other; 0: any time */
-    int64_t     least_workers; /* halve workers down to these; 0: never */
-    const char *prefix;        /* of the training's snapshots */
+    int64_t     least_workers; /* go on with fewer workers, down to these; 0: never */
+    bool        elastic;       /* and with more again, up to `workers` */
+    const char *hosts_from; /* shell command that lists hosts; NULL: the launcher's */
+    const char *prefix;     /* of the training's snapshots */
     fire_action_t      on_interrupt, on_hangup; /* what SIGINT and SIGHUP ask for */
     int                argc;                    /* the command line to repeat */
     const char *const *argv;

@@ -3,12 +3,12 @@
 #include "train/lanes.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text/text.h"
 #include "device/gpu.h"
 #include "train/trainer_state.h"
 
@@ -19,18 +19,18 @@ fire_status_t fire_lane_weights_parse(const char *text, double *weight, int most
     int         n  = 0;
 
     for (;; at++) {
-        char  *end;
-        double w = strtod(at, &end);
+        size_t len = strcspn(at, ",");
+        double w;
 
-        if (end == at || !(w > 0 && w < 1e9) || (*end != ',' && *end != '\0'))
+        if (!fire_number_parse(at, len, &w) || !(w > 0 && w < 1e9))
             return FIRE_FAIL(FIRE_ERR_INVALID,
                              "lane_weights \"%s\": positive numbers with commas are "
                              "expected, one for each worker, as \"3,2,3\"",
                              text);
         if (n < most) weight[n] = w;
         n++;
-        at = end;
-        if (*end == '\0') break;
+        at += len;
+        if (*at == '\0') break;
     }
     *n_p = n;
     return FIRE_OK;

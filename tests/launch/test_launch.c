@@ -8,51 +8,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "launch/launch.h"
+#include "script.h"
 #include "test.h"
-
-/* Each start adds its arguments as a line of "starts", then does what `script` says. */
-static const char *launcher(const char *script)
-{
-    char text[2048];
-
-    snprintf(text, sizeof(text), "#!/bin/sh\necho \"$*\" >>%s\n%s\n",
-             test_path("starts"), script);
-    CHECK_OK(fire_file_write(test_path("launcher"), text, strlen(text)));
-    CHECK(chmod(test_path("launcher"), 0755) == 0);
-    return test_path("launcher");
-}
-
-static fire_launch_t make_launch(const char *command)
-{
-    static const char *const argv[] = {"firecaffe", "train", "--solver", "s.prototxt"};
-    static char              prefix[512];
-
-    snprintf(prefix, sizeof(prefix), "%s", test_path("snap"));
-    return (fire_launch_t){.launcher     = command,
-                           .workers      = 4,
-                           .pause        = 0.01,
-                           .prefix       = prefix,
-                           .on_interrupt = FIRE_STOP,
-                           .on_hangup    = FIRE_SNAPSHOT,
-                           .argc         = 4,
-                           .argv         = argv};
-}
-
-/* Starts so far, and the last one's arguments. */
-static int count_starts(char last[2048])
-{
-    char  *text, *line, *rest;
-    size_t n;
-    int    starts = 0;
-
-    CHECK_OK(fire_file_read(test_path("starts"), &text, &n));
-    for (line = strtok_r(text, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest), starts++)
-        snprintf(last, 2048, "%s", line);
-    fire_free(text);
-    return starts;
-}
 
 TEST(the_launcher_gets_the_number_of_workers_and_the_command_line)
 {
@@ -92,17 +49,20 @@ TEST(a_mistake_of_the_user_is_not_repeated)
     CHECK_EQ(count_starts(last), 1);
 }
 
-TEST(workers_are_halved_after_two_failures_but_not_below_the_least)
+TEST(after_two_failures_there_is_a_worker_less_but_never_fewer_than_the_least)
 {
     fire_launch_t l = make_launch(launcher("exit 75"));
     char          last[2048];
     bool          reported;
 
-    l.restarts      = 6;
+    l.restarts      = 2;
     l.least_workers = 2;
     CHECK_FAILS(fire_launch_run(&l, &reported), FIRE_ERR_PEER, "exit status 75");
-    CHECK_EQ(count_starts(last), 7);
-    CHECK(strncmp(last, "-n 2 /", 6) == 0);
+    CHECK_EQ(count_starts(last), 3);
+    CHECK(strncmp(last, "-n 3 /", 6) == 0);
+    l.restarts = 8;
+    CHECK_FAILS(fire_launch_run(&l, &reported), FIRE_ERR_PEER, "exit status 75");
+    CHECK(strncmp((count_starts(last), last), "-n 2 /", 6) == 0);
     CHECK(strstr(last, "--lanes=4") != NULL); /* so that the bits stay the same */
 }
 

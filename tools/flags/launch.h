@@ -6,6 +6,7 @@
 
 typedef struct launch_flags {
     const char *launcher;
+    const char *elastic, *hosts_from;
     int64_t     restarts, least_workers;
     int64_t attempt; /* of those that --restarts allows, from 0; -1: it allows none */
     bool    supervised;

@@ -1,0 +1,70 @@
+/* test_elastic.c - a job under Open MPI on hosts that come and go ends with the bits of an
+ * undisturbed one. Hosts are names that an agent in place of ssh starts on this machine,
+ * unless a file says that they are down. Tests src/launch/hosts.c. */
+#include "training.h"
+
+#include "base/alloc.h"
+
+/* In place of ssh: agent HOST COMMAND. A host that goes down takes its processes along:
+ * those of its Open MPI daemon, and that daemon. */
+static const char agent[] = "#!/bin/sh\n"
+                            "host=$1; shift\n"
+                            "test -e down.$host && exit 255\n"
+                            "sh -c \"$*\" & echo $! >daemon.$host\n"
+                            "wait $!\n";
+
+static const char go_down[] = "#!/bin/sh\n"
+                              "touch down.$1; d=$(cat daemon.$1)\n"
+                              "for k in 1 2 3; do for p in $d; do "
+                              "d=\"$d $(ps -o pid= --ppid $p)\"; done; done\n"
+                              "kill -9 $d 2>/dev/null; true\n";
+
+#define ELASTIC                                                                   \
+    "export OMPI_MCA_plm_rsh_agent=$PWD/agent OMPI_MCA_plm_rsh_no_tree_spawn=1; " \
+    "export OMPI_MCA_plm_rsh_pass_environ_mca_params=0; "
+#define WAIT_FOR(n, text)                          \
+    "while test $(grep -c '" text "' log) -lt " #n \
+    " && kill -0 $sup; do sleep 0.02; done; "
+
+static void prepare(char *want)
+{
+    make_net(TEMPTING, "");
+    SH_OK("sed -i 's/max_iter: 60/max_iter: 1500/; s/snapshot: 31/snapshot: 50/' "
+          "solver.prototxt");
+    SH_OK(ENVIRONMENT TRAIN);
+    snprintf(want, 65, "%s", sha256_of("snap_iter_1500.caffemodel"));
+    write_file("agent", agent);
+    write_file("go_down", go_down);
+    write_file("hosts", "nodea:1\nnodeb:2\n");
+    SH_OK("rm snap_*; chmod +x agent go_down");
+}
+
+/* Three workers on two hosts; one host is lost; it comes back, and a third one with
+ * it. */
+TEST(a_job_whose_hosts_come_and_go_ends_with_the_same_bits)
+{
+    char want[65];
+
+    if (open_mpi_launcher() == NULL) test_skip("no Open MPI");
+    prepare(want);
+    SH_OK(
+        ENVIRONMENT
+            ELASTIC ": >log; " TRAIN
+                    "--elastic=1:5 --launcher=mpirun --hosts_from='cat hosts' "
+                    "--deadline=20 2>log & sup=$!; " WAIT_FOR(
+                        4,
+                        "Snapshotting") "echo nodea:1 >hosts; ./go_down "
+                                        "nodeb; " WAIT_FOR(7,
+                                                           "Snapshotting") "rm "
+                                                                           "down.nodeb;"
+                                                                           " printf "
+                                                                           "'nodea:"
+                                                                           "1\nnodeb:"
+                                                                           "2\nnodec:"
+                                                                           "2\n' "
+                                                                           ">hosts; "
+                                                                           "wait $sup");
+    CHECK_STR(sha256_of("snap_iter_1500.caffemodel"), want);
+    SH_OK("grep 'Training broke off' log; grep 'Going on with 1 workers' log; "
+          "grep 'Other hosts are there' log; grep 'Going on with 5 workers' log");
+}
