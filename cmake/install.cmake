@@ -46,6 +46,9 @@ install(DIRECTORY data/mnist DESTINATION ${share}/data COMPONENT program
   FILES_MATCHING PATTERN "*.gz" PATTERN "README.md")
 install(FILES examples/mnist/README.md DESTINATION ${share}/examples/mnist COMPONENT program)
 install(PROGRAMS examples/mnist/demo DESTINATION ${share}/examples/mnist COMPONENT program)
+install(PROGRAMS examples/kubernetes/train DESTINATION ${share}/examples/kubernetes COMPONENT program)
+install(FILES examples/kubernetes/mpijob.yaml DESTINATION ${share}/examples/kubernetes
+        COMPONENT program)
 install(DIRECTORY examples/c examples/cpp examples/plugin DESTINATION ${share}/examples
   COMPONENT dev OPTIONAL)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${doc} COMPONENT program)

@@ -19,9 +19,10 @@ static const char go_down[] = "#!/bin/sh\n"
                               "d=\"$d $(ps -o pid= --ppid $p)\"; done; done\n"
                               "kill -9 $d 2>/dev/null; true\n";
 
+/* These hosts have one /dev/shm, in which Open MPI's files would have the same names. */
 #define ELASTIC                                                                   \
     "export OMPI_MCA_plm_rsh_agent=$PWD/agent OMPI_MCA_plm_rsh_no_tree_spawn=1; " \
-    "export OMPI_MCA_plm_rsh_pass_environ_mca_params=0; "
+    "export OMPI_MCA_plm_rsh_pass_environ_mca_params=0 OMPI_MCA_btl=self,tcp; "
 #define WAIT_FOR(n, text)                          \
     "while test $(grep -c '" text "' log) -lt " #n \
     " && kill -0 $sup; do sleep 0.02; done; "
@@ -47,24 +48,47 @@ TEST(a_job_whose_hosts_come_and_go_ends_with_the_same_bits)
 
     if (open_mpi_launcher() == NULL) test_skip("no Open MPI");
     prepare(want);
-    SH_OK(
-        ENVIRONMENT
-            ELASTIC ": >log; " TRAIN
-                    "--elastic=1:5 --launcher=mpirun --hosts_from='cat hosts' "
-                    "--deadline=20 2>log & sup=$!; " WAIT_FOR(
-                        4,
-                        "Snapshotting") "echo nodea:1 >hosts; ./go_down "
-                                        "nodeb; " WAIT_FOR(7,
-                                                           "Snapshotting") "rm "
-                                                                           "down.nodeb;"
-                                                                           " printf "
-                                                                           "'nodea:"
-                                                                           "1\nnodeb:"
-                                                                           "2\nnodec:"
-                                                                           "2\n' "
-                                                                           ">hosts; "
-                                                                           "wait $sup");
+    SH_OK(ENVIRONMENT ELASTIC
+          ": >log; " TRAIN "--elastic=1:5 --launcher=mpirun --hosts_from='cat hosts' "
+          "--deadline=20 2>log & sup=$!; " WAIT_FOR(
+              4, "Snapshotting") "echo nodea:1 >hosts; ./go_down "
+                                 "nodeb; " WAIT_FOR(7, "Snapshotting") "rm "
+                                                                       "down.nodeb;"
+                                                                       " printf "
+                                                                       "'nodea:"
+                                                                       "1\nnodeb:"
+                                                                       "2\nnodec:"
+                                                                       "2\n' "
+                                                                       ">hosts; "
+                                                                       "wait $sup");
     CHECK_STR(sha256_of("snap_iter_1500.caffemodel"), want);
     SH_OK("grep 'Training broke off' log; grep 'Going on with 1 workers' log; "
           "grep 'Other hosts are there' log; grep 'Going on with 5 workers' log");
+}
+
+/* What the MPI operator keeps up to date in the launcher's pod. */
+#define DISCOVER(pods) "for p in " pods "; do echo \"echo $p\"; done >discover; "
+
+/* The entry script of the launcher's pod, with names as pods. */
+TEST(the_entry_script_for_kubernetes_lives_on_the_pods_that_run)
+{
+    char want[65];
+
+    if (open_mpi_launcher() == NULL) test_skip("no Open MPI");
+    prepare(want);
+    write_file("job",
+               "export MIN_WORKERS=2 MAX_WORKERS=5 DISCOVER_HOSTS=$PWD/discover\n"
+               "export OMPI_MCA_orte_set_default_slots=2\n"
+               "export OMPI_MCA_orte_default_hostfile=/none\n"
+               "exec $SRC/examples/kubernetes/train --solver solver.prototxt --lanes=8 "
+               "--bucket_mb=0.02 --deadline=20\n");
+    SH_OK(
+        ENVIRONMENT ELASTIC DISCOVER(
+            "pod-0 pod-1") ": >log; sh job 2>log & sup=$!; " WAIT_FOR(4, "Snapshotting")
+            DISCOVER("pod-0") "./go_down pod-1; " WAIT_FOR(
+                7,
+                "Snapshotting") "rm down.pod-1; " DISCOVER("pod-0 pod-1 pod-2") "wait "
+                                                                                "$sup");
+    CHECK_STR(sha256_of("snap_iter_1500.caffemodel"), want);
+    SH_OK("grep 'Going on with 2 workers' log; grep 'Going on with 5 workers' log");
 }
