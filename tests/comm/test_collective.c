@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "comm/pattern/roots.h"
 
 /* ---- halves of an allreduce, for the sharded update ---- */
 
@@ -51,6 +52,85 @@ TEST(each_rank_can_work_on_its_own_shard_between_the_halves)
         run_ranks(size, &FIRE_COMM_OPTIONS_INIT, halves, "rhd");
         run_ranks(size, &FIRE_COMM_OPTIONS_INIT, halves, "direct");
     }
+}
+
+/* ---- uneven lanes ---- */
+
+enum { LANES = 11, FLOATS = 1003 };
+
+typedef struct uneven {
+    const char *algo;
+    const int  *lane; /* [size + 1] */
+} uneven_t;
+
+/* The sum of lanes first ... end - 1, a subtree. */
+static void sum_lanes(int first, int end, float *sum)
+{
+    float part[FLOATS];
+    int   half = 1;
+
+    contribute(first, sum, FLOATS);
+    if (end - first == 1) return;
+    while (2 * half < end - first)
+        half *= 2;
+    sum_lanes(first, first + half, sum);
+    sum_lanes(first + half, end, part);
+    for (int i = 0; i < FLOATS; i++)
+        sum[i] += part[i];
+}
+
+/* Twice, as an executor's memory is used again. */
+static void uneven_lanes(fire_comm_t *c, void *arg)
+{
+    const uneven_t           *u    = arg;
+    const int                *lane = u->lane + fire_comm_rank(c);
+    fire_collective_options_t o    = {.op        = FIRE_ALLREDUCE,
+                                      .algo      = u->algo,
+                                      .canonical = true,
+                                      .lane      = u->lane,
+                                      .stride    = FLOATS,
+                                      .piece     = 1000};
+    fire_root_t               root[FIRE_MAX_ROOTS];
+    int                       n = fire_roots(lane[0], lane[1], LANES, root);
+    float                     want[FLOATS], *x;
+    void                     *memory;
+    fire_collective_t        *sum;
+
+    CHECK_OK(fire_comm_alloc(c, 8 * FLOATS * sizeof(float), &memory));
+    x = memory;
+    canonical_sum(LANES, want, FLOATS);
+    CHECK_OK(fire_collective_create(c, &o, x, FLOATS, &sum));
+    for (int again = 0; again < 2; again++) {
+        for (int i = 0; i < n; i++)
+            sum_lanes(root[i].first, root[i].end, x + fire_root_slot(i, n) * FLOATS);
+        CHECK_OK(fire_collective_start(sum));
+        CHECK_OK(fire_collective_wait(sum));
+        CHECK(memcmp(x, want, sizeof(want)) == 0);
+        CHECK_OK(fire_comm_barrier(c));
+    }
+    fire_collective_destroy(sum);
+    fire_comm_free(c, memory);
+}
+
+TEST(uneven_lanes_of_ranks_are_summed_in_canonical_order)
+{
+    static const char *const algos[]   = {"tree", "rhd", "direct", "onesided", "hier"};
+    static const int         lane[][8] = {{0, 6, 11},
+                                          {0, 4, 8, 11},
+                                          {0, 1, 7, 9, 11},
+                                          {0, 3, 5, 8, 10, 11},
+                                          {0, 2, 4, 6, 8, 9, 10, 11}};
+    static const int         size[]    = {2, 3, 4, 5, 7};
+
+    for (int a = 0; a < 5; a++)
+        for (int k = 0; k < 5; k++)
+            for (int per_node = 0; per_node < 3; per_node++) {
+                fire_comm_options_t o = FIRE_COMM_OPTIONS_INIT;
+                uneven_t            u = {algos[a], lane[k]};
+
+                o.ranks_per_node = per_node;
+                run_ranks(size[k], &o, uneven_lanes, &u);
+            }
 }
 
 /* ---- many at once ---- */

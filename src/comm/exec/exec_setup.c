@@ -123,20 +123,27 @@ static size_t round_up(size_t bytes)
 
 /* Zero-copy messages get the widest window: they need no memory, and a rank that is
  * busy with a sum posts nothing, so its peers would wait for addresses between two
- * sums. */
+ * sums. What one SUM adds must fit, as none of it is released before. */
 static void choose_window(const fire_exec_t *x, fire_channel_t *ch)
 {
     size_t most  = 1;
     bool   loans = true;
+    int    held = 0, round = -1, chunk = -1, least = 0;
 
     for (int64_t k = ch->first; k < ch->end; k++) {
         const fire_step_t *st    = fire_exec_step(x, x->order[k]);
         size_t             bytes = st->span.len * sizeof(float);
 
+        held  = st->round == round && st->chunk == chunk ? held + 1 : 1;
+        round = st->round;
+        chunk = st->chunk;
+        if (held > least && held <= FIRE_WINDOW_HELD) least = held;
+
         if (bytes > most) most = bytes;
         loans = loans && fire_step_is_loan(st->kind);
     }
     ch->window = loans ? FIRE_WINDOW_MOST : fire_window_of(x->s.window, most);
+    if (ch->window < least) ch->window = least;
     if (ch->window > ch->end - ch->first) ch->window = (int)(ch->end - ch->first);
 }
 

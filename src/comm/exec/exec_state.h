@@ -14,8 +14,14 @@
 #include "comm/exec/exec.h"
 
 /* Messages of a channel in flight: the least, which keeps an ideal network busy; the
- * least of algorithms that are no pipelines; and the most. */
-enum { FIRE_WINDOW = 2, FIRE_WINDOW_WIDE = 4, FIRE_WINDOW_MOST = 8 };
+ * least of algorithms that are no pipelines; the most; and the most where a SUM waits for
+ * all that a peer holds, two sums for each level of the tree over lanes. */
+enum {
+    FIRE_WINDOW      = 2,
+    FIRE_WINDOW_WIDE = 4,
+    FIRE_WINDOW_MOST = 8,
+    FIRE_WINDOW_HELD = 64
+};
 
 typedef struct fire_chain {
     int64_t first, end; /* its steps of the schedule: first ... end-1 */
@@ -34,7 +40,7 @@ typedef struct fire_channel {
     int64_t    first, end;       /* its steps are order[first] ... order[end-1] */
     int64_t    tail, seen, head; /* oldest unreleased; next to finish; next to post */
     int        window;           /* messages in flight at most */
-    fire_req_t req[FIRE_WINDOW_MOST]; /* [window] of message k: req[k % window] */
+    fire_req_t req[FIRE_WINDOW_HELD]; /* [window] of message k: req[k % window] */
     char      *memory; /* [window * stride] for messages outside of the buffer */
     size_t     stride; /* bytes per message; may be 0 */
     size_t     floats; /* with a codec: offset of the decoded elements in it */
