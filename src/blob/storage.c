@@ -232,23 +232,74 @@ static fire_status_t make_room(fire_storage_t *s, const fire_format_t *format,
     return FIRE_OK;
 }
 
+static int64_t count_of(int ndim, const int64_t *dim)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < ndim; i++)
+        n *= dim[i];
+    return n;
+}
+
+/* Values that a copy holds: plain ones have no shape of their own, so as many as there
+ * is room for; other layouts keep their writer's shape. */
+static int64_t count_in(const fire_copy_t *c)
+{
+    if (c->format.layout == FIRE_PLAIN)
+        return (int64_t)(c->bytes / fire_dtype_size(c->format.dtype));
+    return count_of(c->ndim, c->dim);
+}
+
+/* The blob got another size since `from` was written: its first values, in plain order,
+ * are kept, and new ones are zero. */
+static fire_status_t bring_resized(const fire_device_t *device, const fire_copy_t *from,
+                                   fire_copy_t *c)
+{
+    fire_format_t plain = FIRE_FORMAT_PLAIN(c->format.place);
+    bool          flat  = from->format.layout == FIRE_PLAIN;
+    int64_t       held = count_in(from), wanted = count_of(c->ndim, c->dim);
+    size_t        bytes = sizeof(float) * (size_t)(held > wanted ? held : wanted);
+    void         *all;
+    fire_status_t st;
+
+    FIRE_TRY(device->alloc(bytes, &all));
+    FIRE_TRY_GOTO(st, device->clear(all, bytes), out);
+    FIRE_TRY_GOTO(st,
+                  device->convert(&from->format, from->ptr, &plain, all,
+                                  flat ? 1 : from->ndim, flat ? &held : from->dim),
+                  out);
+    st = device->convert(&plain, all, &c->format, c->ptr, c->ndim, c->dim);
+out:
+    device->free(all);
+    return st;
+}
+
+/* Convert the valid copy `from`, on the same place, into c. */
+static fire_status_t bring_local(const fire_device_t *device, const fire_copy_t *from,
+                                 fire_copy_t *c)
+{
+    bool    flat   = from->format.layout == FIRE_PLAIN;
+    int64_t wanted = count_of(c->ndim, c->dim);
+
+    if (flat ? count_in(from) < wanted : count_in(from) != wanted)
+        return bring_resized(device, from, c);
+    return device->convert(&from->format, from->ptr, &c->format, c->ptr,
+                           flat ? c->ndim : from->ndim, flat ? c->dim : from->dim);
+}
+
 /* Convert the valid copy `from` into c. Values are copied between CPU and GPU only as
  * plain float32, so other formats at either end need another conversion there. */
 static fire_status_t bring(fire_storage_t *s, const fire_copy_t *from, fire_copy_t *c)
 {
-    /* Plain values have no shape of their own; other layouts keep their writer's. */
-    const fire_copy_t   *shape = from->format.layout == FIRE_PLAIN ? c : from;
     const fire_device_t *gpu   = fire_device_find(FIRE_GPU);
     fire_format_t        here  = FIRE_FORMAT_PLAIN(c->format.place);
     fire_format_t        there = FIRE_FORMAT_PLAIN(from->format.place);
     const fire_device_t *local = fire_device_find(here.place);
-    size_t               bytes = bytes_of(&here, shape->ndim, shape->dim);
+    size_t               bytes = bytes_of(&here, c->ndim, c->dim);
     void                *src;
 
     s->conversions++;
-    if (from->format.place == c->format.place)
-        return local->convert(&from->format, from->ptr, &c->format, c->ptr, shape->ndim,
-                              shape->dim);
+    if (from->format.place == c->format.place) return bring_local(local, from, c);
     if (!fire_format_is_plain(&c->format)) {
         FIRE_TRY(fire_storage_access(s, FIRE_READ, &here, c->ndim, c->dim, &src));
         return local->convert(&here, src, &c->format, c->ptr, c->ndim, c->dim);

@@ -1,5 +1,6 @@
 /* One array in several formats at once. */
 #include "blob/storage.h"
+#include "device/cpu/blocked.h"
 #include "test.h"
 
 static const int64_t shape[4] = {2, 3, 2, 2};
@@ -77,5 +78,51 @@ TEST(bound_memory_takes_over_the_values_and_must_not_be_outgrown)
     CHECK_FAILS(
         fire_storage_access(s, FIRE_READ, &FIRE_FORMAT_PLAIN(FIRE_CPU), 1, &more, &q),
         FIRE_ERR_INVALID, "outgrew");
+    fire_storage_release(s);
+}
+
+TEST(a_smaller_shape_keeps_the_first_values_of_any_layout)
+{
+    const int64_t   less[4]    = {1, 3, 2, 1};
+    fire_format_t   written[2] = {{.layout = FIRE_NHWC}};
+    size_t          bytes[2]   = {24 * sizeof(float)};
+    fire_storage_t *all, *s;
+    float          *p;
+    void           *q;
+
+    CHECK_OK(fire_blocked_format(FIRE_F32, 8, 4, shape, &written[1]));
+    bytes[1] = written[1].opaque->bytes;
+    CHECK_OK(fire_storage_create(&all));
+    p = get(all, FIRE_WRITE, FIRE_FORMAT_PLAIN(FIRE_CPU));
+    for (int i = 0; i < 24; i++)
+        p[i] = (float)i;
+    for (int k = 0; k < 2; k++) {
+        CHECK_OK(fire_storage_create(&s));
+        memcpy(get(s, FIRE_WRITE, written[k]), get(all, FIRE_READ, written[k]),
+               bytes[k]);
+        CHECK_OK(fire_storage_access(s, FIRE_READ, &FIRE_FORMAT_PLAIN(FIRE_CPU), 4,
+                                     less, &q));
+        for (int i = 0; i < 6; i++)
+            CHECK(((float *)q)[i] == (float)i);
+        fire_storage_release(s);
+    }
+    fire_storage_release(all);
+}
+
+TEST(a_larger_shape_reads_as_zeros_where_nothing_was)
+{
+    const int64_t   more[4] = {3, 3, 2, 2};
+    fire_format_t   nhwc    = {.layout = FIRE_NHWC};
+    fire_storage_t *s;
+    float          *p;
+    void           *q;
+
+    CHECK_OK(fire_storage_create(&s));
+    p = get(s, FIRE_WRITE, FIRE_FORMAT_PLAIN(FIRE_CPU));
+    for (int i = 0; i < 24; i++)
+        p[i] = 1;
+    CHECK_OK(fire_storage_access(s, FIRE_READ, &nhwc, 4, more, &q));
+    for (int i = 0; i < 36; i++)
+        CHECK(((float *)q)[i] == (i < 24 ? 1 : 0));
     fire_storage_release(s);
 }
