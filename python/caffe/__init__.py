@@ -10,7 +10,7 @@ are caffe.Error. docs/guide/python.md tells more.
 """
 from . import _caffe
 from ._caffe import Blob, layer_type_list, log
-from ._layer import BlobVec, Layer
+from ._layer import BlobVec, Layer, RawBlobVec
 from ._settings import (has_gpu, init_log, set_device, set_mode_cpu, set_mode_gpu,
                         set_multiprocess, set_random_seed, set_solver_count,
                         set_solver_rank, solver_count, solver_rank)
@@ -31,12 +31,16 @@ from .workers import Trainer
 __version__ = _caffe._version
 
 # The names that scripts know as those of the extension.
-for _name in ('Net', 'Layer', 'BlobVec', 'Solver', 'SGDSolver', 'NesterovSolver',
-              'AdaGradSolver', 'RMSPropSolver', 'AdaDeltaSolver', 'AdamSolver', 'NCCL',
-              'Timer', 'get_solver', 'set_mode_cpu', 'set_mode_gpu', 'set_device',
-              'set_random_seed', 'init_log', 'has_nccl', 'solver_count', 'solver_rank',
-              'set_solver_count', 'set_solver_rank', 'set_multiprocess', '__version__'):
+for _name in ('Net', 'Layer', 'BlobVec', 'RawBlobVec', 'Solver', 'SGDSolver',
+              'NesterovSolver', 'AdaGradSolver', 'RMSPropSolver', 'AdaDeltaSolver',
+              'AdamSolver', 'NCCL', 'Timer', 'get_solver', 'set_mode_cpu',
+              'set_mode_gpu', 'set_device', 'set_random_seed', 'init_log', 'has_nccl',
+              'solver_count', 'solver_rank', 'set_solver_count', 'set_solver_rank',
+              'set_multiprocess', '__version__'):
     setattr(_caffe, _name, globals()[_name])
+# Boost's lists are Python's here.
+for _name in ('LayerVec', 'NetVec', 'StringVec', 'IntVec', 'DtypeVec', 'BoolVec'):
+    setattr(_caffe, _name, list)
 del _name
 
 

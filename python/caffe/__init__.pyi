@@ -1,6 +1,6 @@
 from . import coord_map as coord_map, draw as draw, io as io, onnx as onnx, proto as proto
 from ._caffe import Blob as Blob, layer_type_list as layer_type_list, log as log
-from ._layer import BlobVec as BlobVec, Layer as Layer
+from ._layer import BlobVec as BlobVec, Layer as Layer, RawBlobVec as RawBlobVec
 from ._settings import (has_gpu as has_gpu, init_log as init_log, set_device as set_device,
     set_mode_cpu as set_mode_cpu, set_mode_gpu as set_mode_gpu,
     set_multiprocess as set_multiprocess, set_random_seed as set_random_seed,

@@ -14,6 +14,10 @@ class BlobVec(list):
         self.append(_caffe._add_param(*dims))
 
 
+class RawBlobVec(BlobVec):
+    """The bottoms or tops that a Python layer is given."""
+
+
 class _Phase(int):
     """caffe.TRAIN or caffe.TEST, whose text is its name: scripts look settings up by
     str(self.phase)."""
@@ -100,7 +104,7 @@ def _make(module, name, param_str, phase, layer_name):
         layer.blobs = BlobVec()  # a class that does not derive from Layer
     layer.param_str = layer.param_str_ = param_str
     layer.phase = _Phase(phase)
-    return layer, BlobVec(), BlobVec()
+    return layer, RawBlobVec(), RawBlobVec()
 
 
 def _import(module):

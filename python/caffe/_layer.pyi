@@ -5,6 +5,8 @@ from ._caffe import Blob
 class BlobVec(list[Blob]):
     def add_blob(self, *dims: SupportsIndex) -> None: ...
 
+class RawBlobVec(BlobVec): ...
+
 class Layer:
     type: str
     param_str: str

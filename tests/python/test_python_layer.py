@@ -42,6 +42,16 @@ class Phase(caffe.Layer):
         top[0].data[()] = self.phase
 
 
+class Kinds(caffe.Layer):
+    """Looks at the lists that it is given."""
+
+    def reshape(self, bottom, top):
+        top[0].reshape(1)
+
+    def forward(self, bottom, top):
+        self.kinds = type(bottom), type(top), type(self.blobs)
+
+
 class Growing(caffe.Layer):
     """Has one element more in every pass, and says so in forward only."""
     reshaped = passes = 0
@@ -97,6 +107,13 @@ class PythonLayers(InFolder):
         self.assertEqual(layer.calls[:2], ['setup', 'reshape'])
         self.assertEqual(layer.calls[-1], 'forward')
         self.assertEqual(net.params['mine'][0].data, 3)
+
+    def test_lists_of_blobs_have_the_types_that_layers_import(self):
+        from caffe._caffe import BlobVec, RawBlobVec
+        net = net_of('Kinds')
+        net.forward()
+        self.assertEqual(net.layers[1].kinds, (RawBlobVec, RawBlobVec, BlobVec))
+        self.assertIs(type(net.layers), caffe._caffe.LayerVec)
 
     def test_arrays_that_a_layer_keeps_are_live(self):
         net = net_of('Scale', '2', "layer { name: 'ip' type: 'InnerProduct' bottom: "
