@@ -182,7 +182,8 @@ typedef struct fire_train_event {
  * at the trainer and its nets, make requests and change settings, but not train, load
  * or destroy. Before `event` looks at weights or uses the communicator it calls
  * fire_trainer_sync(). One that returns a failure (see fire_fail()) ends step(), which
- * returns that status. */
+ * returns that status. A trainer in FIRE_OBSERVED that has neither `start` nor
+ * `gradients_ready` keeps the values of blobs of its displays and last iteration only. */
 typedef struct fire_trainer_hooks {
     size_t size; /* sizeof(fire_trainer_hooks_t); set by the macro */
     void  *arg;  /* first argument of all */

@@ -113,8 +113,8 @@ PyObject *trainer_watch(PyObject *self, PyObject *args)
 
     if (t == NULL || !PyArg_ParseTuple(args, "ppi", &start, &ready, &t->wants))
         return NULL;
-    hooks.arg             = t;
-    hooks.start           = start ? on_start : NULL;
+    hooks.arg   = t;
+    hooks.start = start || t->wants ? on_start : NULL; /* who listens may look */
     hooks.gradients_ready = ready ? on_gradients_ready : NULL;
     hooks.event           = on_event;
     return caffe_result(fire_trainer_set_hooks(t->trainer, &hooks));

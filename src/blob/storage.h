@@ -83,6 +83,8 @@ fire_status_t fire_storage_swap(fire_storage_t *a, fire_storage_t *b);
 /* Make all copies stale and free memory that is not bound. Views keep the values that
  * they have and are not refreshed again. */
 void fire_storage_clear(fire_storage_t *storage);
+/* Does somebody hold a view of it? */
+bool fire_storage_is_viewed(const fire_storage_t *storage);
 /* If there is a valid plain copy, free all others. */
 void fire_storage_trim(fire_storage_t *storage);
 /* Number of conversions so far. */

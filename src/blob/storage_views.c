@@ -62,6 +62,13 @@ static fire_copy_t *viewed_on(fire_storage_t *s, fire_place_t place)
     return s->viewed && c != NULL && fire_copy_is_viewed(c) ? c : NULL;
 }
 
+bool fire_storage_is_viewed(const fire_storage_t *s)
+{
+    for (int i = 0; i < FIRE_MAX_COPIES && s->viewed; i++)
+        if (s->copy[i].ptr != NULL && fire_copy_is_viewed(&s->copy[i])) return true;
+    return false;
+}
+
 fire_status_t fire_storage_absorb(fire_storage_t *s, int ndim, const int64_t *dim)
 {
     const fire_copy_t *c = viewed_on(s, FIRE_CPU);

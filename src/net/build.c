@@ -13,11 +13,11 @@ static int find_blob(const fire_net_t *net, const char *name)
     return -1;
 }
 
-/* Append a blob. In a lean net its memory comes from the net's pool. */
+/* Append a blob. Where memory is freed, it comes from the net's pool. */
 static fire_status_t add_blob(fire_net_t *net, const char *name, int *id_p)
 {
     FIRE_TRY(fire_blob_create(&net->blob[net->nblob].blob));
-    if (net->ctx.lean)
+    if (net->ctx.lean || net->may_forget)
         fire_blob_use_pool(net->blob[net->nblob].blob, net->ctx.pool, false);
     net->blob[net->nblob].name = name;
     *id_p                      = net->nblob++;

@@ -6,6 +6,10 @@
  * ReLU) is freed after forward and computed once more before backward needs it. In
  * inference, a sum is written into the memory of a bottom that no other layer needs.
  *
+ * A net that is not lean but may forget frees memory only in passes whose values nobody
+ * looks at, and never what somebody holds a view of: the values of a training's last
+ * iteration are all there, and those before it find their memory in the cache.
+ *
  * Never freed are: outputs of the net, observed blobs, losses, tops of data layers
  * (nothing could compute them again), gradients of inputs, and parameters. Blobs that
  * share memory keep it until the last of them is not needed any more. */
@@ -248,7 +252,8 @@ fire_status_t fire_net_plan_memory(fire_net_t *net)
     for (int i = 0; i < net->nlayer; i++)
         net->layer[i].base.fusion.spare = NULL;
     /* Without a pool, freeing GPU memory would wait for the GPU. */
-    if (!net->ctx.lean || fire_pool_on(net->ctx.pool, net->ctx.place) == NULL)
+    if ((!net->ctx.lean && !net->may_forget) ||
+        fire_pool_on(net->ctx.pool, net->ctx.place) == NULL)
         return FIRE_OK;
     fire_free(net->drop);
     fire_free(net->recompute);
@@ -256,7 +261,8 @@ fire_status_t fire_net_plan_memory(fire_net_t *net)
     net->recompute = NULL;
     FIRE_TRY(FIRE_NEW(&all.item, max_lifetimes(net)));
     trace(net, !net->ctx.inference,
-          net->ctx.recompute && net->phase == CAFFE__PHASE__TRAIN, &all);
+          net->ctx.lean && net->ctx.recompute && net->phase == CAFFE__PHASE__TRAIN,
+          &all);
     FIRE_TRY_GOTO(st, FIRE_NEW(&net->drop, 2 * all.n), done);
     FIRE_TRY_GOTO(st, FIRE_NEW(&net->recompute, all.n), done);
     list_drops(net, &all);
@@ -293,8 +299,13 @@ static int first_of(const fire_net_t *net, int step)
 
 void fire_net_drop(fire_net_t *net, int step)
 {
-    for (int i = first_of(net, step); i < net->ndrop && net->drop[i].step == step; i++)
-        fire_storage_clear(net->drop[i].blob->part[net->drop[i].part]);
+    if (!net->ctx.lean && !net->forgets) return;
+    for (int i = first_of(net, step); i < net->ndrop && net->drop[i].step == step;
+         i++) {
+        fire_storage_t *s = net->drop[i].blob->part[net->drop[i].part];
+
+        if (net->ctx.lean || !fire_storage_is_viewed(s)) fire_storage_clear(s);
+    }
 }
 
 /* Does the blob have memory in this step? */

@@ -89,6 +89,8 @@ static fire_status_t run_passes(fire_net_t *net, const Caffe__NetParameter *para
     net->ctx.lean      = net->ctx.lean && may_be_lean(net);
     net->ctx.inference = net->ctx.lean && net->phase == CAFFE__PHASE__TEST &&
                          net->ctx.place == FIRE_CPU && !net->param->force_backward;
+    net->may_forget = options->may_forget && !net->ctx.lean && may_be_lean(net) &&
+                      net->ctx.place == FIRE_CPU;
     FIRE_TRY(fire_net_insert_splits(net->param));
     FIRE_TRY(fire_net_build(net));
     FIRE_TRY(fire_net_plan_gradients(net));

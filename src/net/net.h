@@ -35,6 +35,8 @@ typedef struct fire_net_options {
     bool          whole_state; /* ignore the net's own `state`: it is merged in */
     int           nobserve;    /* names of blobs that keep their values in a lean net */
     const char *const *observe;
+    bool may_forget; /* not lean, on the CPU: a trainer says in which passes nobody looks
+                        at the blobs, and memory is given back as in a lean net */
 } fire_net_options_t;
 
 #define FIRE_NET_OPTIONS_INIT                         \

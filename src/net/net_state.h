@@ -64,7 +64,9 @@ struct fire_net {
     int64_t          *output_size; /* elements of each when the net was built */
 
     int          ndrop;
-    fire_drop_t *drop; /* sorted by step */
+    fire_drop_t *drop;       /* sorted by step */
+    bool         may_forget; /* not lean, but has a plan of what could be freed */
+    bool         forgets;    /* and frees it in this pass: nobody looks at its values */
 
     int               nrecompute;
     fire_recompute_t *recompute; /* sorted by step, then by layer */

@@ -171,6 +171,19 @@ static fire_status_t save(fire_trainer_t *t, bool due, bool last)
     return st >= 0 ? fire_memory_save(t) : st;
 }
 
+/* Nobody looks at the blobs of an iteration if another one follows; but a hook or a
+ * listener may look at any time, and a user who stops the training will. */
+static fire_status_t launch(fire_trainer_t *t, bool last, bool shown)
+{
+    fire_status_t st;
+
+    t->net->forgets = !last && !shown && t->request == FIRE_GO_ON &&
+                      t->user.start == NULL && t->user.gradients_ready == NULL;
+    st              = fire_trainer_launch(t);
+    t->net->forgets = false;
+    return st;
+}
+
 /* One iteration, and what is due before and after it; stop: see step(). A GPU may lag by
  * a few iterations, unless the host has to look at the results of this one. */
 static fire_status_t one(fire_trainer_t *t, int64_t stop)
@@ -194,7 +207,7 @@ static fire_status_t one(fire_trainer_t *t, int64_t stop)
     t->saves_again   = fire_trainer_must_save_again(t);
     t->memory.wanted = fire_memory_is_wanted(t);
     if (t->nflight == 0) t->landed = fire_clock_now();
-    FIRE_TRY(fire_trainer_launch(t));
+    FIRE_TRY(launch(t, last, shown));
     saved = is_due(t->solver->iter, p->snapshot);
     if (t->solver->holds) FIRE_TRY(fire_trainer_wait(t)); /* to know if it was bad */
     now = shown || saved || t->saves_again || t->memory.wanted ||

@@ -67,8 +67,9 @@ static fire_status_t make_net(const fire_trainer_t *t, net_source_t source,
     o.stage       = (const char **)state->stage;
     o.whole_state = true;
     if (phase == CAFFE__PHASE__TRAIN) {
-        o.nobserve = t->options.nobserve;
-        o.observe  = t->options.observe;
+        o.nobserve   = t->options.nobserve;
+        o.observe    = t->options.observe;
+        o.may_forget = t->options.observed;
     }
     st = fire_net_create(source.param, &o, net_p);
     if (st < 0 && source.path != NULL) fire_error_prefix(st, "%s", source.path);

@@ -205,6 +205,61 @@ layer { name: 'ip' type: 'InnerProduct' bottom: 'bn'"""
         self.solver.step(3)
         self.assertEqual(self.solver.iter, done + 3)
 
+    def blobs(self, solver):
+        return {(name, part): getattr(blob, part).copy() for part in ('data', 'diff')
+                for name, blob in solver.net.blobs.items()}
+
+    def assert_blobs_are_those_of_single_steps(self, solver):
+        other = caffe.SGDSolver('solver.prototxt')
+        for _ in range(solver.iter):
+            other.step(1)
+        want, found = self.blobs(other), self.blobs(solver)
+        for key in want:
+            np.testing.assert_array_equal(found[key], want[key], str(key))
+
+    def test_after_many_iterations_all_blobs_have_the_values_of_the_last(self):
+        held = self.solver.net.blobs['conv'].data
+        self.solver.step(7)
+        self.assert_blobs_are_those_of_single_steps(self.solver)
+        np.testing.assert_array_equal(held, self.solver.net.blobs['conv'].data)
+        self.solver.step(4)  # the arrays that were made meanwhile are live, too
+        self.assert_blobs_are_those_of_single_steps(self.solver)
+        np.testing.assert_array_equal(held, self.solver.net.blobs['conv'].data)
+        self.solver.solve()
+        self.assert_blobs_are_those_of_single_steps(self.solver)
+
+    def test_after_an_interrupt_all_blobs_have_the_values_of_the_last_iteration(self):
+        def stop(event):
+            if event['iter'] == 3:
+                _thread.interrupt_main()
+        for listening in False, True:
+            solver = caffe.SGDSolver('solver.prototxt')
+            if listening:
+                solver.listen(stop, 'iteration')
+            else:
+                threading.Timer(0.2, _thread.interrupt_main).start()
+            with self.assertRaises(KeyboardInterrupt):
+                solver.step(10000000)
+            if solver.iter < 2000:
+                self.assert_blobs_are_those_of_single_steps(solver)
+
+    def test_callbacks_and_listeners_look_at_any_blob(self):
+        def looks(solver, seen):
+            return lambda *event: seen.append(solver.net.blobs['conv'].data.any() and
+                                              solver.net.blobs['ip'].diff.any())
+        nothing = (lambda: None)
+        for how in ('start', 'ready', 'iteration'):
+            solver, seen = caffe.SGDSolver('solver.prototxt'), []
+            solver.step(1)
+            look = looks(solver, seen)
+            if how == 'iteration':
+                solver.listen(look, how)
+            else:
+                solver.add_callback(*((look, nothing) if how == 'start' else
+                                      (nothing, look)))
+            solver.step(4)
+            self.assertEqual(seen, [True] * 4, how)
+
     def test_other_threads_go_on_while_training(self):
         count, stop = [0], threading.Event()
 
