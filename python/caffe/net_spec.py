@@ -188,9 +188,13 @@ class NetSpec:
     def vals(self):
         return list(self.tops.values())
 
-    def update(self, others):
-        """Add named tops: a dict, or a list of pairs."""
-        self.tops.update(others)
+    def update(self, others, params=None):
+        """Add named tops: a dict, or a list of pairs. update(name, params) changes
+        settings of the layer that has this top, as SSD's scripts do."""
+        if params is None:
+            self.tops.update(others)
+        else:
+            self.tops[others].fn.params.update(params)
 
     def to_proto(self):
         """The NetParameter with all layers that the assigned tops need."""

@@ -81,6 +81,16 @@ class Specs(unittest.TestCase):
         with self.assertRaisesRegex(AttributeError, 'Pooling has no setting "kernal"'):
             tiny(kernal=3).to_proto()
 
+    def test_settings_of_a_written_layer_can_be_changed(self):
+        n = caffe.NetSpec()
+        n.data = L.Input(shape={'dim': [1, 3, 8, 8]})
+        n.conv = L.Convolution(n.data, num_output=2, kernel_size=3)
+        n.update('conv', {'dilation': 2, 'num_output': 5})
+        param = n.to_proto().layer[1].convolution_param
+        self.assertEqual((param.num_output, list(param.dilation)), (5, [2]))
+        n.update({'again': L.ReLU(n.conv)})
+        self.assertEqual(list(n.keys()), ['data', 'conv', 'again'])
+
 
 def mapped(ks=3, stride=1, pad=0, pool=2, dstride=2, dpad=0):
     n = caffe.NetSpec()
