@@ -46,4 +46,10 @@ FIRE_EVERYWHERE float fire_contrast_pull(float margin, bool legacy, float dist_s
     if (legacy) return -alpha;
     return -alpha * gap / (sqrtf(dist_sq) + 1e-4f);
 }
+
+/* A target with the part `smoothing` moved to one half. */
+FIRE_EVERYWHERE float fire_smooth_target(float smoothing, float target)
+{
+    return target * (1.0f - smoothing) + smoothing * 0.5f;
+}
 #endif

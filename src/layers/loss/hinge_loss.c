@@ -3,6 +3,7 @@
  *
  *   bottom 0: (N, C) scores
  *   bottom 1: (N) labels
+ *   bottom 2: (N) (optional) weights of items
  *   top 0:    () loss */
 #include "device/cpu/blas.h"
 #include "layers/loss/losses.h"
@@ -15,6 +16,12 @@ typedef struct hinge {
     int64_t        items, classes;
     fire_scratch_t margin; /* (N, C) max(0, 1 +- x), for backward */
 } hinge_t;
+
+static fire_status_t hinge_setup(fire_layer_t *l)
+{
+    return fire_loss_setup_weights(&FIRE_STATE(l, hinge_t)->labels,
+                                   l->param->loss_param, false);
+}
 
 /* Interpret bottom 0 as (items, classes). */
 static fire_status_t hinge_reshape(fire_layer_t *l)
@@ -30,6 +37,7 @@ static fire_status_t hinge_reshape(fire_layer_t *l)
     if (fire_blob_count(l->bottom[1]) != s->items)
         return FIRE_FAIL(FIRE_ERR_INVALID, "%lld labels for %lld items",
                          (long long)fire_blob_count(l->bottom[1]), (long long)s->items);
+    FIRE_TRY(fire_loss_check_weights(l, &s->labels, 2, s->items, s->classes));
     return fire_scratch_fit(&s->margin, fire_blob_count(l->bottom[0]));
 }
 
@@ -37,15 +45,17 @@ static fire_status_t hinge_reshape(fire_layer_t *l)
 static fire_status_t hinge_forward(fire_layer_t *l)
 {
     const hinge_t *s = l->state;
-    float         *m = s->margin.x, *top;
+    float         *m = s->margin.x, *top, sum = 0, part;
     int64_t        n = s->items * s->classes, truth;
     const float   *x, *label;
+    fire_weights_t w;
 
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    FIRE_TRY(fire_loss_weights(l, &s->labels, 2, s->items, &w));
     FIRE_IF_GPU(l, fire_gpu_hinge_loss(l->ctx->stream, s->squared, s->items, s->classes,
-                                       x, label, top));
+                                       w, x, label, top));
     fire_copy(n, x, m);
     for (int64_t i = 0; i < s->items; i++) {
         FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));
@@ -53,7 +63,15 @@ static fire_status_t hinge_forward(fire_layer_t *l)
     }
     for (int64_t i = 0; i < n; i++)
         m[i] = fire_max(0.0f, 1.0f + m[i]);
-    top[0] = (s->squared ? fire_dot(n, m, m) : fire_asum(n, m)) / (float)s->items;
+    if (w.of_class == NULL && w.of_item == NULL)
+        sum = s->squared ? fire_dot(n, m, m) : fire_asum(n, m);
+    else
+        for (int64_t i = 0; i < s->items; i++, m += s->classes) {
+            part = s->squared ? fire_dot(s->classes, m, m) : fire_asum(s->classes, m);
+            FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));
+            sum += fire_weight_of(w, i, truth) * part;
+        }
+    top[0] = sum / (float)s->items;
     return FIRE_OK;
 }
 
@@ -66,28 +84,32 @@ static fire_status_t hinge_backward(fire_layer_t *l)
     int64_t        n       = s->items * s->classes, truth;
     float          divisor = (float)s->items / (s->squared ? 2.0f : 1.0f);
     float         *dx, weight;
+    fire_weights_t w;
 
     if (!l->propagate_down[0]) return FIRE_OK;
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &seed);
+    FIRE_TRY(fire_loss_weights(l, &s->labels, 2, s->items, &w));
     FIRE_IF_GPU(l, fire_gpu_hinge_dx(l->ctx->stream, s->squared, s->items, s->classes,
-                                     seed, divisor, x, label, dx));
+                                     seed, divisor, w, x, label, dx));
     weight = seed[0] / divisor;
     fire_copy(n, m, dx);
     for (int64_t i = 0; i < s->items; i++) {
         FIRE_TRY(fire_loss_label(&s->labels, label[i], i, s->classes, &truth));
         dx[i * s->classes + truth] *= -1.0f;
+        for (int64_t k = i * s->classes; k < (i + 1) * s->classes; k++)
+            dx[k] = (s->squared ? dx[k] : fire_sign(dx[k])) *
+                    (weight * fire_weight_of(w, i, truth));
     }
-    for (int64_t i = 0; i < n; i++)
-        dx[i] = (s->squared ? dx[i] : fire_sign(dx[i])) * weight;
     return FIRE_OK;
 }
 
 static void hinge_teardown(fire_layer_t *l)
 {
     fire_scratch_free(&FIRE_STATE(l, hinge_t)->margin);
+    fire_loss_fini(&FIRE_STATE(l, hinge_t)->labels);
 }
 
 const fire_kernel_t fire_hinge_loss_cuda = {
@@ -108,11 +130,12 @@ static const fire_kernel_t *const hinge_kernels[] = {
 
 const fire_layer_ops_t fire_layer_hinge_loss = {
     .type        = "HingeLoss",
-    .bottoms     = {2, 2},
+    .bottoms     = {2, 3},
     .tops        = {1, 1},
     .flags       = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
-    .no_gradient = 1 << 1,
+    .no_gradient = 6,
     .state_size  = sizeof(hinge_t),
+    .setup       = hinge_setup,
     .reshape     = hinge_reshape,
     .teardown    = hinge_teardown,
     .kernels     = hinge_kernels,

@@ -4,6 +4,7 @@
  *   bottom 0: (N, C, ...) scores, classes on `axis`
  *   bottom 1: (N, ...) labels: bottom 0 without the axis of classes
  *   bottom 2: (1, 1, C, C) the matrix H (optional; else from a .binaryproto)
+ *   bottom 3: (N) or (N, ...) (optional) weights
  *   top 0:    () loss
  *   top 1:    (N, C, ...) (optional) softmax of bottom 0 */
 #include "layers/common/softmax.h"
@@ -63,6 +64,7 @@ static fire_status_t infogain_setup(fire_layer_t *l)
                          "\"FILE.binaryproto\" } or a third bottom");
     fire_loss_init(&s->loss, l->param->loss_param,
                    CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__VALID);
+    FIRE_TRY(fire_loss_setup_weights(&s->loss, l->param->loss_param, false));
     if (l->nbottom < 3) FIRE_TRY(load_matrix(s, p->source));
     return fire_blob_create(&s->prob);
 }
@@ -92,6 +94,7 @@ static fire_status_t infogain_reshape(fire_layer_t *l)
         return FIRE_FAIL(
             FIRE_ERR_INVALID, "the matrix has %lld elements; %lld classes need %lld",
             (long long)fire_blob_count(matrix_of(l)), (long long)k, (long long)(k * k));
+    FIRE_TRY(fire_loss_check_weights(l, &s->loss, 3, places, k));
     fire_free(s->row_sum);
     s->row_sum = NULL;
     FIRE_TRY(FIRE_NEW(&s->row_sum, k));
@@ -102,12 +105,18 @@ static fire_status_t infogain_reshape(fire_layer_t *l)
     return FIRE_OK;
 }
 
-/* The arguments of the GPU kernels. */
-static fire_gpu_infogain_t gpu_view(const infogain_t *s, const float *h,
-                                    const float *label)
+/* The arguments of the GPU kernels, weights included. */
+static fire_status_t gpu_view(fire_layer_t *l, const float *h, const float *label,
+                              fire_gpu_infogain_t *view_p)
 {
-    return (fire_gpu_infogain_t){
-        s->loss, s->softmax.outer, s->softmax.classes, s->softmax.inner, h, label};
+    const infogain_t     *s = l->state;
+    const fire_softmax_t *m = &s->softmax;
+    fire_weights_t        w;
+
+    FIRE_TRY(fire_loss_weights(l, &s->loss, 3, m->outer * m->inner, &w));
+    *view_p =
+        (fire_gpu_infogain_t){s->loss, m->outer, m->classes, m->inner, h, label, w};
+    return FIRE_OK;
 }
 
 /* x, prob: (outer, classes, inner). label: (outer, inner). h: (classes, classes). */
@@ -125,7 +134,7 @@ static fire_status_t infogain_forward(fire_layer_t *l)
     FIRE_IN(l, matrix_of(l), FIRE_DATA, &h);
     FIRE_OUT(l, s->prob, FIRE_DATA, &prob);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
-    view = gpu_view(s, h, label);
+    FIRE_TRY(gpu_view(l, h, label, &view));
     FIRE_IF_GPU(l, fire_gpu_infogain_loss(l->ctx->stream, &view, x, prob,
                                           fire_gpu_kept(l), top));
     fire_softmax_forward(m, x, prob);
@@ -138,6 +147,7 @@ static fire_status_t infogain_forward(fire_layer_t *l)
             if (c == FIRE_LABEL_IGNORED) continue;
             for (int64_t k = 0; k < m->classes; k++)
                 loss -= h[c * m->classes + k] *
+                        fire_weight_of(view.weights, i * m->inner + j, c) *
                         logf(fire_max(p[k * m->inner], FIRE_LEAST_PROBABILITY));
             valid++;
         }
@@ -171,7 +181,7 @@ static fire_status_t infogain_backward(fire_layer_t *l)
     FIRE_IN(l, s->prob, FIRE_DATA, &prob);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &seed);
-    view = gpu_view(s, h, label);
+    FIRE_TRY(gpu_view(l, h, label, &view));
     FIRE_IF_GPU(l, fire_gpu_infogain_dx(l->ctx->stream, &view, seed, prob,
                                         fire_gpu_kept(l), dx));
     sum_rows(s, h);
@@ -185,7 +195,8 @@ static fire_status_t infogain_backward(fire_layer_t *l)
             for (int64_t k = 0; k < m->classes; k++, at += m->inner)
                 dx[at] = c == FIRE_LABEL_IGNORED
                              ? 0.0f
-                             : prob[at] * s->row_sum[c] - h[c * m->classes + k];
+                             : (prob[at] * s->row_sum[c] - h[c * m->classes + k]) *
+                                   fire_weight_of(view.weights, i * m->inner + j, c);
         }
     weight = seed[0] / fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
     for (int64_t i = 0; i < fire_blob_count(l->bottom[0]); i++)
@@ -200,6 +211,7 @@ static void infogain_teardown(fire_layer_t *l)
     fire_softmax_fini(&s->softmax);
     fire_blob_destroy(s->prob);
     fire_blob_destroy(s->matrix);
+    fire_loss_fini(&s->loss);
     fire_free(s->row_sum);
 }
 
@@ -225,10 +237,10 @@ static const fire_kernel_t *const infogain_kernels[] = {
 
 const fire_layer_ops_t fire_layer_infogain_loss = {
     .type        = "InfogainLoss",
-    .bottoms     = {2, 3},
+    .bottoms     = {2, 4},
     .tops        = {1, 2},
     .flags       = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
-    .no_gradient = 6,
+    .no_gradient = 14,
     .state_size  = sizeof(infogain_t),
     .setup       = infogain_setup,
     .reshape     = infogain_reshape,

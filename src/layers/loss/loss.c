@@ -1,6 +1,8 @@
 /* loss.c - normalization of losses and reading of labels. */
 #include "layers/loss/loss.h"
 
+#include <string.h>
+
 #include "layers/scalar.h"
 
 void fire_loss_init(fire_loss_t *s, const Caffe__LossParameter *p,
@@ -16,6 +18,75 @@ void fire_loss_init(fire_loss_t *s, const Caffe__LossParameter *p,
     else if (p->has_normalize)
         s->mode = p->normalize ? CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__VALID
                                : CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__BATCH_SIZE;
+}
+
+fire_status_t fire_loss_setup_weights(fire_loss_t *s, const Caffe__LossParameter *p,
+                                      bool smooths)
+{
+    float *to;
+
+    if (p == NULL) return FIRE_OK;
+    if (!(p->label_smoothing >= 0 && p->label_smoothing <= 1))
+        return FIRE_FAIL(FIRE_ERR_INVALID, "label_smoothing must be 0 to 1, not %g",
+                         (double)p->label_smoothing);
+    if (p->label_smoothing > 0 && !smooths)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "label_smoothing is for SoftmaxWithLoss and "
+                         "SigmoidCrossEntropyLoss");
+    s->smoothing = p->label_smoothing;
+    if (p->has_weight_by_label_freqs && p->weight_by_label_freqs &&
+        p->n_class_weighting == 0)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "weight_by_label_freqs needs a "
+                                           "class_weighting for each class");
+    if (p->n_class_weighting == 0 ||
+        (p->has_weight_by_label_freqs && !p->weight_by_label_freqs))
+        return FIRE_OK;
+    FIRE_TRY(fire_blob_create(&s->of_class));
+    FIRE_TRY(
+        fire_blob_reshape(s->of_class, 1, &(int64_t){(int64_t)p->n_class_weighting}));
+    FIRE_TRY(fire_blob_write(s->of_class, FIRE_DATA, FIRE_CPU, &to));
+    memcpy(to, p->class_weighting, p->n_class_weighting * sizeof(*to));
+    return FIRE_OK;
+}
+
+void fire_loss_fini(fire_loss_t *s)
+{
+    fire_blob_destroy(s->of_class);
+    s->of_class = NULL;
+}
+
+fire_status_t fire_loss_check_weights(const fire_layer_t *l, const fire_loss_t *s,
+                                      int which, int64_t labels, int64_t classes)
+{
+    int64_t items = fire_blob_dim_or_1(l->bottom[0], 0), n;
+
+    if (s->of_class != NULL && fire_blob_count(s->of_class) != classes)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%lld values of class_weighting for %lld "
+                         "classes",
+                         (long long)fire_blob_count(s->of_class), (long long)classes);
+    if (l->nbottom <= which) return FIRE_OK;
+    n = fire_blob_count(l->bottom[which]);
+    if (n == items || n == labels) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_INVALID,
+                     "bottom %d has %lld weights; give one for each of the %lld items, "
+                     "or of the %lld labels",
+                     which, (long long)n, (long long)items, (long long)labels);
+}
+
+fire_status_t fire_loss_weights(fire_layer_t *l, const fire_loss_t *s, int which,
+                                int64_t labels, fire_weights_t *weights_p)
+{
+    fire_weights_t w = {.share = 1};
+
+    if (s->of_class != NULL) FIRE_IN(l, s->of_class, FIRE_DATA, &w.of_class);
+    if (l->nbottom > which) {
+        FIRE_IN(l, l->bottom[which], FIRE_DATA, &w.of_item);
+        if (fire_blob_count(l->bottom[which]) > 0)
+            w.share = labels / fire_blob_count(l->bottom[which]);
+    }
+    *weights_p = w;
+    return FIRE_OK;
 }
 
 fire_status_t fire_loss_reshape(fire_layer_t *l)

@@ -111,6 +111,17 @@ __device__ static bool is_ignored(const fire_loss_t &loss, float target)
     return loss.has_ignore && (int)target == loss.ignore;
 }
 
+/* The target of element i, smoothed. */
+__device__ static float smoothed(const fire_gpu_sigmoid_t &g, int64_t i)
+{
+    return fire_smooth_target(g.rule.smoothing, g.target[i]);
+}
+
+__device__ static float weight_of(const fire_gpu_sigmoid_t &g, int64_t i)
+{
+    return fire_weight_of(g.weights, i, i / g.inner % g.classes);
+}
+
 /* Sums: the loss and the number of targets that count. */
 fire_status_t fire_gpu_sigmoid_loss(fire_stream_t *s, const fire_gpu_sigmoid_t *sigmoid,
                                     float *normalizer, float *top)
@@ -121,7 +132,7 @@ fire_status_t fire_gpu_sigmoid_loss(fire_stream_t *s, const fire_gpu_sigmoid_t *
         s, 1, g.n,
         [=] __device__(int64_t, int64_t i, float *sum) {
             if (is_ignored(g.rule, g.target[i])) return;
-            sum[0] -= fire_cross_entropy(g.x[i], g.target[i]);
+            sum[0] -= fire_cross_entropy(g.x[i], smoothed(g, i)) * weight_of(g, i);
             sum[1] += 1.0f;
         },
         [=] __device__(int64_t, const float *sum) {
@@ -142,7 +153,7 @@ fire_status_t fire_gpu_sigmoid_dx(fire_stream_t *s, const fire_gpu_sigmoid_t *si
 
         dx[i] = is_ignored(g.rule, g.target[i])
                     ? 0.0f
-                    : (y - g.target[i]) * (*seed / *normalizer);
+                    : (y - smoothed(g, i)) * (*seed / *normalizer) * weight_of(g, i);
     });
 }
 
@@ -155,8 +166,8 @@ __device__ static float hinge(float x, bool is_true)
 }
 
 fire_status_t fire_gpu_hinge_loss(fire_stream_t *s, bool squared, int64_t items,
-                                  int64_t classes, const float *x, const float *label,
-                                  float *top)
+                                  int64_t classes, fire_weights_t w, const float *x,
+                                  const float *label, float *top)
 {
     fire_labels_t labels = labels_of(s, fire_loss_t());
 
@@ -166,27 +177,32 @@ fire_status_t fire_gpu_hinge_loss(fire_stream_t *s, bool squared, int64_t items,
             int   truth = fire_label_class(labels, label[i / classes], (int)classes);
             float m     = hinge(x[i], i % classes == truth);
 
-            *sum += truth == FIRE_LABEL_WRONG ? nanf("") : squared ? m * m : m;
+            *sum += truth == FIRE_LABEL_WRONG
+                        ? nanf("")
+                        : fire_weight_of(w, i / classes, truth) * (squared ? m * m : m);
         },
         [=] __device__(int64_t, const float *sum) { *top = *sum / (float)items; });
 }
 
 fire_status_t fire_gpu_hinge_dx(fire_stream_t *s, bool squared, int64_t items,
                                 int64_t classes, const float *seed, float divisor,
-                                const float *x, const float *label, float *dx)
+                                fire_weights_t w, const float *x, const float *label,
+                                float *dx)
 {
     return fire_each(s, items * classes, [=] __device__(int64_t i) {
-        bool  is_true = i % classes == class_of(label[i / classes], classes);
+        int   truth   = class_of(label[i / classes], classes);
+        bool  is_true = i % classes == truth;
         float m       = hinge(x[i], is_true);
+        float by      = truth >= 0 ? fire_weight_of(w, i / classes, truth) : 0.0f;
 
         if (is_true) m = -m;
-        dx[i] = (squared ? m : fire_sign(m)) * (*seed / divisor);
+        dx[i] = (squared ? m : fire_sign(m)) * (*seed / divisor * by);
     });
 }
 
 fire_status_t fire_gpu_multinomial_loss(fire_stream_t *s, int64_t items,
-                                        int64_t classes, const float *p,
-                                        const float *label, float *top)
+                                        int64_t classes, fire_weights_t w,
+                                        const float *p, const float *label, float *top)
 {
     fire_labels_t labels = labels_of(s, fire_loss_t());
 
@@ -198,20 +214,24 @@ fire_status_t fire_gpu_multinomial_loss(fire_stream_t *s, int64_t items,
             *sum -=
                 truth == FIRE_LABEL_WRONG
                     ? nanf("")
-                    : logf(fire_max(p[i * classes + truth], FIRE_LEAST_PROBABILITY));
+                    : logf(fire_max(p[i * classes + truth], FIRE_LEAST_PROBABILITY)) *
+                          fire_weight_of(w, i, truth);
         },
         [=] __device__(int64_t, const float *sum) { *top = *sum / (float)items; });
 }
 
 fire_status_t fire_gpu_multinomial_dx(fire_stream_t *s, int64_t items, int64_t classes,
-                                      const float *seed, float divisor, const float *p,
+                                      const float *seed, float divisor,
+                                      fire_weights_t w, const float *p,
                                       const float *label, float *dx)
 {
     return fire_each(s, items * classes, [=] __device__(int64_t i) {
-        bool is_true = i % classes == class_of(label[i / classes], classes);
+        int64_t item = i / classes, truth = class_of(label[item], classes);
 
-        dx[i] =
-            is_true ? *seed / divisor / fire_max(p[i], FIRE_LEAST_PROBABILITY) : 0.0f;
+        dx[i] = i % classes == truth
+                    ? *seed / divisor * fire_weight_of(w, item, truth) /
+                          fire_max(p[i], FIRE_LEAST_PROBABILITY)
+                    : 0.0f;
     });
 }
 
@@ -250,7 +270,8 @@ fire_status_t fire_gpu_infogain_loss(fire_stream_t *s, const fire_gpu_infogain_t
             for (int64_t k = 0; k < g.classes && c != FIRE_LABEL_WRONG; k++)
                 part -= g.h[c * g.classes + k] *
                         logf(fire_max(prob[at + k * g.inner], FIRE_LEAST_PROBABILITY));
-            sum[0] += c == FIRE_LABEL_WRONG ? nanf("") : part;
+            sum[0] += c == FIRE_LABEL_WRONG ? nanf("")
+                                            : part * fire_weight_of(g.weights, i, c);
             sum[1] += 1.0f;
         },
         [=] __device__(int64_t, const float *sum) {
@@ -271,6 +292,7 @@ fire_status_t fire_gpu_infogain_dx(fire_stream_t *s, const fire_gpu_infogain_t *
         int     c   = fire_label_class(labels, g.label[i], (int)g.classes);
         float   row = 0, scale = *seed / *normalizer;
 
+        if (c >= 0) scale *= fire_weight_of(g.weights, i, c);
         for (int64_t k = 0; k < g.classes && c >= 0; k++)
             row += g.h[c * g.classes + k];
         for (int64_t k = 0; k < g.classes; k++, at += g.inner)

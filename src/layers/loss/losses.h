@@ -37,6 +37,9 @@ typedef struct fire_gpu_sigmoid {
     fire_loss_t  rule;
     int64_t      items, n;
     const float *x, *target;
+    /* weights; an element's class is its index / inner % classes */
+    fire_weights_t weights;
+    int64_t        inner, classes;
 } fire_gpu_sigmoid_t;
 
 fire_status_t fire_gpu_sigmoid_loss(fire_stream_t *s, const fire_gpu_sigmoid_t *g,
@@ -47,24 +50,27 @@ fire_status_t fire_gpu_sigmoid_dx(fire_stream_t *s, const fire_gpu_sigmoid_t *g,
 
 /* HingeLoss and MultinomialLogisticLoss: x, p (items, classes), label (items). */
 fire_status_t fire_gpu_hinge_loss(fire_stream_t *s, bool squared, int64_t items,
-                                  int64_t classes, const float *x, const float *label,
-                                  float *top);
+                                  int64_t classes, fire_weights_t weights,
+                                  const float *x, const float *label, float *top);
 fire_status_t fire_gpu_hinge_dx(fire_stream_t *s, bool squared, int64_t items,
                                 int64_t classes, const float *seed, float divisor,
-                                const float *x, const float *label, float *dx);
+                                fire_weights_t weights, const float *x,
+                                const float *label, float *dx);
 fire_status_t fire_gpu_multinomial_loss(fire_stream_t *s, int64_t items,
-                                        int64_t classes, const float *p,
-                                        const float *label, float *top);
+                                        int64_t classes, fire_weights_t weights,
+                                        const float *p, const float *label, float *top);
 fire_status_t fire_gpu_multinomial_dx(fire_stream_t *s, int64_t items, int64_t classes,
-                                      const float *seed, float divisor, const float *p,
+                                      const float *seed, float divisor,
+                                      fire_weights_t weights, const float *p,
                                       const float *label, float *dx);
 
 /* InfogainLoss: x, prob (outer, classes, inner), label (outer, inner), h (classes,
  * classes). */
 typedef struct fire_gpu_infogain {
-    fire_loss_t  rule;
-    int64_t      outer, classes, inner;
-    const float *h, *label;
+    fire_loss_t    rule;
+    int64_t        outer, classes, inner;
+    const float   *h, *label;
+    fire_weights_t weights;
 } fire_gpu_infogain_t;
 
 fire_status_t fire_gpu_infogain_loss(fire_stream_t *s, const fire_gpu_infogain_t *g,

@@ -1,7 +1,9 @@
 /* softmax_loss.c - SoftmaxWithLoss: loss = -sum(log softmax(x)[label]) / normalizer.
  *
  *   bottom 0: (N, C, ...) scores x, classes on `axis`
- *   bottom 1: (N, ...) labels: bottom 0 without the axis of classes
+ *   bottom 1: (N, ...) labels: bottom 0 without the axis of classes; or like bottom 0,
+ *             probabilities of the classes
+ *   bottom 2: (N) or (N, ...) (optional) weights of items or of labels
  *   top 0:    () loss
  *   top 1:    (N, C, ...) (optional) softmax(x)
  *   top 2:    (N, ...) (only SoftmaxWithLossOHEM) loss of each label, undivided */
@@ -21,6 +23,7 @@ fire_status_t fire_softmax_loss_setup(fire_layer_t *l)
 
     fire_loss_init(&s->loss, l->param->loss_param,
                    CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__VALID);
+    FIRE_TRY(fire_loss_setup_weights(&s->loss, l->param->loss_param, true));
     return fire_blob_create(&s->prob);
 }
 
@@ -35,11 +38,16 @@ fire_status_t fire_softmax_loss_reshape(fire_layer_t *l)
 
     FIRE_TRY(fire_loss_reshape(l));
     FIRE_TRY(fire_softmax_reshape(&s->softmax, l->bottom[0], p->axis));
-    places = s->softmax.outer * s->softmax.inner;
-    if (labels != places)
+    places  = s->softmax.outer * s->softmax.inner;
+    s->soft = labels == places * s->softmax.classes && s->softmax.classes > 1;
+    s->general =
+        s->soft || s->loss.smoothing > 0 || s->loss.of_class != NULL || l->nbottom > 2;
+    FIRE_TRY(fire_loss_check_weights(l, &s->loss, 2, places, s->softmax.classes));
+    if (labels != places && !s->soft)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "%lld labels for %lld predictions: with classes on axis %d, "
-                         "the label has the prediction's shape without that axis",
+                         "the label has the prediction's shape without that axis, "
+                         "or with it if it holds probabilities",
                          (long long)labels, (long long)places, s->softmax.axis);
     FIRE_TRY(fire_blob_reshape_like(s->prob, l->bottom[0]));
     if (l->ntop < 2) return FIRE_OK;
@@ -47,6 +55,89 @@ fire_status_t fire_softmax_loss_reshape(fire_layer_t *l)
     fire_blob_share(l->top[1], s->prob, FIRE_DATA);
     return l->ntop < 3 ? FIRE_OK : fire_blob_reshape_like(l->top[2], l->bottom[1]);
 }
+
+/* ---- labels that are soft, smoothed or weighted ---- */
+
+fire_status_t fire_softmax_loss_rule(fire_layer_t *l, fire_softmax_rule_t *rule_p)
+{
+    const softmax_loss_t *s = l->state;
+    const fire_softmax_t *m = &s->softmax;
+    fire_softmax_rule_t   r = {.soft      = s->soft,
+                               .smoothing = s->loss.smoothing,
+                               .classes   = m->classes,
+                               .inner     = m->inner};
+
+    FIRE_IN(l, l->bottom[1], FIRE_DATA, &r.label);
+    FIRE_TRY(fire_loss_weights(l, &s->loss, 2, m->outer * m->inner, &r.weights));
+    *rule_p = r;
+    return FIRE_OK;
+}
+
+/* The class of a place's label; 0 if labels are probabilities, none of which is
+ * ignored. */
+static fire_status_t truth_of(const softmax_loss_t *s, const fire_softmax_rule_t *r,
+                              int64_t place, int64_t *class_p)
+{
+    *class_p = 0;
+    if (s->soft) return FIRE_OK;
+    return fire_loss_label(&s->loss, r->label[place], place / r->inner, r->classes,
+                           class_p);
+}
+
+static fire_status_t sum_general(fire_layer_t *l, const float *prob)
+{
+    const softmax_loss_t *s = l->state;
+    const fire_softmax_t *m = &s->softmax;
+    fire_softmax_rule_t   r;
+    float                *top, loss = 0.0f;
+    int64_t               valid = 0, c;
+
+    FIRE_TRY(fire_softmax_loss_rule(l, &r));
+    for (int64_t i = 0; i < m->outer * m->inner; i++) {
+        const float *p = prob + i / m->inner * m->classes * m->inner + i % m->inner;
+
+        FIRE_TRY(truth_of(s, &r, i, &c));
+        if (c == FIRE_LABEL_IGNORED) continue;
+        for (int64_t k = 0; k < m->classes; k++)
+            loss -= fire_softmax_target(&r, i, c, k) *
+                    logf(fire_max(p[k * m->inner], FLT_MIN));
+        valid++;
+    }
+    FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
+    top[0] = loss / fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
+    return FIRE_OK;
+}
+
+/* dx = (prob * sum of t - t) * weight */
+static fire_status_t backward_general(fire_layer_t *l)
+{
+    const softmax_loss_t *s = l->state;
+    const fire_softmax_t *m = &s->softmax;
+    fire_softmax_rule_t   r;
+    const float          *prob;
+    float                *dx, weight;
+    int64_t               c;
+
+    FIRE_IN(l, s->prob, FIRE_DATA, &prob);
+    FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
+    FIRE_TRY(fire_softmax_loss_rule(l, &r));
+    FIRE_TRY(fire_softmax_loss_weight(l, &weight));
+    for (int64_t i = 0; i < m->outer * m->inner; i++) {
+        int64_t at  = i / m->inner * m->classes * m->inner + i % m->inner;
+        float   sum = 0;
+
+        FIRE_TRY(truth_of(s, &r, i, &c));
+        for (int64_t k = 0; k < m->classes && c != FIRE_LABEL_IGNORED; k++)
+            sum += fire_softmax_target(&r, i, c, k);
+        for (int64_t k = 0; k < m->classes; k++, at += m->inner)
+            dx[at] = c == FIRE_LABEL_IGNORED
+                         ? 0.0f
+                         : (prob[at] * sum - fire_softmax_target(&r, i, c, k)) * weight;
+    }
+    return FIRE_OK;
+}
+
+/* ---- one class, weight 1 ---- */
 
 /* prob: (outer, classes, inner). label: (outer, inner). */
 fire_status_t fire_softmax_loss_sum(fire_layer_t *l, const float *prob)
@@ -57,6 +148,7 @@ fire_status_t fire_softmax_loss_sum(fire_layer_t *l, const float *prob)
     float                *top, *each = NULL, loss = 0.0f;
     int64_t               valid = 0, c;
 
+    if (s->general) return sum_general(l, prob);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
     if (l->ntop > 2) FIRE_OUT(l, l->top[2], FIRE_DATA, &each);
     for (int64_t i = 0; i < m->outer; i++)
@@ -99,10 +191,11 @@ fire_status_t fire_softmax_loss_weight(fire_layer_t *l, float *weight_p)
     int64_t               valid = 0, c;
 
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
-    for (int64_t i = 0; i < m->outer * m->inner; i++) {
+    for (int64_t i = 0; i < m->outer * m->inner && !s->soft; i++) {
         FIRE_TRY(fire_loss_label(&s->loss, label[i], i / m->inner, m->classes, &c));
         valid += c != FIRE_LABEL_IGNORED;
     }
+    if (s->soft) valid = m->outer * m->inner;
     FIRE_TRY(fire_layer_loss_weight(l, &weight));
     *weight_p = weight / fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
     return FIRE_OK;
@@ -118,6 +211,7 @@ static fire_status_t softmax_loss_backward(fire_layer_t *l)
     int64_t               c, n = fire_blob_count(l->bottom[0]);
 
     if (!l->propagate_down[0]) return FIRE_OK;
+    if (s->general) return backward_general(l);
     FIRE_IN(l, l->bottom[1], FIRE_DATA, &label);
     FIRE_IN(l, s->prob, FIRE_DATA, &prob);
     FIRE_OUT(l, l->bottom[0], FIRE_DIFF, &dx);
@@ -146,6 +240,7 @@ void fire_softmax_loss_teardown(fire_layer_t *l)
 
     fire_softmax_fini(&s->softmax);
     fire_blob_destroy(s->prob);
+    fire_loss_fini(&s->loss);
 }
 
 const fire_kernel_t fire_softmax_loss_ref = {
@@ -163,10 +258,10 @@ const fire_kernel_t *const fire_softmax_loss_kernels[] = {
 
 const fire_layer_ops_t fire_layer_softmax_loss = {
     .type        = "SoftmaxWithLoss",
-    .bottoms     = {2, 2},
+    .bottoms     = {2, 3},
     .tops        = {1, 2},
     .flags       = FIRE_LAYER_LOSS | FIRE_LAYER_AUTO_TOP,
-    .no_gradient = 1 << 1,
+    .no_gradient = 6,
     .state_size  = sizeof(softmax_loss_t),
     .setup       = fire_softmax_loss_setup,
     .reshape     = fire_softmax_loss_reshape,

@@ -28,6 +28,45 @@ static float fixed_norm(const fire_softmax_loss_t *s)
     return fire_loss_normalizer(&s->loss, s->softmax.outer, s->softmax.inner, 0);
 }
 
+/* A thread per place: its loss, and whether it counts. */
+__global__ static void judge_general(fire_softmax_rule_t r, fire_labels_t labels,
+                                     int64_t places, const float *prob, float *loss,
+                                     float *valid)
+{
+    FIRE_GRID_STRIDE (i, places) {
+        int64_t at  = i / r.inner * r.classes * r.inner + i % r.inner;
+        int     c   = r.soft ? 0 : fire_label_class(labels, r.label[i], (int)r.classes);
+        float   sum = c == FIRE_LABEL_WRONG ? NAN : 0.0f;
+
+        for (int64_t k = 0; k < r.classes && c >= 0; k++)
+            sum -= fire_softmax_target(&r, i, c, k) *
+                   logf(fmaxf(prob[at + k * r.inner], FLT_MIN));
+        loss[i]  = sum;
+        valid[i] = c == FIRE_LABEL_IGNORED ? 0.0f : 1.0f;
+    }
+}
+
+template <typename T>
+__global__ static void back_general(fire_softmax_rule_t r, fire_labels_t labels,
+                                    int64_t places, const float *prob,
+                                    const float *weight, const float *norm, T *dx)
+{
+    float scale = *weight / *norm;
+
+    FIRE_GRID_STRIDE (i, places) {
+        int64_t at  = i / r.inner * r.classes * r.inner + i % r.inner;
+        int     c   = r.soft ? 0 : fire_label_class(labels, r.label[i], (int)r.classes);
+        float   sum = 0;
+
+        for (int64_t k = 0; k < r.classes && c >= 0; k++)
+            sum += fire_softmax_target(&r, i, c, k);
+        for (int64_t k = 0; k < r.classes; k++, at += r.inner)
+            dx[at] = (T)(c < 0 ? 0.0f
+                               : (prob[at] * sum - fire_softmax_target(&r, i, c, k)) *
+                                     scale);
+    }
+}
+
 static fire_status_t softmax_loss_cuda_forward(fire_layer_t *l)
 {
     const fire_softmax_loss_t *s = (const fire_softmax_loss_t *)l->state;
@@ -36,6 +75,7 @@ static fire_status_t softmax_loss_cuda_forward(fire_layer_t *l)
     fire_softmax_targets_t     t = {};
     float                     *prob, *top, *norm, *each;
     void                      *x;
+    fire_softmax_rule_t        r;
 
     FIRE_TRY(fire_gpu_keep(l, (size_t)(2 * n + 1) * sizeof(float)));
     norm     = (float *)fire_gpu_kept(l);
@@ -44,13 +84,18 @@ static fire_status_t softmax_loss_cuda_forward(fire_layer_t *l)
     t.labels = fire_labels_t{s->loss.has_ignore, s->loss.ignore,
                              fire_cuda_make_reporter(l->ctx->stream)};
     FIRE_IN_AS(l->bottom[0], FIRE_DATA, &f, &x);
-    FIRE_IN(l, l->bottom[1], FIRE_DATA, &t.label);
+    if (!s->general) FIRE_IN(l, l->bottom[1], FIRE_DATA, &t.label);
     FIRE_OUT(l, s->prob, FIRE_DATA, &prob);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
     FIRE_WITH_TYPE(
         f.dtype, T,
         FIRE_TRY(fire_softmax_run(l->ctx->stream, fire_softmax_view(&s->softmax),
                                   (const T *)x, prob, t)))
+    if (s->general) {
+        FIRE_TRY(fire_softmax_loss_rule(l, &r));
+        FIRE_TRY(FIRE_LAUNCH(l->ctx->stream, n, judge_general, r, t.labels, n, prob,
+                             t.loss, t.valid));
+    }
     if (l->ntop > 2) {
         FIRE_OUT(l, l->top[2], FIRE_DATA, &each);
         FIRE_TRY(
@@ -92,6 +137,15 @@ static fire_status_t softmax_loss_cuda_backward(fire_layer_t *l)
     FIRE_IN(l, s->prob, FIRE_DATA, &prob);
     FIRE_IN(l, l->top[0], FIRE_DIFF, &weight);
     FIRE_OUT_AS(l->bottom[0], FIRE_DIFF, &f, &dx);
+    if (s->general) {
+        fire_softmax_rule_t r;
+        int64_t             places = s->softmax.outer * s->softmax.inner;
+
+        FIRE_TRY(fire_softmax_loss_rule(l, &r));
+        FIRE_WITH_TYPE(f.dtype, T,
+                       return FIRE_LAUNCH(l->ctx->stream, places, back_general<T>, r,
+                                          labels, places, prob, weight, norm, (T *)dx))
+    }
     FIRE_WITH_TYPE(f.dtype, T,
                    return FIRE_LAUNCH(l->ctx->stream, n, loss_back<T>,
                                       fire_softmax_view(&s->softmax), labels, prob,

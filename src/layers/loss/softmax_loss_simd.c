@@ -13,6 +13,8 @@ static const char *softmax_loss_simd_declines(const fire_layer_t *l)
 {
     const fire_softmax_t *m = &FIRE_STATE(l, fire_softmax_loss_t)->softmax;
 
+    if (FIRE_STATE(l, fire_softmax_loss_t)->general)
+        return "labels are soft, smoothed or weighted";
     if (m->inner == 1 && m->classes < FIRE_LANES) return "there are few classes";
     if (m->inner > 1 && m->inner < FIRE_LANES) return "there are few places";
     return m->outer * m->classes * m->inner == 0 ? "the input is empty" : NULL;

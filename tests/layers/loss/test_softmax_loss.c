@@ -88,8 +88,8 @@ TEST(softmax_loss_refuses_labels_of_another_shape)
 {
     BENCH_REFUSES("a:2x3 l:3", "loss", "type: \"SoftmaxWithLoss\"",
                   "2 items in the first bottom, 3 in the second");
-    BENCH_REFUSES("a:2x3 l:2x3", "loss", "type: \"SoftmaxWithLoss\"",
-                  "6 labels for 2 predictions: with classes on axis 1");
+    BENCH_REFUSES("a:2x3 l:2x2", "loss", "type: \"SoftmaxWithLoss\"",
+                  "4 labels for 2 predictions: with classes on axis 1");
     BENCH_REFUSES("a:2x3 l:2", "loss",
                   "type: \"SoftmaxWithLoss\" softmax_param { axis: 2 }",
                   "axis 2 is out of range");
