@@ -16,6 +16,8 @@ void fire_workspace_fini(fire_workspace_t *s)
     fire_buffer_fini(&s->cropped);
     fire_buffer_fini(&s->resized);
     fire_buffer_fini(&s->padded);
+    fire_buffer_fini(&s->scaled);
+    fire_buffer_fini(&s->spare);
 }
 
 fire_status_t fire_datum_decode(const fire_datum_t *d, fire_color_t color,
@@ -84,4 +86,22 @@ fire_status_t fire_image_file_decode(const char *path, fire_color_t color, int h
         return FIRE_OK;
     }
     return fire_image_resize(&whole, height, width, &s->resized, pixels_p);
+}
+
+fire_status_t fire_pixels_own(fire_workspace_t *s, fire_pixels_t *pixels)
+{
+    fire_extent_t e = pixels->extent;
+    uint8_t      *to;
+
+    if (pixels->bytes == NULL)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "images must be bytes, not floats");
+    if (pixels->bytes == s->pixels.bytes || pixels->bytes == s->resized.bytes)
+        return FIRE_OK;
+    FIRE_TRY(fire_image_reserve(&s->pixels, e.channels, e.height, e.width));
+    to = s->pixels.bytes;
+    for (int64_t i = 0; i < (int64_t)e.height * e.width; i++)
+        for (int c = 0; c < e.channels; c++)
+            *to++ = pixels->bytes[c * pixels->step_c + i];
+    *pixels = fire_pixels_interleaved(s->pixels.bytes, e);
+    return FIRE_OK;
 }

@@ -13,6 +13,8 @@ typedef struct fire_workspace {
     fire_buffer_t cropped; /* part of it (SSD's window) */
     fire_buffer_t resized; /* image or part in another size */
     fire_buffer_t padded;  /* the same with a border */
+    fire_buffer_t scaled;  /* a random part of the image, resized or turned */
+    fire_buffer_t spare;   /* for steps that cannot work in place */
 } fire_workspace_t;
 
 void fire_workspace_fini(fire_workspace_t *s);
@@ -28,6 +30,10 @@ fire_status_t fire_datum_decode(const fire_datum_t *d, fire_color_t color,
 fire_status_t fire_image_file_decode(const char *path, fire_color_t color, int height,
                                      int width, fire_workspace_t *s,
                                      fire_pixels_t *pixels_p);
+
+/* Make pixels of bytes interleaved and in *s, so that they may be changed: raw records
+ * have planes, decoded ones are there already. */
+fire_status_t fire_pixels_own(fire_workspace_t *s, fire_pixels_t *pixels);
 
 /* Read a whole file into b, which grows if needed; *n_p is its length in bytes. */
 fire_status_t fire_buffer_read_file(const char *path, fire_buffer_t *b, size_t *n_p);

@@ -80,6 +80,12 @@ static int64_t label_width(const fire_prefetch_t *p)
     return p->opt.label_width > 0 ? p->opt.label_width : 1;
 }
 
+/* Floats of a row that are kept with its label. */
+static int64_t label_values(const fire_prefetch_t *p)
+{
+    return label_width(p) + p->opt.extra_width;
+}
+
 /* Floats (or bytes, if packed) of all rows. */
 static int64_t values_of(const fire_batch_t *b)
 {
@@ -89,7 +95,7 @@ static int64_t values_of(const fire_batch_t *b)
 /* Bytes of the host memory that is copied to the GPU: rows, then labels. */
 static size_t upload_bytes(const fire_prefetch_t *p, const fire_batch_t *b)
 {
-    return b->label_at + (size_t)(b->slice.n * label_width(p)) * sizeof(float);
+    return b->label_at + (size_t)(b->slice.n * label_values(p)) * sizeof(float);
 }
 
 /* Point rows and labels of b into its page-locked memory, labels 16-byte aligned. */
@@ -115,7 +121,7 @@ static fire_status_t fit_memory(fire_prefetch_t *p, fire_batch_t *b)
 {
     if (p->opt.stream != NULL) return fit_upload(p, b);
     FIRE_TRY(fire_grow(&b->data, &b->data_cap, values_of(b), sizeof(*b->data)));
-    return fire_grow(&b->label, &b->label_cap, b->slice.n * label_width(p),
+    return fire_grow(&b->label, &b->label_cap, b->slice.n * label_values(p),
                      sizeof(*b->label));
 }
 
@@ -131,7 +137,9 @@ static void start_batch(fire_prefetch_t *p, slot_t *s)
     b->any_extent = p->opt.batch_size == 1;
     s->assigned = s->done = 0;
     s->status             = fit_memory(p, b);
-    if (s->status != FIRE_OK) {
+    if (s->status == FIRE_OK) {
+        b->extra = b->label + b->slice.n * label_width(p);
+    } else {
         snprintf(s->error, sizeof(s->error), "%s", fire_last_error());
         s->bad_row  = -1;
         s->assigned = s->done = b->slice.n;
@@ -167,6 +175,19 @@ static void note_error(slot_t *s, int64_t row, fire_status_t st)
     snprintf(s->error, sizeof(s->error), "%s", fire_last_error());
 }
 
+/* All rows are loaded: finish the batch and start its copy to the GPU. Called with the
+ * lock and returns with it, but works without it. */
+static fire_status_t complete(fire_prefetch_t *p, slot_t *s)
+{
+    if (p->opt.complete != NULL) {
+        pthread_mutex_unlock(&p->lock);
+        p->opt.complete(p->opt.arg, &s->batch);
+        pthread_mutex_lock(&p->lock);
+    }
+    if (s->batch.upload == NULL) return FIRE_OK;
+    return fire_gpu_upload_send(s->batch.upload, upload_bytes(p, &s->batch));
+}
+
 /* Load one chunk of rows of s. Chunks are small, so that all threads share even a
  * single batch; not single rows, so that small rows do not spend their time on the
  * lock. The thread that finishes the last row starts the copy to the GPU. Called with
@@ -185,9 +206,8 @@ static void load_rows(fire_prefetch_t *p, slot_t *s, fire_workspace_t *scratch)
     for (row = first; row < first + chunk && st == FIRE_OK; row++)
         st = p->opt.load(p->opt.arg, scratch, &s->batch, row);
     pthread_mutex_lock(&p->lock);
-    if (st == FIRE_OK && s->status == FIRE_OK && s->done + chunk == n &&
-        s->batch.upload != NULL)
-        st = fire_gpu_upload_send(s->batch.upload, upload_bytes(p, &s->batch));
+    if (st == FIRE_OK && s->status == FIRE_OK && s->done + chunk == n)
+        st = complete(p, s);
     if (st != FIRE_OK) note_error(s, row - 1, st);
     p->busy--;
     s->done += chunk;

@@ -32,6 +32,7 @@ typedef struct fire_batch {
     bool          any_extent; /* batch_size is 1: each image may have another size */
     float        *data;       /* (n, channels, height, width) */
     float        *label;      /* (n, label_width) */
+    float        *extra;      /* (n, extra_width), behind the labels */
     uint8_t      *packed;     /* (n, ...) bytes instead of data: see transform.h */
     int64_t       data_cap, label_cap;
 
@@ -45,12 +46,18 @@ typedef struct fire_batch {
 typedef fire_status_t (*fire_load_row_t)(void *arg, fire_workspace_t *scratch,
                                          fire_batch_t *batch, int64_t row);
 
+/* Called once for each batch when all of its rows are loaded, before it is copied to a
+ * GPU. */
+typedef void (*fire_complete_t)(void *arg, fire_batch_t *batch);
+
 typedef struct fire_prefetch_options {
     fire_load_row_t load;
+    fire_complete_t complete; /* NULL: nothing to do */
     void           *arg;
     int64_t         batch_size;  /* as in the prototxt: see fire_moment_slice() */
     fire_extent_t   extent;      /* channels, height, width of a row */
     int64_t         label_width; /* floats of a row's label; 0 means 1 */
+    int64_t         extra_width; /* further floats of a row, for the layer's own use */
     int64_t         depth;       /* batches to load ahead, 1 ... 1000 */
     int             threads;     /* decode threads; 0: one per core, at most 8 */
     fire_stream_t  *stream;      /* copies full batches to its GPU; NULL: none */

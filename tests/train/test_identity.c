@@ -63,6 +63,17 @@ TEST(batchnorm_dropout_crops_and_shuffling_give_the_same_bits_too)
     check_all_modes();
 }
 
+/* The weights' hash, on one, two and four workers, each with other decode threads. */
+TEST(augmented_images_give_the_same_bits_on_1_2_and_4_workers)
+{
+    uint64_t want;
+
+    prepare("augmented");
+    want = on_one();
+    check_same(want, 2, "comm: 'tree' overlap: 'thread'");
+    check_same(want, 4, "comm: 'rhd' overlap: 'off'");
+}
+
 TEST(the_number_of_lanes_does_matter_so_the_comparison_can_fail)
 {
     run_t r = {.solver = SOLVER "fire { lanes: 4 }", .workers = 1};

@@ -1,4 +1,4 @@
-/* draw.h - the random numbers of one sample for SSD's augmentation, drawn one after
+/* draw.h - the random numbers of one sample for its augmentation, drawn one after
  * another. They are a function of seed, stream and sample: the same for any worker and
  * thread. */
 #ifndef FIRE_DATA_TRANSFORM_DRAW_H
@@ -22,6 +22,11 @@ static inline fire_draw_t fire_draw(uint64_t seed, uint64_t stream, int64_t samp
 static inline float fire_draw_uniform(fire_draw_t *d, float low, float high)
 {
     return low + (high - low) * fire_rng_uniform(d->key, d->at++);
+}
+
+static inline float fire_draw_gaussian(fire_draw_t *d) /* mean 0, deviation 1 */
+{
+    return fire_rng_gaussian(d->key, d->at++);
 }
 
 static inline bool fire_draw_chance(fire_draw_t *d, float probability)

@@ -51,8 +51,7 @@ fire_extent_t fire_fit_extent(const Caffe__ResizeParameter *p, fire_extent_t in)
     return (fire_extent_t){in.channels, (int)p->height, (int)p->width};
 }
 
-/* One of the interp_modes, at random. */
-static fire_filter_t draw_filter(const Caffe__ResizeParameter *p, fire_draw_t *draw)
+fire_filter_t fire_fit_filter(const Caffe__ResizeParameter *p, fire_draw_t *draw)
 {
     static const fire_filter_t filter[] = {
         [CAFFE__RESIZE_PARAMETER__INTERP_MODE__LINEAR]   = FIRE_FILTER_LINEAR,
@@ -117,8 +116,8 @@ fire_status_t fire_fit_image(const Caffe__ResizeParameter *p, fire_draw_t *draw,
     fire_extent_t size = inner(p, pixels->extent);
     fire_extent_t out  = fire_fit_extent(p, pixels->extent);
 
-    FIRE_TRY(fire_image_filter(draw_filter(p, draw), pixels, size.height, size.width,
-                               &scratch->resized, pixels));
+    FIRE_TRY(fire_image_filter(fire_fit_filter(p, draw), pixels, size.height,
+                               size.width, &scratch->resized, pixels));
     return fire_extent_equal(size, out) ? FIRE_OK : pad(p, out, scratch, pixels);
 }
 

@@ -14,6 +14,9 @@ fire_status_t fire_fit_check(const Caffe__ResizeParameter *p);
 /* The extent after resizing an image of extent `in`. */
 fire_extent_t fire_fit_extent(const Caffe__ResizeParameter *p, fire_extent_t in);
 
+/* One of its interp_modes, at random; without one LINEAR. */
+fire_filter_t fire_fit_filter(const Caffe__ResizeParameter *p, fire_draw_t *draw);
+
 /* Resize *pixels, which then points into scratch. Of several interp_mode one is
  * drawn. */
 fire_status_t fire_fit_image(const Caffe__ResizeParameter *p, fire_draw_t *draw,

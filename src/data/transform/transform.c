@@ -21,7 +21,11 @@ static fire_status_t read_mean(fire_transform_t *t, const Caffe__BlobProto *b)
     t->mean_extent =
         (fire_extent_t){(int)dim[ndim - 3], (int)dim[ndim - 2], (int)dim[ndim - 1]};
     FIRE_TRY(FIRE_NEW(&t->mean, count));
-    return fire_blob_proto_read(b, FIRE_DATA, t->mean_file, count, t->mean);
+    FIRE_TRY(FIRE_NEW(&t->average, t->mean_extent.channels));
+    FIRE_TRY(fire_blob_proto_read(b, FIRE_DATA, t->mean_file, count, t->mean));
+    for (int64_t i = 0, plane = count / t->mean_extent.channels; i < count; i++)
+        t->average[i / plane] += t->mean[i] / (float)plane;
+    return FIRE_OK;
 }
 
 static fire_status_t load_mean(fire_transform_t *t)
@@ -66,7 +70,8 @@ fire_status_t fire_transform_init(fire_transform_t                     *t,
 void fire_transform_fini(fire_transform_t *t)
 {
     fire_free(t->mean);
-    t->mean = NULL;
+    fire_free(t->average);
+    t->mean = t->average = NULL;
     fire_caffe_draws_destroy(t->draws);
     t->draws = NULL;
 }
@@ -107,6 +112,14 @@ fire_status_t fire_transform_extent(const fire_transform_t *t, fire_extent_t in,
     return FIRE_OK;
 }
 
+uint8_t fire_transform_fill(const fire_transform_t *t, int c)
+{
+    if (t->nvalue > 0) return fire_image_byte(t->value[t->nvalue == 1 ? 0 : c]);
+    return t->average != NULL && c < t->mean_extent.channels
+               ? fire_image_byte(t->average[c])
+               : 0;
+}
+
 /* The body of line_of_bytes() and line_of_floats(), which transform one line of one
  * channel: n elements of src with stride `step`. `mean` is that line of the mean image,
  * or NULL for the single `value`. Compilers vectorise the loop of stride 1. */
@@ -145,12 +158,6 @@ static void reverse(float *line, int n)
     }
 }
 
-/* The part of an image that becomes the row. */
-typedef struct window {
-    int  top, left, height, width;
-    bool mirror;
-} window_t;
-
 /* The sample's random number below n. Caffe draws the mirror first, then top and left,
  * and draws nothing for what is not random. */
 static int draw(const fire_transform_t *t, uint64_t seed, int64_t sample,
@@ -171,11 +178,10 @@ static int draw(const fire_transform_t *t, uint64_t seed, int64_t sample,
                                 which, n);
 }
 
-/* Random or centred crop, and mirror, of this sample. */
-static window_t choose_window(const fire_transform_t *t, fire_extent_t in,
-                              uint64_t seed, int64_t sample)
+fire_window_t fire_transform_window(const fire_transform_t *t, fire_extent_t in,
+                                    uint64_t seed, int64_t sample)
 {
-    window_t w = {.height = in.height, .width = in.width};
+    fire_window_t w = {.height = in.height, .width = in.width};
 
     if (t->crop > 0) {
         int spare_y = in.height - t->crop, spare_x = in.width - t->crop;
@@ -195,7 +201,7 @@ static window_t choose_window(const fire_transform_t *t, fire_extent_t in,
 void fire_transform_apply(const fire_transform_t *t, const fire_pixels_t *in,
                           uint64_t seed, int64_t sample, float *out)
 {
-    window_t w = choose_window(t, in->extent, seed, sample);
+    fire_window_t w = fire_transform_window(t, in->extent, seed, sample);
 
     for (int c = 0; c < in->extent.channels; c++) {
         float value = t->nvalue == 0 ? 0 : t->value[t->nvalue == 1 ? 0 : c];
@@ -221,7 +227,7 @@ void fire_transform_apply(const fire_transform_t *t, const fire_pixels_t *in,
 void fire_transform_pack(const fire_transform_t *t, const fire_pixels_t *in,
                          uint64_t seed, int64_t sample, bool interleaved, uint8_t *out)
 {
-    window_t       w = choose_window(t, in->extent, seed, sample);
+    fire_window_t  w = fire_transform_window(t, in->extent, seed, sample);
     int            C = in->extent.channels;
     fire_extent_t  e = {C, w.height, w.width};
     fire_pixels_t  o = interleaved ? fire_pixels_interleaved(out, e)

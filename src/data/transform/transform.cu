@@ -21,7 +21,7 @@ typedef struct place {
     bool mirror;
 } place_t;
 
-/* The crop's place in the mean image and the mirror, as choose_window() finds them. */
+/* The crop's place in the mean image and the mirror, as fire_transform_window() finds them. */
 __device__ static place_t find_place(const rule_t &r, int64_t sample)
 {
     int     spare_y = r.mean_height - r.in.extent.height;
@@ -45,32 +45,52 @@ __device__ static float mean_at(const rule_t &r, const place_t &p, int c, int y,
     return r.nvalue == 0 ? 0.0f : r.in.mean[r.nvalue == 1 ? 0 : c];
 }
 
+/* Image `row`, as transform_param makes it, at (y, x): channel c. */
+__device__ static float value_at(const rule_t &r, const place_t &p, int64_t row, int c,
+                                 unsigned y, unsigned x)
+{
+    const int      C = r.in.extent.channels;
+    const unsigned W = (unsigned)r.in.extent.width, at = p.mirror ? W - 1 - x : x;
+    const unsigned k = y * W + at, pixels = W * (unsigned)r.in.extent.height;
+    const uint8_t *from = r.in.bytes + row * C * pixels;
+    uint8_t        byte = from[r.in.interleaved ? k * C + c : c * pixels + k];
+
+    return ((float)byte - mean_at(r, p, c, (int)y, (int)at)) * r.scale;
+}
+
 /* Grid: x = image, y = part of its pixels. Each thread computes all channels of a
  * pixel. T: type of out; LAST: out is NHWC, else NCHW. */
 template <typename T, bool LAST> __global__ static void finish(rule_t r, T *out)
 {
-    __shared__ place_t p;
+    __shared__ place_t p, q; /* of the image, of the one it is mixed with */
     const int          C = r.in.extent.channels, H = r.in.extent.height;
     const unsigned     W = (unsigned)r.in.extent.width, pixels = W * (unsigned)H;
-    const uint8_t     *from = r.in.bytes + (int64_t)blockIdx.x * C * pixels;
+    fire_mix_t         mix =
+        r.in.mix != NULL ? r.in.mix[blockIdx.x] : fire_mix_t{1.0f, (float)blockIdx.x};
+    int64_t partner = (int64_t)mix.partner;
+    bool    mixed   = partner != (int64_t)blockIdx.x;
 
-    if (threadIdx.x == 0 && blockIdx.y == 0 && r.in.label != NULL)
-        r.in.label_out[blockIdx.x] = r.in.label[blockIdx.x];
-    if (threadIdx.x == 0)
+    if (blockIdx.y == 0 && r.in.label != NULL)
+        for (int i = threadIdx.x; i < r.in.label_width; i += blockDim.x)
+            r.in.label_out[(int64_t)blockIdx.x * r.in.label_width + i] =
+                r.in.label[(int64_t)blockIdx.x * r.in.label_width + i];
+    if (threadIdx.x == 0) {
         p = find_place(r, r.in.slice.first + blockIdx.x * r.in.slice.stride);
+        q = find_place(r, r.in.slice.first + partner * r.in.slice.stride);
+    }
     __syncthreads();
     out += (int64_t)blockIdx.x * C * pixels;
     for (unsigned i = blockIdx.y * blockDim.x + threadIdx.x; i < pixels;
          i += gridDim.y * blockDim.x) {
-        unsigned y = i / W, x = i - y * W, at = p.mirror ? W - 1 - x : x,
-                 k = y * W + at;
+        unsigned y = i / W, x = i - y * W;
 
         for (int c = 0; c < C; c++) {
-            uint8_t byte = from[r.in.interleaved ? k * C + c : c * pixels + k];
-            float   mean = mean_at(r, p, c, (int)y, (int)at);
+            float value = value_at(r, p, blockIdx.x, c, y, x);
 
-            out[LAST ? i * C + c : c * pixels + i] =
-                (T)(((float)byte - mean) * r.scale);
+            if (mixed)
+                value =
+                    fire_mix_value(mix.share, value, value_at(r, q, partner, c, y, x));
+            out[LAST ? i * C + c : c * pixels + i] = (T)value;
         }
     }
 }

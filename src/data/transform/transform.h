@@ -11,6 +11,7 @@
 #include "caffe.pb-c.h"
 #include "data/transform/caffe_draws.h"
 #include "data/image/image.h"
+#include "data/jitter/mix.h"
 #include "device/device.h"
 
 FIRE_BEGIN_C
@@ -26,6 +27,7 @@ typedef struct fire_transform {
     float        *value;                   /* [nvalue], the prototxt's; or */
     float        *mean; /* (channels, height, width) of mean_file, owned; NULL: none */
     fire_extent_t mean_extent;
+    float        *average; /* (channels) of `mean`; owned */
     const char   *mean_file;
     uint64_t      stream; /* of the random numbers: the layer's name, hashed */
 
@@ -50,6 +52,20 @@ fire_status_t fire_transform_check_channels(const fire_transform_t *t, int chann
  * mean do not fit. */
 fire_status_t fire_transform_extent(const fire_transform_t *t, fire_extent_t in,
                                     fire_extent_t *out_p);
+
+/* The part of an image that becomes the row. */
+typedef struct fire_window {
+    int  top, left, height, width;
+    bool mirror;
+} fire_window_t;
+
+/* Random or centred crop, and mirror, of this sample. */
+fire_window_t fire_transform_window(const fire_transform_t *t, fire_extent_t in,
+                                    uint64_t seed, int64_t sample);
+
+/* What is shown in places without an image: the mean of channel c, which becomes 0 or
+ * almost so; 0 if there is no mean. */
+uint8_t fire_transform_fill(const fire_transform_t *t, int c);
 
 /* Transform one image to out: (channels, height, width) floats of the extent that
  * fire_transform_extent() gave for it. */
@@ -81,17 +97,19 @@ FIRE_EVERYWHERE int fire_transform_drawn(fire_rng_key_t key, int64_t sample,
 
 /* Cropped images in GPU memory, made by fire_transform_pack(). */
 typedef struct fire_packed {
-    const uint8_t *bytes; /* on the GPU: slice.n images */
-    fire_extent_t  extent;
-    fire_slice_t   slice; /* their sample numbers */
-    bool           interleaved;
-    uint64_t       seed;
-    const float   *mean;      /* on the GPU: mean image or mean_values */
-    const float   *label;     /* on the GPU: one per image; NULL: none */
-    float         *label_out; /* on the GPU: labels are copied here */
+    const uint8_t    *bytes; /* on the GPU: slice.n images */
+    fire_extent_t     extent;
+    fire_slice_t      slice; /* their sample numbers */
+    bool              interleaved;
+    uint64_t          seed;
+    const float      *mean;      /* on the GPU: mean image or mean_values */
+    const float      *label;     /* on the GPU: label_width per image; NULL: none */
+    float            *label_out; /* on the GPU: labels are copied here */
+    int               label_width;
+    const fire_mix_t *mix; /* on the GPU: one per image; NULL: images are not mixed */
 } fire_packed_t;
 
-/* Second half: mean, scale and mirror to out, slice.n images in this format. Only with
+/* Second half: mean, scale, mirror and mixup to out, slice.n images in this format. Only with
  * philox numbers (draws is NULL). */
 fire_status_t fire_transform_finish(const fire_transform_t *t, fire_stream_t *stream,
                                     const fire_packed_t *in,

@@ -35,10 +35,6 @@ static fire_status_t check_param(const fire_layer_t *l)
     FIRE_TRY(fire_augment_check(t != NULL ? t->expand_param : NULL,
                                 l->param->annotated_data_param));
     if (t == NULL) return FIRE_OK;
-    if (t->noise_param != NULL && t->noise_param->prob > 0)
-        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
-                         "noise_param with a prob above 0 is not supported; remove it, "
-                         "distort_param does similar things");
     if (t->crop_size > 0 || t->crop_h > 0 || t->crop_w > 0)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
                          "crop_size would cut objects; use resize_param and a "
@@ -60,8 +56,16 @@ static fire_status_t annotated_setup(fire_layer_t *l)
     d->mirror = d->transform.mirror; /* mirrored here, together with the boxes */
     d->transform.mirror = false;
     d->shuffle          = p->shuffle;
-    d->color            = d->transform.force_gray ? FIRE_COLOR_GRAY : FIRE_COLOR_BGR;
-    d->fit              = d->t != NULL ? d->t->resize_param : NULL;
+    FIRE_TRY(fire_jitter_init(&d->feed.jitter, &d->transform, d->t, l->phase));
+    if (fire_jitter_moves(&d->feed.jitter) != NULL || d->feed.jitter.mix.alpha > 0)
+        return FIRE_FAIL(
+            FIRE_ERR_UNSUPPORTED,
+            "%s would move objects away from their boxes; use expand_param "
+            "and a batch_sampler",
+            d->feed.jitter.mix.alpha > 0 ? "augment_param's mixup"
+                                         : fire_jitter_moves(&d->feed.jitter));
+    d->color = d->transform.force_gray ? FIRE_COLOR_GRAY : FIRE_COLOR_BGR;
+    d->fit   = d->t != NULL ? d->t->resize_param : NULL;
     FIRE_TRY(fire_source_open(p->backend == CAFFE__DATA_PARAMETER__DB__LMDB ? "LMDB"
                                                                             : "LEVELDB",
                               p->source, &d->source));

@@ -39,23 +39,6 @@ static fire_status_t read_objects(const Caffe__AnnotatedDatum *d, sample_t *s)
     return FIRE_OK;
 }
 
-/* Make pixels interleaved, in scratch->pixels: raw records have planes, decoded ones
- * are interleaved already. */
-static fire_status_t interleave(fire_workspace_t *scratch, fire_pixels_t *p)
-{
-    fire_extent_t e = p->extent;
-
-    if (p->bytes == NULL)
-        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "images must be bytes, not floats");
-    if (p->bytes == scratch->pixels.bytes) return FIRE_OK;
-    FIRE_TRY(fire_image_reserve(&scratch->pixels, e.channels, e.height, e.width));
-    for (int64_t i = 0; i < (int64_t)e.height * e.width; i++)
-        for (int c = 0; c < e.channels; c++)
-            scratch->pixels.bytes[i * e.channels + c] = p->bytes[c * p->step_c + i];
-    *p = fire_pixels_interleaved(scratch->pixels.bytes, e);
-    return FIRE_OK;
-}
-
 /* Parse a record: its image, interleaved, and its objects. */
 static fire_status_t decode(const fire_annotated_t *d, const fire_record_t *r,
                             fire_workspace_t *scratch, sample_t *s)
@@ -81,45 +64,26 @@ static fire_status_t decode(const fire_annotated_t *d, const fire_record_t *r,
     st    = read_objects(a, s);
     if (st >= 0) st = fire_datum_check(&datum);
     if (st >= 0) st = fire_datum_decode(&datum, d->color, scratch, &s->pixels);
-    if (st >= 0) st = interleave(scratch, &s->pixels);
+    if (st >= 0) st = fire_pixels_own(scratch, &s->pixels);
     if (st >= 0)
         st = fire_transform_check_channels(&d->transform, s->pixels.extent.channels);
     fire_message_free(a);
     return st;
 }
 
-/* The byte for places outside of the image: the channel's mean, or 0. */
-static uint8_t fill_of(const fire_annotated_t *d, int c)
-{
-    const fire_transform_t *t = &d->transform;
-
-    return t->nvalue == 0 ? 0 : fire_image_byte(t->value[t->nvalue == 1 ? 0 : c]);
-}
-
 /* Cut the window out of the image; places outside of the image get the mean. */
 static fire_status_t crop(const fire_annotated_t *d, fire_bbox_t window,
                           fire_workspace_t *scratch, fire_pixels_t *p)
 {
-    fire_extent_t in = p->extent, out = in;
-    int           left = (int)(window.xmin * (float)in.width);
-    int           top  = (int)(window.ymin * (float)in.height);
-    uint8_t      *to;
+    float         width = (float)p->extent.width, height = (float)p->extent.height;
+    fire_region_t r = {.left   = (int)(window.xmin * width),
+                       .top    = (int)(window.ymin * height),
+                       .width  = (int)((window.xmax - window.xmin) * width),
+                       .height = (int)((window.ymax - window.ymin) * height)};
 
-    out.width  = (int)((window.xmax - window.xmin) * (float)in.width);
-    out.height = (int)((window.ymax - window.ymin) * (float)in.height);
-    if (out.width < 1) out.width = 1;
-    if (out.height < 1) out.height = 1;
-    FIRE_TRY(
-        fire_image_reserve(&scratch->cropped, out.channels, out.height, out.width));
-    to = scratch->cropped.bytes;
-    for (int y = top; y < top + out.height; y++)
-        for (int x = left; x < left + out.width; x++)
-            for (int c = 0; c < in.channels; c++)
-                *to++ = y >= 0 && y < in.height && x >= 0 && x < in.width
-                            ? p->bytes[y * p->step_y + x * p->step_x + c]
-                            : fill_of(d, c);
-    *p = fire_pixels_interleaved(scratch->cropped.bytes, out);
-    return FIRE_OK;
+    if (r.width < 1) r.width = 1;
+    if (r.height < 1) r.height = 1;
+    return fire_region_extend(&r, &d->transform, &scratch->cropped, p);
 }
 
 /* Distort the colours, cut out a random window, mirror: image and objects alike. */
@@ -200,6 +164,9 @@ static fire_status_t load_sample(const fire_annotated_t *d, int64_t record,
     FIRE_TRY(decode(d, &r, scratch, s));
     FIRE_TRY(augment(d, scratch, s));
     if (d->fit != NULL) FIRE_TRY(fit(d->fit, scratch, s));
+    if (d->feed.jitter.active)
+        FIRE_TRY(fire_jitter_values(&d->feed.jitter, batch->moment.seed, number,
+                                    &s->draw, scratch, &s->pixels));
     FIRE_TRY(fire_transform_extent(&d->transform, s->pixels.extent, &extent));
     FIRE_TRY(fire_batch_row(batch, row, extent, &out));
     fire_transform_apply(&d->transform, &s->pixels, batch->moment.seed, number, out);

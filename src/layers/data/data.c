@@ -17,17 +17,15 @@ typedef struct data {
     bool             shuffle;
 } data_t;
 
-/* Read, parse and decode a record; *extent_p is its extent after transformation. */
+/* Read, parse and decode a record. */
 static fire_status_t read_pixels(data_t *d, int64_t record, fire_workspace_t *scratch,
-                                 fire_datum_t *datum_p, fire_pixels_t *pixels_p,
-                                 fire_extent_t *extent_p)
+                                 fire_datum_t *datum_p, fire_pixels_t *pixels_p)
 {
     fire_record_t r;
 
     FIRE_TRY(fire_source_read(d->source, record, &scratch->record, &r));
     FIRE_TRY(fire_datum_parse(r.bytes, r.n, datum_p));
-    FIRE_TRY(fire_datum_decode(datum_p, d->color, scratch, pixels_p));
-    return fire_transform_extent(&d->transform, pixels_p->extent, extent_p);
+    return fire_datum_decode(datum_p, d->color, scratch, pixels_p);
 }
 
 /* Load one record into row `row` of a batch. */
@@ -37,12 +35,12 @@ static fire_status_t load_sample(data_t *d, int64_t record, int64_t sample,
 {
     fire_datum_t  datum;
     fire_pixels_t pixels;
-    fire_extent_t extent;
+    float         label;
 
-    FIRE_TRY(read_pixels(d, record, scratch, &datum, &pixels, &extent));
-    FIRE_TRY(fire_feed_put(&d->feed, batch, row, &pixels, extent, sample));
-    batch->label[row] = (float)datum.label;
-    return FIRE_OK;
+    FIRE_TRY(read_pixels(d, record, scratch, &datum, &pixels));
+    FIRE_TRY(fire_feed_put(&d->feed, batch, row, scratch, &pixels, sample));
+    label = (float)datum.label;
+    return fire_feed_put_label(&d->feed, batch, row, &label);
 }
 
 /* The load function of the prefetcher, called by its threads. */
@@ -62,14 +60,14 @@ static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t
 }
 
 /* The extent of all rows: that of the first record after transformation. */
-static fire_status_t infer_extent(data_t *d, fire_extent_t *extent_p)
+static fire_status_t infer_extent(data_t *d, uint64_t seed, fire_extent_t *extent_p)
 {
     fire_workspace_t scratch = {0};
     fire_datum_t     datum;
     fire_pixels_t    pixels;
-    fire_status_t    st = read_pixels(d, 0, &scratch, &datum, &pixels, extent_p);
+    fire_status_t    st = read_pixels(d, 0, &scratch, &datum, &pixels);
 
-    if (st >= 0) fire_feed_inspect(&d->feed, &pixels);
+    if (st >= 0) st = fire_feed_inspect(&d->feed, seed, &scratch, &pixels, extent_p);
     fire_workspace_fini(&scratch);
     return st < 0 ? fire_source_error_prefix(d->source, 0, st) : FIRE_OK;
 }
@@ -94,7 +92,8 @@ static fire_status_t data_setup(fire_layer_t *l)
     FIRE_TRY(fire_transform_init(&d->transform, l->param->transform_param, l->phase,
                                  l->param->name));
     FIRE_TRY(fire_transform_seed(&d->transform, l->ctx->mt));
-    d->feed.transform = &d->transform;
+    FIRE_TRY(fire_feed_transform(&d->feed, &d->transform, l->param->transform_param,
+                                 l->phase));
     FIRE_TRY(fire_source_open(p->backend == CAFFE__DATA_PARAMETER__DB__LMDB ? "LMDB"
                                                                             : "LEVELDB",
                               p->source, &d->source));
@@ -105,7 +104,7 @@ static fire_status_t data_setup(fire_layer_t *l)
                                                                       : FIRE_COLOR_ASIS;
     *o         = (fire_prefetch_options_t){
                 .load = load_row, .arg = d, .batch_size = p->batch_size, .depth = p->prefetch};
-    FIRE_TRY(infer_extent(d, &o->extent));
+    FIRE_TRY(infer_extent(d, l->moment->seed, &o->extent));
     FIRE_TRY(fire_transform_seed(&d->transform, l->ctx->mt));
     return fire_feed_setup(l);
 }

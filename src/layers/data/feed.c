@@ -2,14 +2,19 @@
  * `ref`. */
 #include "layers/data/feed.h"
 
+#include <string.h>
+
 #include "base/host/memory.h"
 
-/* Tops for n images of this extent. */
+/* Tops for n images of this extent; a label of several numbers is a row of its own. */
 static fire_status_t reshape_tops(fire_layer_t *l, int64_t n, fire_extent_t e)
 {
+    int64_t width = FIRE_STATE(l, fire_feed_t)->options.label_width;
+
     FIRE_TRY(
         fire_blob_reshape(l->top[0], 4, (int64_t[]){n, e.channels, e.height, e.width}));
-    return l->ntop > 1 ? fire_blob_reshape(l->top[1], 1, &n) : FIRE_OK;
+    if (l->ntop == 1) return FIRE_OK;
+    return fire_blob_reshape(l->top[1], width > 1 ? 2 : 1, (int64_t[]){n, width});
 }
 
 fire_status_t fire_feed_reshape(fire_layer_t *l)
@@ -37,11 +42,49 @@ static fire_status_t check_memory(const fire_layer_t *l)
                      memory / (1 << 20));
 }
 
+/* Mix the rows of a batch in pairs; rows of bytes are mixed on the GPU. */
+static void mix_batch(void *arg, fire_batch_t *batch)
+{
+    const fire_feed_t *f   = arg;
+    fire_mix_t        *mix = (fire_mix_t *)batch->extra;
+    int64_t            n   = batch->slice.n;
+
+    fire_mix_choose(&f->jitter.mix, batch->moment.seed, batch->slice, mix);
+    fire_mix_rows(mix, n, f->options.label_width, batch->label);
+    if (batch->packed == NULL)
+        fire_mix_rows(mix, n, fire_extent_count(batch->extent), batch->data);
+}
+
+/* Prepare for mixup, if it is wanted. */
+static fire_status_t setup_mix(fire_layer_t *l)
+{
+    fire_feed_t             *f = FIRE_STATE(l, fire_feed_t);
+    fire_prefetch_options_t *o = &f->options;
+
+    if (f->jitter.mix.alpha <= 0) return FIRE_OK;
+    if (o->label_width > 1 && o->label_width != f->jitter.mix.classes)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "augment_param: mixup has %d classes, but labels have %lld "
+                         "numbers",
+                         f->jitter.mix.classes, (long long)o->label_width);
+    if (fire_moment_slice(l->moment, o->batch_size).n < 2)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "augment_param: mixup needs at least two images in a lane; "
+                         "batch_size is %lld, in %d lanes",
+                         (long long)o->batch_size, l->moment->lanes);
+    f->one_hot     = o->label_width <= 1;
+    o->label_width = f->jitter.mix.classes;
+    o->extra_width = sizeof(fire_mix_t) / sizeof(float);
+    o->complete    = mix_batch;
+    return FIRE_OK;
+}
+
 fire_status_t fire_feed_setup(fire_layer_t *l)
 {
     fire_feed_t             *f = FIRE_STATE(l, fire_feed_t);
     fire_prefetch_options_t *o = &f->options;
 
+    FIRE_TRY(setup_mix(l));
     o->threads = l->ctx->threads;
     /* Caffe seeds its data thread with this number */
     if (l->ctx->mt != NULL) fire_mt_u32(l->ctx->mt);
@@ -76,19 +119,34 @@ void fire_feed_teardown(fire_layer_t *l)
 
 /* ---- load functions ---- */
 
-void fire_feed_inspect(fire_feed_t *f, const fire_pixels_t *first)
+fire_status_t fire_feed_transform(fire_feed_t *f, const fire_transform_t *t,
+                                  const Caffe__TransformationParameter *p,
+                                  Caffe__Phase                          phase)
 {
+    f->transform = t;
+    return fire_jitter_init(&f->jitter, t, p, phase);
+}
+
+fire_status_t fire_feed_inspect(fire_feed_t *f, uint64_t seed,
+                                fire_workspace_t *scratch, fire_pixels_t *first,
+                                fire_extent_t *extent_p)
+{
+    FIRE_TRY(fire_jitter_apply(&f->jitter, seed, 0, scratch, first));
     f->has_bytes   = first->bytes != NULL;
     f->interleaved = first->step_x != 1;
+    return fire_transform_extent(f->transform, first->extent, extent_p);
 }
 
 fire_status_t fire_feed_put(const fire_feed_t *f, fire_batch_t *batch, int64_t row,
-                            const fire_pixels_t *image, fire_extent_t extent,
+                            fire_workspace_t *scratch, fire_pixels_t *image,
                             int64_t sample)
 {
-    uint64_t seed = batch->moment.seed;
-    float   *out;
+    uint64_t      seed = batch->moment.seed;
+    fire_extent_t extent;
+    float        *out;
 
+    FIRE_TRY(fire_jitter_apply(&f->jitter, seed, sample, scratch, image));
+    FIRE_TRY(fire_transform_extent(f->transform, image->extent, &extent));
     FIRE_TRY(fire_batch_row(batch, row, extent, &out));
     if (batch->packed == NULL) {
         fire_transform_apply(f->transform, image, seed, sample, out);
@@ -101,6 +159,25 @@ fire_status_t fire_feed_put(const fire_feed_t *f, fire_batch_t *batch, int64_t r
             "need --kernel Data=host");
     fire_transform_pack(f->transform, image, seed, sample, f->interleaved,
                         batch->packed + row * fire_extent_count(extent));
+    return FIRE_OK;
+}
+
+fire_status_t fire_feed_put_label(const fire_feed_t *f, fire_batch_t *batch,
+                                  int64_t row, const float *label)
+{
+    int64_t width = f->options.label_width > 1 ? f->options.label_width : 1;
+    float  *to    = batch->label + row * width;
+
+    if (!f->one_hot) {
+        memcpy(to, label, (size_t)width * sizeof(*to));
+        return FIRE_OK;
+    }
+    if (!(label[0] >= 0 && label[0] < (float)width))
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "label %g is none of the %lld classes of augment_param",
+                         (double)label[0], (long long)width);
+    memset(to, 0, (size_t)width * sizeof(*to));
+    to[(int)label[0]] = 1;
     return FIRE_OK;
 }
 

@@ -55,8 +55,13 @@ static fire_status_t put_tops(fire_layer_t *l, const fire_batch_t *batch,
 
     if (l->ntop > 1) {
         FIRE_OUT(l, l->top[1], FIRE_DATA, &p.label_out);
-        p.label = (const float *)((const char *)rows + batch->label_at);
+        p.label       = (const float *)((const char *)rows + batch->label_at);
+        p.label_width = f->options.label_width > 1 ? (int)f->options.label_width : 1;
     }
+    if (f->jitter.mix.alpha > 0)
+        p.mix = (const fire_mix_t *)((const char *)rows + batch->label_at +
+                                     (batch->extra - batch->label) *
+                                         (int64_t)sizeof(float));
     FIRE_OUT_AS(l->top[0], FIRE_DATA, &format, &out);
     return fire_transform_finish(f->transform, l->ctx->stream, &p, &format, out);
 }

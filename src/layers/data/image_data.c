@@ -19,24 +19,20 @@ typedef struct image_data {
     fire_caffe_draws_t              *draws; /* Caffe's shuffled order, or NULL: ours */
 } image_data_t;
 
-/* Read and decode an image; *extent_p is its extent after transformation. */
+/* Read and decode an image. */
 static fire_status_t read_pixels(const image_data_t *d, const fire_image_item_t *item,
-                                 fire_workspace_t *scratch, fire_pixels_t *pixels_p,
-                                 fire_extent_t *extent_p)
+                                 fire_workspace_t *scratch, fire_pixels_t *pixels_p)
 {
     const Caffe__ImageDataParameter *p = d->param;
     char                             path[4096];
-    fire_status_t                    st;
 
     if (snprintf(path, sizeof(path), "%s%s", p->root_folder, item->path) >=
         (int)sizeof(path))
         return FIRE_FAIL(FIRE_ERR_INVALID, "the path of \"%s\" is too long",
                          item->path);
-    FIRE_TRY(fire_image_file_decode(
-        path, p->is_color ? FIRE_COLOR_BGR : FIRE_COLOR_GRAY, (int)p->new_height,
-        (int)p->new_width, scratch, pixels_p));
-    st = fire_transform_extent(&d->transform, pixels_p->extent, extent_p);
-    return st < 0 ? fire_error_prefix(st, "%s", path) : FIRE_OK;
+    return fire_image_file_decode(path, p->is_color ? FIRE_COLOR_BGR : FIRE_COLOR_GRAY,
+                                  (int)p->new_height, (int)p->new_width, scratch,
+                                  pixels_p);
 }
 
 /* The line of the list for a sample number. */
@@ -61,15 +57,15 @@ static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t
     int64_t                  sample = batch->slice.first + row * batch->slice.stride;
     const fire_image_item_t *item;
     fire_pixels_t            pixels;
-    fire_extent_t            extent;
+    float                    label;
     fire_status_t            st;
 
     FIRE_TRY(find_item(d, batch->moment.seed, sample, &item));
-    FIRE_TRY(read_pixels(d, item, scratch, &pixels, &extent));
-    st = fire_feed_put(&d->feed, batch, row, &pixels, extent, sample);
-    if (st < 0) return fire_error_prefix(st, "%s", item->path);
-    batch->label[row] = (float)item->label;
-    return FIRE_OK;
+    FIRE_TRY(read_pixels(d, item, scratch, &pixels));
+    st    = fire_feed_put(&d->feed, batch, row, scratch, &pixels, sample);
+    label = (float)item->label;
+    if (st >= 0) st = fire_feed_put_label(&d->feed, batch, row, &label);
+    return st < 0 ? fire_error_prefix(st, "%s", item->path) : FIRE_OK;
 }
 
 static fire_status_t check_param(const Caffe__ImageDataParameter *p)
@@ -113,8 +109,12 @@ static fire_status_t infer_extent(image_data_t *d, uint64_t seed,
     fire_status_t            st;
 
     FIRE_TRY(find_item(d, seed, 0, &item));
-    st = read_pixels(d, item, &scratch, &pixels, extent_p);
-    if (st >= 0) fire_feed_inspect(&d->feed, &pixels);
+    st = read_pixels(d, item, &scratch, &pixels);
+    if (st >= 0) {
+        st = fire_feed_inspect(&d->feed, seed, &scratch, &pixels, extent_p);
+        if (st < 0)
+            st = fire_error_prefix(st, "%s%s", d->param->root_folder, item->path);
+    }
     fire_workspace_fini(&scratch);
     return st;
 }
@@ -131,7 +131,13 @@ static fire_status_t image_data_setup(fire_layer_t *l)
     FIRE_TRY(fire_transform_init(&d->transform, l->param->transform_param, l->phase,
                                  l->param->name));
     FIRE_TRY(fire_transform_seed(&d->transform, l->ctx->mt));
-    d->feed.transform = &d->transform;
+    FIRE_TRY(fire_feed_transform(&d->feed, &d->transform, l->param->transform_param,
+                                 l->phase));
+    if (d->param->new_height > 0 && l->param->transform_param != NULL &&
+        l->param->transform_param->resize_param != NULL)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "image_data_param's new_height and resize_param both resize "
+                         "images; keep one");
     FIRE_LOG(INFO, "Opening file %s", d->param->source);
     FIRE_TRY(fire_image_list_load(d->param->source, &d->list));
     FIRE_LOG(INFO, "A total of %lld images.", (long long)d->list.count);

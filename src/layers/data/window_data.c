@@ -174,8 +174,9 @@ static void paste(const window_data_t *d, const fire_pixels_t *in, const cut_t *
 /* Read an image, cut out and warp the window, write it to out. */
 static fire_status_t load_window(const window_data_t *d, choice_t choice,
                                  const char *path, fire_workspace_t *scratch,
-                                 float *out)
+                                 uint64_t seed, int64_t sample, float *out)
 {
+    fire_draw_t   draw = fire_draw(seed, d->transform.stream, sample);
     fire_pixels_t image, warped;
     cut_t         cut;
 
@@ -186,6 +187,9 @@ static fire_status_t load_window(const window_data_t *d, choice_t choice,
     image.extent.width  = cut.x2 - cut.x1 + 1;
     FIRE_TRY(
         fire_image_resize(&image, cut.height, cut.width, &scratch->resized, &warped));
+    if (d->feed.jitter.active)
+        FIRE_TRY(
+            fire_jitter_values(&d->feed.jitter, seed, sample, &draw, scratch, &warped));
     paste(d, &warped, &cut, choice.mirror, out);
     return FIRE_OK;
 }
@@ -203,7 +207,8 @@ static fire_status_t load_row(void *arg, fire_workspace_t *scratch, fire_batch_t
     snprintf(path, sizeof(path), "%s%s", d->param->root_folder,
              d->list.image[choice.window->image]);
     FIRE_TRY(fire_batch_row(batch, row, d->feed.options.extent, &out));
-    st = load_window(d, choice, path, scratch, out);
+    st = load_window(d, choice, path, scratch, batch->moment.seed,
+                     batch->slice.first + row * batch->slice.stride, out);
     if (st < 0) return fire_error_prefix(st, "%s", path);
     batch->label[row] = (float)choice.window->label;
     return FIRE_OK;
@@ -256,6 +261,25 @@ static fire_status_t load_list(window_data_t *d)
     return FIRE_OK;
 }
 
+/* Windows are chosen and resized by the layer itself: only their values may change. */
+static fire_status_t setup_jitter(fire_layer_t *l)
+{
+    window_data_t                        *d = FIRE_STATE(l, window_data_t);
+    const Caffe__TransformationParameter *p = l->param->transform_param;
+    const char                           *moves;
+
+    FIRE_TRY(fire_jitter_init(&d->feed.jitter, &d->transform, p, l->phase));
+    moves = fire_jitter_moves(&d->feed.jitter);
+    if (moves == NULL && d->feed.jitter.augment.cutout > 0)
+        moves = "augment_param's cutout";
+    if (moves == NULL && d->feed.jitter.mix.alpha > 0) moves = "augment_param's mixup";
+    if (moves == NULL) return FIRE_OK;
+    return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                     "%s does not work with WindowData, which chooses windows itself; "
+                     "colours and noise do",
+                     moves);
+}
+
 static fire_status_t window_setup(fire_layer_t *l)
 {
     window_data_t *d = FIRE_STATE(l, window_data_t);
@@ -266,6 +290,7 @@ static fire_status_t window_setup(fire_layer_t *l)
     FIRE_TRY(fire_transform_init(&d->transform, l->param->transform_param, l->phase,
                                  l->param->name));
     FIRE_TRY(check_param(d));
+    FIRE_TRY(setup_jitter(l));
     FIRE_TRY(fire_transform_seed(&d->transform, l->ctx->mt));
     if (l->ctx->mt != NULL)
         FIRE_TRY(fire_caffe_draws_create(fire_mt_u32(l->ctx->mt), &d->draws));

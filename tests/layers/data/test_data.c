@@ -298,3 +298,64 @@ TEST(when_an_allocation_fails_the_layer_says_so_and_leaks_nothing)
         rig_close(&r);
     }
 }
+
+/* Two rows of (2, 3, 4) pixels and labels 0 ... 4 of 5, mixed. */
+TEST(mixup_gives_labels_that_tell_how_much_of_each_image_there_is)
+{
+    rig_t r;
+    int   mixed = 0;
+
+    CHECK_OK(
+        rig_open(&r,
+                 data_layer(make_db("lmdb", "db", 5, 2, 3, 4), 4,
+                            "transform_param { augment_param { mixup: 1 classes: 5 "
+                            "} }"),
+                 CAFFE__PHASE__TRAIN));
+    CHECK_EQ(fire_blob_dims(r.top[1])[1], 5);
+    for (r.moment.step = 0; r.moment.step < 20; r.moment.step++) {
+        CHECK_OK(rig_forward(&r));
+        for (int i = 0; i < 4; i++) {
+            const float *label = rig_top(&r, 1) + i * 5;
+            float        sum = 0, pixel = 0;
+
+            for (int c = 0; c < 5; c++) {
+                sum += label[c];
+                pixel += label[c] * (float)(c * 7);
+            }
+            CHECK_NEAR(sum, 1, 1e-6);
+            CHECK_NEAR(rig_top(&r, 0)[i * 24], pixel, 1e-4); /* pixel 0 is 7 * label */
+            mixed += label[(r.moment.step * 4 + i) % 5] < 0.99f;
+        }
+    }
+    CHECK(mixed > 40);
+    rig_close(&r);
+}
+
+TEST(mixup_in_a_lane_of_one_image_is_refused)
+{
+    rig_t r;
+
+    CHECK_FAILS(
+        rig_open(&r,
+                 data_layer(make_db("lmdb", "db", 5, 2, 3, 4), 1,
+                            "transform_param { augment_param { mixup: 1 classes: "
+                            "5 } }"),
+                 CAFFE__PHASE__TRAIN),
+        FIRE_ERR_INVALID, "mixup needs at least two images in a lane");
+    rig_close(&r);
+}
+
+TEST(a_label_beyond_the_classes_of_mixup_is_an_error)
+{
+    rig_t r;
+
+    CHECK_OK(
+        rig_open(&r,
+                 data_layer(make_db("lmdb", "db", 5, 2, 3, 4), 4,
+                            "transform_param { augment_param { mixup: 1 classes: 3 "
+                            "} }"),
+                 CAFFE__PHASE__TRAIN));
+    CHECK_FAILS(rig_forward(&r), FIRE_ERR_INVALID,
+                "label 3 is none of the 3 classes of augment_param");
+    rig_close(&r);
+}

@@ -83,3 +83,21 @@ TEST(central_crops_minus_a_mean_image_are_the_same_on_a_gpu)
     compare(format("crop_size: %d mean_file: '%s'", CROP, write_mean()),
             CAFFE__PHASE__TEST, "cuda");
 }
+
+TEST(parts_colours_noise_and_holes_are_the_same_on_a_gpu)
+{
+    compare(
+        "crop_size: 5 mirror: true mean_value: 104 augment_param { min_area: 0.4 "
+        "max_aspect: 1.5 rotate: 20 brightness: 0.3 saturation: 0.4 hue: 0.1 noise: 8 "
+        "blur: 1 cutout: 2 }",
+        CAFFE__PHASE__TRAIN, "cuda");
+}
+
+TEST(mixed_images_and_labels_are_the_same_on_a_gpu)
+{
+    compare(
+        format("crop_size: %d mirror: true scale: 0.1 mean_file: '%s' augment_param { "
+               "mixup: 0.4 classes: 11 }",
+               CROP, write_mean()),
+        CAFFE__PHASE__TRAIN, "cuda");
+}
