@@ -51,13 +51,16 @@ class Data:
     chosen by `train_state { stage: "batch<large>" }` in a solver."""
 
     def __init__(self, train, test, shape, batch, test_batch, name="data", large=None,
-                 mirror=False, **transform):
+                 mirror=False, augment=None, **transform):
+        """augment: the augment_param of the TRAIN phase."""
         self.train, self.test, self.shape, self.name = train, test, shape, name
         self.batch, self.test_batch, self.large = batch, test_batch, large
-        self.mirror, self.transform = mirror, transform
+        self.mirror, self.augment, self.transform = mirror, augment, transform
 
     def layer(self, source, batch, mirror, **rule):
         transform = dict(mirror=True) if mirror else {}
+        if self.augment and rule["phase"] == "TRAIN":
+            transform.update(augment_param=self.augment)
         return dict(name=self.name, type="Data", top=["data", "label"], include=rule,
                     transform_param=dict(transform, **self.transform),
                     data_param=dict(source=source, batch_size=batch,
@@ -136,9 +139,11 @@ class Net:
         return self.layer("LRN", name, lrn_param=dict(
             local_size=size, alpha=alpha, beta=0.75, **more))
 
-    def batchnorm(self, name, scale, top=None, mults=None):
-        """BatchNorm and the Scale that gives it its learned gamma and beta."""
-        top = self.layer("BatchNorm", name, top=top or self.top)
+    def batchnorm(self, name, scale, top=None, mults=None, keep=None):
+        """BatchNorm and the Scale that gives it its learned gamma and beta. keep: what
+        running statistics keep of their past in an iteration."""
+        param = dict(batch_norm_param=dict(moving_average_fraction=keep)) if keep else {}
+        top = self.layer("BatchNorm", name, top=top or self.top, **param)
         more = dict(param=mults) if mults else {}
         return self.layer("Scale", scale, top=top, scale_param=dict(bias_term=True),
                           **more)

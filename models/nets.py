@@ -285,6 +285,39 @@ def resnet(depth, blocks, bottleneck=True, conv1_bias=NO_BIAS, large=None):
     return n
 
 
+def resnet20():
+    """The published net pads its shortcuts with zeros where it widens; here a 1x1
+    convolution does it, as in the larger nets."""
+    n = Net("ResNet-20", "ResNet-20 for CIFAR-10 (He et al. 2016).",
+            cifar10(128, mirror=True, crop_size=32, augment=dict(pad=4)), weight=MSRA)
+
+    def branch(block, part, outputs, kernel, stride=1, bottom=None, relu=True):
+        name = f"{block}_branch{part}"
+        n.conv(f"res{name}", outputs, kernel, stride, kernel // 2, bottom=bottom,
+               bias=NO_BIAS)
+        n.batchnorm(f"bn{name}", f"scale{name}", mults=NO_DECAY, keep=0.9)
+        return n.relu(f"res{name}_relu") if relu else n.top
+
+    n.conv("conv1", 16, 3, pad=1, bias=NO_BIAS)
+    n.batchnorm("bn_conv1", "scale_conv1", mults=NO_DECAY, keep=0.9)
+    n.relu("conv1_relu")
+    for stage, width in enumerate((16, 32, 64), 2):
+        for i, letter in enumerate("abc"):
+            block, bottom, stride = f"{stage}{letter}", n.top, 1
+            shortcut = bottom
+            if stage > 2 and i == 0:
+                stride = 2
+                shortcut = branch(block, "1", width, 1, stride, relu=False)
+            branch(block, "2a", width, 3, stride, bottom)
+            top = branch(block, "2b", width, 3, relu=False)
+            n.add(f"res{block}", [shortcut, top])
+            n.relu(f"res{block}_relu")
+    n.pool("pool", "AVE", 8)
+    n.fc("fc10", 10)
+    n.classify(accuracy=["accuracy"])
+    return n
+
+
 def squeezenet():
     n = Net("SqueezeNet_v1.1", "SqueezeNet 1.1 (Iandola et al. 2016).",
             imagenet(512, crop=227))
@@ -405,6 +438,7 @@ NETS = {
     "resnet50": resnet(50, (3, 4, 6, 3), large=8192),
     "resnet101": resnet(101, (3, 4, 23, 3)),
     "resnet152": resnet(152, (3, 8, 36, 3)),
+    "resnet20": resnet20(),
     "squeezenet": squeezenet(),
     "mobilenet_v1": mobilenet_v1(),
     "mobilenet_v2": mobilenet_v2(),

@@ -20,7 +20,7 @@ PARAMETERS = {
     "lenet": 431080, "cifar10_quick": 145578, "cifar10_full": 89578,
     "nin_cifar10": 966986, "nin_imagenet": 7595176, "alexnet": 60965224,
     "caffenet": 60965224, "vgg16": 138357544, "vgg19": 143667240,
-    "googlenet": 13378280, "resnet18": 11689512, "resnet50": 25557032,
+    "googlenet": 13378280, "resnet18": 11689512, "resnet20": 272474, "resnet50": 25557032,
     "resnet101": 44549160, "resnet152": 60192808, "squeezenet": 1235496,
     "mobilenet_v1": 4231976, "mobilenet_v2": 3504872,
 }
