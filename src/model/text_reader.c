@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/log.h"
+#include "model/forks/forks.h"
 #include "model/lexer.h"
 #include "model/text.h"
 #include "model/values/field.h"
@@ -26,8 +28,9 @@ typedef struct frame {
 /* The state of the parser. */
 typedef struct reader {
     fire_lexer_t   lx;
-    int            depth; /* of nested messages */
-    const frame_t *frame; /* the innermost message */
+    int            depth;   /* of nested messages */
+    const frame_t *frame;   /* the innermost message */
+    fire_str_t     skipped; /* fields of forks, for a warning */
 } reader_t;
 
 static fire_status_t read_message(reader_t *r, ProtobufCMessage *msg, char closing);
@@ -55,6 +58,7 @@ static fire_status_t fail_field(const reader_t *r, const fire_lexer_t *lx)
 {
     const ProtobufCMessageDescriptor *desc = r->frame->msg->descriptor;
     char                              word[64], known[KNOWN_MAX];
+    const fire_fork_field_t          *fork;
     const char                       *near, *owner;
 
     snprintf(word, sizeof(word), "%.*s", FIRE_TOKEN_TEXT(lx));
@@ -64,6 +68,12 @@ static fire_status_t fail_field(const reader_t *r, const fire_lexer_t *lx)
                             "message \"%s\" has no field \"%s\", the \"%s\" around it "
                             "has one; is a } missing before it?",
                             desc->short_name, word, owner);
+    fork = fire_fork_field_find(desc, word);
+    if (fork != NULL)
+        return FIRE_FAIL_AT(lx,
+                            "message \"%s\" has no field \"%s\" here: it is of another "
+                            "Caffe (%s) and would change results",
+                            desc->short_name, word, fork->fork);
     near = fire_name_nearest(word, field_name_at, desc);
     if (near != NULL)
         return FIRE_FAIL_AT(lx,
@@ -226,12 +236,28 @@ static fire_status_t find_field(reader_t *r, frame_t *f, const fire_field_t **fi
                         field->name, desc->short_name);
 }
 
+/* The field of a fork that begins here and has no effect; NULL: another begins. */
+static const fire_fork_field_t *field_to_skip(const reader_t *r, const frame_t *f)
+{
+    const ProtobufCMessageDescriptor *desc = f->msg->descriptor;
+    const fire_fork_field_t          *fork;
+    char                              name[FIRE_VALUES_KEY];
+
+    if (r->lx.token.kind != FIRE_TOKEN_NAME || !field_name(r, name) ||
+        fire_field_find(desc, name) != NULL)
+        return NULL;
+    fork = fire_fork_field_find(desc, name);
+    return fork != NULL && fork->kind == FIRE_FORK_NO_EFFECT ? fork : NULL;
+}
+
 /* name: value, or name { ... }; a comma or semicolon may follow. */
 static fire_status_t read_field(reader_t *r, frame_t *f)
 {
-    const fire_field_t *field = NULL;
-    bool                colon, separator;
+    const fire_field_t      *field = NULL;
+    const fire_fork_field_t *fork  = field_to_skip(r, f);
+    bool                     colon, separator;
 
+    if (fork != NULL) return fire_fork_field_skip(&r->lx, fork, &r->skipped);
     if (at_plugin(r, f)) return read_plugin(r, f);
     FIRE_TRY(find_field(r, f, &field));
     FIRE_TRY(fire_lexer_next(&r->lx));
@@ -295,6 +321,10 @@ fire_status_t fire_text_parse(const char *text, size_t n, const char *file,
     FIRE_TRY(fire_lexer_init(&r.lx, file, text, n));
     FIRE_TRY(fire_message_create(desc, &msg));
     st = read_message(&r, msg, '\0');
+    if (st == FIRE_OK && r.skipped.n > 0)
+        FIRE_LOG(WARNING, "%s: fields of other Caffes that have no effect here: %s",
+                 file, r.skipped.text + 2);
+    fire_str_fini(&r.skipped);
     if (st == FIRE_OK)
         *msg_p = msg;
     else

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "base/log.h"
+#include "model/forks/forks.h"
 #include "model/message.h"
 
 #define REWRITE "; `firecaffe upgrade` writes the file anew"
@@ -123,6 +124,7 @@ fire_status_t fire_net_param_upgrade(Caffe__NetParameter *net, const char *file)
 {
     FIRE_TRY(upgrade_layers(net, file));
     FIRE_TRY(upgrade_input(net, file));
+    FIRE_TRY(fire_fork_layers_upgrade(net, file));
     freeze_batch_norm(net, file);
     return FIRE_OK;
 }

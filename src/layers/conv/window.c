@@ -2,21 +2,41 @@
 #include "layers/conv/window.h"
 
 /* The fields of one property: stem_h and stem_w (two axes only), or a list of 0, 1 or
- * `axes` values. otherwise: the default, -1 if there is none; least: the smallest valid
- * value */
+ * `axes` values, or a shape. otherwise: the default, -1 if there is none; least: the
+ * smallest valid value */
 typedef struct setting {
-    const char     *name, *stem;
-    bool            has_hw;
-    uint32_t        h, w;
-    size_t          n;
-    const uint32_t *list;
-    int64_t         otherwise, least;
+    const char             *name, *stem;
+    bool                    has_hw;
+    uint32_t                h, w;
+    size_t                  n;
+    const uint32_t         *list;
+    int64_t                 otherwise, least;
+    const Caffe__BlobShape *shape; /* NULL: none */
+    const uint32_t         *depth; /* of the first of three axes; NULL: as the others */
 } setting_t;
+
+/* stem_shape: one value, or one for each axis. */
+static fire_status_t read_shape(const setting_t *s, int axes, int64_t *value)
+{
+    if (s->n > 0 || s->has_hw)
+        return FIRE_FAIL(FIRE_ERR_INVALID, "give %s or %s_shape, not both", s->name,
+                         s->stem);
+    if (s->shape->n_dim != 1 && s->shape->n_dim != (size_t)axes)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "%zu values of %s_shape for %d spatial axes; give one, or one "
+                         "for each",
+                         s->shape->n_dim, s->stem, axes);
+    for (int i = 0; i < axes; i++)
+        value[i] = s->shape->dim[s->shape->n_dim == 1 ? 0 : i];
+    return FIRE_OK;
+}
 
 /* Read one property into value[axes], with the checks of Caffe and of its range. */
 static fire_status_t read_setting(const setting_t *s, int axes, int64_t *value)
 {
-    if (s->has_hw) {
+    if (s->shape != NULL) {
+        FIRE_TRY(read_shape(s, axes, value));
+    } else if (s->has_hw) {
         if (axes != 2)
             return FIRE_FAIL(FIRE_ERR_INVALID,
                              "%s_h and %s_w are for 2 spatial axes, here are %d",
@@ -37,6 +57,7 @@ static fire_status_t read_setting(const setting_t *s, int axes, int64_t *value)
         for (int i = 0; i < axes; i++)
             value[i] = s->n == 0 ? s->otherwise : s->list[s->n == 1 ? 0 : i];
     }
+    if (s->depth != NULL) value[0] = *s->depth;
     for (int i = 0; i < axes; i++)
         if (value[i] < s->least || value[i] > INT32_MAX)
             return FIRE_FAIL(FIRE_ERR_INVALID, "%s %lld is out of the range %d to %d",
@@ -61,30 +82,73 @@ static fire_status_t check_kernel(int axes, const int64_t *kernel)
     return FIRE_OK;
 }
 
+/* C3D's fields for time are all given, or have their defaults, where kernel_depth is. */
+static fire_status_t check_depth(const Caffe__ConvolutionParameter *p, int axes)
+{
+    if ((p->has_temporal_stride || p->has_temporal_pad) && !p->has_kernel_depth)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "temporal_stride and temporal_pad need kernel_depth");
+    if (p->has_kernel_depth && axes != 3)
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "kernel_depth is for 3 spatial axes (length, height, width), "
+                         "here are %d",
+                         axes);
+    return FIRE_OK;
+}
+
 fire_status_t fire_window_read(const Caffe__ConvolutionParameter *p, int axes,
                                fire_window_t *w_p)
 {
-    fire_window_t   w      = {.axes = axes};
-    const setting_t kernel = {
-        "kernel_size",  "kernel",    p->has_kernel_h || p->has_kernel_w,
-        p->kernel_h,    p->kernel_w, p->n_kernel_size,
-        p->kernel_size, -1,          1};
-    const setting_t stride = {
-        "stride",    "stride",    p->has_stride_h || p->has_stride_w,
-        p->stride_h, p->stride_w, p->n_stride,
-        p->stride,   1,           1};
-    const setting_t pad      = {"pad",    "pad",    p->has_pad_h || p->has_pad_w,
-                                p->pad_h, p->pad_w, p->n_pad,
-                                p->pad,   0,        0};
+    fire_window_t   w        = {.axes = axes};
+    bool            deep     = p->has_kernel_depth;
+    bool            holes    = p->n_dilation == 0; /* `hole` stands for dilation */
+    const setting_t kernel   = {"kernel_size",
+                                "kernel",
+                                p->has_kernel_h || p->has_kernel_w,
+                                p->kernel_h,
+                                p->kernel_w,
+                                p->n_kernel_size,
+                                p->kernel_size,
+                                -1,
+                                1,
+                                p->kernel_shape,
+                              deep ? &p->kernel_depth : NULL};
+    const setting_t stride   = {"stride",
+                                "stride",
+                                p->has_stride_h || p->has_stride_w,
+                                p->stride_h,
+                                p->stride_w,
+                                p->n_stride,
+                                p->stride,
+                                1,
+                                1,
+                                p->stride_shape,
+                              deep ? &p->temporal_stride : NULL};
+    const setting_t pad      = {"pad",
+                                "pad",
+                                p->has_pad_h || p->has_pad_w,
+                                p->pad_h,
+                                p->pad_w,
+                                p->n_pad,
+                                p->pad,
+                                0,
+                                0,
+                                p->pad_shape,
+                           deep ? &p->temporal_pad : NULL};
     const setting_t dilation = {.name      = "dilation",
-                                .n         = p->n_dilation,
-                                .list      = p->dilation,
+                                .stem      = "hole",
+                                .has_hw    = p->has_hole_h || p->has_hole_w,
+                                .h         = p->has_hole_h ? p->hole_h : 1,
+                                .w         = p->has_hole_w ? p->hole_w : 1,
+                                .n         = holes ? p->n_hole : p->n_dilation,
+                                .list      = holes ? p->hole : p->dilation,
                                 .otherwise = 1,
                                 .least     = 1};
 
     if (axes > FIRE_MAX_SPATIAL)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED, "%d spatial axes, at most %d are known",
                          axes, FIRE_MAX_SPATIAL);
+    FIRE_TRY(check_depth(p, axes));
     FIRE_TRY(read_setting(&kernel, axes, w.kernel));
     FIRE_TRY(check_kernel(axes, w.kernel));
     FIRE_TRY(read_setting(&stride, axes, w.stride));

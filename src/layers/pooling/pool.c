@@ -6,16 +6,20 @@
 #include <math.h>
 #include <string.h>
 
+int64_t fire_pool_places(int64_t in, int64_t kernel, int64_t stride, int64_t pad,
+                         bool pads, bool round_down)
+{
+    float   steps = (float)(in + 2 * pad - kernel) / (float)stride;
+    int64_t n     = (int64_t)(round_down ? floorf(steps) : ceilf(steps)) + 1;
+
+    return pads && (n - 1) * stride >= in + pad ? n - 1 : n;
+}
+
 fire_status_t fire_pool_reshape(fire_pool_windows_t *p, bool round_down)
 {
     for (int i = 0; i < 2; i++) {
-        float steps =
-            (float)(p->in[i] + 2 * p->pad[i] - p->kernel[i]) / (float)p->stride[i];
-
-        p->out[i] = (int64_t)(round_down ? floorf(steps) : ceilf(steps)) + 1;
-        if ((p->pad[0] > 0 || p->pad[1] > 0) &&
-            (p->out[i] - 1) * p->stride[i] >= p->in[i] + p->pad[i])
-            p->out[i]--;
+        p->out[i] = fire_pool_places(p->in[i], p->kernel[i], p->stride[i], p->pad[i],
+                                     p->pad[0] > 0 || p->pad[1] > 0, round_down);
         if (p->out[i] <= 0)
             return FIRE_FAIL(FIRE_ERR_INVALID,
                              "the kernel is larger than the input: %s is %lld, the "

@@ -18,6 +18,11 @@ typedef struct fire_pool_windows {
  * padding before it. */
 fire_status_t fire_pool_reshape(fire_pool_windows_t *p, bool round_down);
 
+/* The rule for one axis: the number of windows, below 1 if there is none. pads: some
+ * axis is padded. */
+int64_t fire_pool_places(int64_t in, int64_t kernel, int64_t stride, int64_t pad,
+                         bool pads, bool round_down);
+
 /* A window: the part of it inside the image, begin ... end - 1. */
 typedef struct fire_pool_box {
     int64_t begin[2], end[2];

@@ -1,6 +1,7 @@
-/* pooling.c - Pooling: MAX, AVE or STOCHASTIC over windows of height and width.
+/* pooling.c - Pooling: MAX, AVE or STOCHASTIC over windows of height and width, MAX and
+ * AVE over those of any number of spatial axes (pooling_nd.c).
  *
- *     bottom: (N, C, H, W)     top 0: (N, C, H', W')
+ *     bottom: (N, C, H, W...)     top 0: (N, C, H', W'...)
  *     top 1, MAX only: the same shape, where in its plane each maximum was
  *     H' = ceil((H + 2 pad - kernel) / stride) + 1, see fire_pool_reshape() */
 #include "device/cpu/blas.h"
@@ -8,64 +9,43 @@
 
 typedef fire_pooling_t pooling_t;
 
-/* kernel_size, or kernel_h and kernel_w; global_pooling has neither. */
-static fire_status_t read_kernel(const Caffe__PoolingParameter *p,
-                                 fire_pool_windows_t           *s)
-{
-    bool h_and_w = p->has_kernel_h && p->has_kernel_w;
-    bool h_or_w  = p->has_kernel_h || p->has_kernel_w;
-
-    if (p->global_pooling) {
-        if (p->has_kernel_size || h_or_w)
-            return FIRE_FAIL(FIRE_ERR_INVALID,
-                             "global_pooling takes its kernel from the input: remove "
-                             "kernel_size, kernel_h and kernel_w");
-        return FIRE_OK;
-    }
-    if (p->has_kernel_size == h_or_w || h_or_w != h_and_w)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "give either kernel_size or both kernel_h and kernel_w");
-    s->kernel[0] = h_or_w ? p->kernel_h : p->kernel_size;
-    s->kernel[1] = h_or_w ? p->kernel_w : p->kernel_size;
-    if (s->kernel[0] == 0 || s->kernel[1] == 0)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "a kernel must have at least one element");
-    return FIRE_OK;
-}
-
-/* Padding and stride. */
-static fire_status_t read_steps(const Caffe__PoolingParameter *p,
-                                fire_pool_windows_t           *s)
-{
-    if ((p->has_pad && (p->has_pad_h || p->has_pad_w)) || p->has_pad_h != p->has_pad_w)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "give either pad or both pad_h and pad_w");
-    if ((p->has_stride && (p->has_stride_h || p->has_stride_w)) ||
-        p->has_stride_h != p->has_stride_w)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "give either stride or both stride_h and stride_w");
-    s->pad[0]    = p->has_pad_h ? p->pad_h : p->pad;
-    s->pad[1]    = p->has_pad_h ? p->pad_w : p->pad;
-    s->stride[0] = p->has_stride_h ? p->stride_h : p->stride;
-    s->stride[1] = p->has_stride_h ? p->stride_w : p->stride;
-    if (s->stride[0] == 0 || s->stride[1] == 0)
-        return FIRE_FAIL(FIRE_ERR_INVALID, "stride must be at least 1");
-    return FIRE_OK;
-}
-
 static fire_status_t check(const fire_layer_t *l, const pooling_t *s)
 {
-    const fire_pool_windows_t *shape = &s->shape;
-    bool                       pads  = shape->pad[0] > 0 || shape->pad[1] > 0;
+    const fire_pool_nd_t *w    = &s->nd;
+    bool                  pads = false, steps = false, wide = false;
 
-    if (s->global && (pads || shape->stride[0] != 1 || shape->stride[1] != 1))
+    for (int i = 0; i < w->axes; i++) {
+        pads  = pads || w->pad[i] > 0;
+        steps = steps || w->stride[i] != 1;
+        wide  = wide || w->pad[i] >= w->kernel[i];
+    }
+    if (s->global && (pads || steps))
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "global_pooling needs pad 0 and stride 1 (leave them out)");
     if (pads && s->method == FIRE_POOL(STOCHASTIC))
         return FIRE_FAIL(FIRE_ERR_INVALID, "STOCHASTIC pooling knows no padding");
-    if (pads &&
-        (shape->pad[0] >= shape->kernel[0] || shape->pad[1] >= shape->kernel[1]))
+    if (pads && wide)
         return FIRE_FAIL(FIRE_ERR_INVALID, "pad must be smaller than the kernel");
     if (l->ntop > 1 && s->method != FIRE_POOL(MAX))
         return FIRE_FAIL(FIRE_ERR_INVALID, "only MAX pooling has a second top");
+    if (w->axes != 2 && s->method == FIRE_POOL(STOCHASTIC))
+        return FIRE_FAIL(FIRE_ERR_INVALID,
+                         "STOCHASTIC pooling is for 2 spatial axes, here are %d",
+                         w->axes);
+    return FIRE_OK;
+}
+
+static fire_status_t check_axes(const fire_blob_t *x, int axes)
+{
+    char shape[FIRE_SHAPE_TEXT];
+
+    if (x->ndim < 3 || x->ndim - 2 > FIRE_MAX_SPATIAL || x->ndim - 2 != axes)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "the input must have axes (num, channels, height, width), or "
+            "other spatial axes behind channels, as many as when the layer "
+            "was made; its shape is %s",
+            fire_blob_shape_string(x, shape, sizeof(shape)));
     return FIRE_OK;
 }
 
@@ -81,22 +61,60 @@ static fire_status_t pooling_setup(fire_layer_t *l)
     s->round_down = p->has_ceil_mode
                         ? !p->ceil_mode
                         : p->round_mode == CAFFE__POOLING_PARAMETER__ROUND_MODE__FLOOR;
-    FIRE_TRY(read_kernel(p, &s->shape));
-    FIRE_TRY(read_steps(p, &s->shape));
-    return check(l, s);
+    s->nd.max     = s->method == FIRE_POOL(MAX);
+    s->nd.axes    = l->bottom[0]->ndim - 2;
+    FIRE_TRY(check_axes(l->bottom[0], s->nd.axes));
+    FIRE_TRY(fire_pooling_read(p, &s->nd));
+    FIRE_TRY(check(l, s));
+    for (int i = 0; i < 2 && s->nd.axes == 2; i++) {
+        s->shape.kernel[i] = s->nd.kernel[i];
+        s->shape.stride[i] = s->nd.stride[i];
+        s->shape.pad[i]    = s->nd.pad[i];
+    }
+    return FIRE_OK;
+}
+
+static fire_status_t reshape_nd(fire_layer_t *l)
+{
+    pooling_t         *s                  = FIRE_STATE(l, pooling_t);
+    fire_pool_nd_t    *w                  = &s->nd;
+    const fire_blob_t *x                  = l->bottom[0];
+    int64_t            dim[FIRE_MAX_DIMS] = {x->dim[0], x->dim[1]};
+    bool               pads               = false;
+
+    for (int i = 0; i < w->axes; i++)
+        pads = pads || w->pad[i] > 0;
+    w->size_in = w->size_out = 1;
+    for (int i = 0; i < w->axes; i++) {
+        w->in[i] = x->dim[2 + i];
+        if (s->global) w->kernel[i] = x->dim[2 + i];
+        w->out[i] = fire_pool_places(w->in[i], w->kernel[i], w->stride[i], w->pad[i],
+                                     pads, s->round_down);
+        if (w->out[i] <= 0)
+            return FIRE_FAIL(FIRE_ERR_INVALID,
+                             "the kernel is larger than the input: along spatial axis "
+                             "%d it is %lld, the input has %lld + 2 * %lld of padding",
+                             i, (long long)w->kernel[i], (long long)w->in[i],
+                             (long long)w->pad[i]);
+        w->size_in *= w->in[i];
+        w->size_out *= w->out[i];
+        dim[2 + i] = w->out[i];
+    }
+    if (w->size_in > INT32_MAX)
+        return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
+                         "a channel of more than %d elements is refused", INT32_MAX);
+    for (int i = 0; i < l->ntop; i++)
+        FIRE_TRY(fire_blob_reshape(l->top[i], 2 + w->axes, dim));
+    return FIRE_OK;
 }
 
 static fire_status_t pooling_reshape(fire_layer_t *l)
 {
     pooling_t         *s = FIRE_STATE(l, pooling_t);
     const fire_blob_t *x = l->bottom[0];
-    char               shape[FIRE_SHAPE_TEXT];
 
-    if (x->ndim != 4)
-        return FIRE_FAIL(FIRE_ERR_INVALID,
-                         "the input must have 4 axes (num, channels, height, width), "
-                         "its shape is %s",
-                         fire_blob_shape_string(x, shape, sizeof(shape)));
+    FIRE_TRY(check_axes(x, s->nd.axes));
+    if (s->nd.axes != 2) return reshape_nd(l);
     for (int i = 0; i < 2; i++) {
         s->shape.in[i] = x->dim[2 + i];
         if (s->global) s->shape.kernel[i] = x->dim[2 + i];
@@ -125,7 +143,7 @@ static fire_status_t pooling_prepare(fire_layer_t *l)
 
     if (r == NULL) FIRE_TRY(FIRE_NEW(&r, 1));
     l->kernel_state = r;
-    if (s->method == FIRE_POOL(AVE)) return FIRE_OK;
+    if (s->method == FIRE_POOL(AVE) && s->nd.axes == 2) return FIRE_OK;
     if (s->method == FIRE_POOL(STOCHASTIC)) FIRE_TRY(fire_scratch_fit(&r->u, n));
     return fire_grow(&r->index, &r->cap, n, sizeof(*r->index));
 }
@@ -178,6 +196,7 @@ static fire_status_t pooling_forward(fire_layer_t *l)
     const float     *x;
     float           *y;
 
+    if (s->nd.axes != 2) return fire_pooling_nd_forward(l, r->index);
     FIRE_IN(l, l->bottom[0], FIRE_DATA, &x);
     FIRE_OUT(l, l->top[0], FIRE_DATA, &y);
     if (s->method == FIRE_POOL(MAX)) {
@@ -203,6 +222,7 @@ static fire_status_t pooling_backward(fire_layer_t *l)
     const float         *dy;
     float               *dx;
 
+    if (s->nd.axes != 2) return fire_pooling_nd_backward(l, r->index);
     if (!l->propagate_down[0]) return FIRE_OK;
     if (s->method == FIRE_POOL(STOCHASTIC) && l->phase != CAFFE__PHASE__TRAIN)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,
@@ -224,11 +244,14 @@ const fire_kernel_t fire_pooling_ref = {
     .release  = pooling_release,
 };
 
-extern const fire_kernel_t fire_pooling_cuda; /* pooling.cu */
-extern const fire_kernel_t fire_pooling_simd; /* pooling_simd.c */
+extern const fire_kernel_t fire_pooling_cuda;    /* pooling.cu */
+extern const fire_kernel_t fire_pooling_nd_cuda; /* pooling_nd.c */
+extern const fire_kernel_t fire_pooling_simd;    /* pooling_simd.c */
 
 static const fire_kernel_t *const pooling_kernels[] = {
-    FIRE_IF_CUDA(fire_pooling_cuda) &fire_pooling_simd, &fire_pooling_ref, NULL};
+    FIRE_IF_CUDA(fire_pooling_nd_cuda)
+        FIRE_IF_CUDA(fire_pooling_cuda) &fire_pooling_simd,
+    &fire_pooling_ref, NULL};
 
 const fire_layer_ops_t fire_layer_pooling = {
     .type       = "Pooling",

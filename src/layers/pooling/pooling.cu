@@ -187,6 +187,13 @@ __global__ static void expect_forward(uint64_t total, fire_pool_shape_t s, const
 
 /* ---- the layer ---- */
 
+static const char *pooling_cuda_declines(const fire_layer_t *l)
+{
+    return ((const fire_pooling_t *)l->state)->nd.axes != 2
+               ? "only for two spatial axes"
+               : NULL;
+}
+
 static fire_status_t pooling_cuda_prepare(fire_layer_t *l)
 {
     fire_pooling_cuda_t *c = (fire_pooling_cuda_t *)l->kernel_state;
@@ -267,7 +274,7 @@ extern "C" const fire_kernel_t fire_pooling_cuda = {"cuda",
                                                     FIRE_GPU,
                                                     pooling_cuda_forward,
                                                     fire_pooling_cuda_backward,
-                                                    NULL,
+                                                    pooling_cuda_declines,
                                                     pooling_cuda_prepare,
                                                     pooling_cuda_release,
                                                     &fire_fusion_reads_nothing};

@@ -18,6 +18,7 @@ static const char *pooling_simd_declines(const fire_layer_t *l)
 {
     const fire_pooling_t *s = FIRE_STATE(l, fire_pooling_t);
 
+    if (s->nd.axes != 2) return "only for two spatial axes";
     if (s->method == FIRE_POOL(STOCHASTIC)) return "only for MAX and AVE";
     if (l->ntop > 1) return "makes no second top";
     if (s->shape.kernel[0] * s->shape.kernel[1] > FIRE_POOLING_MAX_WINDOW &&

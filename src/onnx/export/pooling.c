@@ -134,6 +134,10 @@ void fire_onnx_put_pooling(fire_onnx_export_t *x)
             fire_onnx_out(x, 0), in, NULL);
         return;
     }
+    if (s->nd.axes != 2) {
+        fire_onnx_refuse(x, "windows over other than two spatial axes");
+        return;
+    }
     fire_onnx_pool(x, in, fire_onnx_out(x, 0), &s->shape, s->method == FIRE_POOL(AVE));
     if (x->layer->ntop > 1) mask(x, &s->shape);
 }

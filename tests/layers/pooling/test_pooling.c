@@ -23,7 +23,20 @@ TEST(pooling_says_what_is_wrong_with_its_settings)
                   "needs pad 0 and stride 1");
     BENCH_REFUSES("x:1x2x5x5", "y mask", POOL("kernel_size: 2 pool: AVE"),
                   "only MAX pooling has a second top");
-    BENCH_REFUSES("x:1x2x5", "y", POOL("kernel_size: 2"), "must have 4 axes");
+    BENCH_REFUSES("x:1x2", "y", POOL("kernel_size: 2"),
+                  "must have axes (num, channels");
+    BENCH_REFUSES("x:1x2x4x5x5", "y", POOL("kernel_size: 2 kernel_size: 3"),
+                  "2 values of kernel_size for 3 spatial axes");
+    BENCH_REFUSES("x:1x2x4x5x5", "y", POOL("kernel_h: 2 kernel_w: 3"),
+                  "are for 2 spatial axes, here are 3");
+    BENCH_REFUSES("x:1x2x5x5", "y", POOL("kernel_size: 2 kernel_depth: 3"),
+                  "kernel_depth is for 3 spatial axes");
+    BENCH_REFUSES("x:1x2x4x5x5", "y", POOL("kernel_shape { }"),
+                  "0 values of kernel_size");
+    BENCH_REFUSES("x:1x2x4x5x5", "y", POOL("kernel_size: 2 pool: STOCHASTIC"),
+                  "STOCHASTIC pooling is for 2 spatial axes");
+    BENCH_REFUSES("x:1x2x4x5x5", "y", POOL("kernel_size: 6 round_mode: FLOOR"),
+                  "along spatial axis 0 it is 6, the input has 4");
     BENCH_REFUSES("x:1x2x5x5", "y", POOL("kernel_size: 2 pad: 1 pool: STOCHASTIC"),
                   "knows no padding");
 }
@@ -127,4 +140,40 @@ TEST(stochastic_pooling_draws_the_same_for_a_sample_in_any_lane)
     }
     bench_end(&whole);
     bench_end(&half);
+}
+
+/* What a definition by four nested loops in double precision gives. */
+TEST(a_video_is_pooled_along_time_as_along_height_and_width)
+{
+    static const char *const spellings[] = {
+        POOL("pool: AVE kernel_size: 2 kernel_size: 3 kernel_size: 2 stride: 1 stride: "
+             "2 "
+             "stride: 2"),
+        POOL("pool: AVE kernel_shape { dim: 2 dim: 3 dim: 2 } stride_shape { dim: 1 "
+             "dim: 2 "
+             "dim: 2 }")};
+
+    for (int k = 0; k < 2; k++) {
+        bench_t b = bench("x:1x2x3x5x4", "y", spellings[k], CAFFE__PHASE__TRAIN);
+        float   x[120], want[2 * 2 * 2 * 2];
+        int     n = 0;
+
+        for (int i = 0; i < 120; i++)
+            x[i] = (float)(i * i % 37) / 8;
+        for (int c = 0; c < 2; c++)
+            for (int o = 0; o < 8; o++) {
+                double sum = 0;
+
+                for (int d = o / 4; d < o / 4 + 2; d++)
+                    for (int h = o / 2 % 2 * 2; h < o / 2 % 2 * 2 + 3; h++)
+                        for (int w = o % 2 * 2; w < o % 2 * 2 + 2; w++)
+                            sum += (double)x[((c * 3 + d) * 5 + h) * 4 + w];
+                want[n++] = (float)(sum / 12);
+            }
+        bench_set(&b, "x", (floats_t){120, x});
+        bench_forward(&b);
+        bench_shape_is(&b, "y", "1 2 2 2 2 (16)");
+        bench_is(&b, "y", (floats_t){16, want}, 1e-6);
+        bench_end(&b);
+    }
 }
