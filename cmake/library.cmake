@@ -18,15 +18,15 @@ if(FIRE_CUDA_EMULATOR)
   list(APPEND FIRE_SOURCES ${FIRE_EMULATED_SOURCES})
 endif()
 
-# protobuf-c names the header of every message struct "base", and two of Caffe's messages
-# have a field of that name. A copy of the schema renames the header in these two, so that
+# protobuf-c names the header of every message struct "base", and some of Caffe's messages
+# have a field of that name. A copy of the schema renames the header in these, so that
 # proto/caffe.proto needs no protobuf-c options and suits every other compiler.
 set(PROTO_DIR ${CMAKE_BINARY_DIR}/proto)
 find_path(PROTOBUF_C_INCLUDE protobuf-c/protobuf-c.proto REQUIRED)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/proto/caffe.proto)
 file(READ ${CMAKE_SOURCE_DIR}/proto/caffe.proto schema)
 string(REPLACE "package caffe;" "package caffe;\nimport \"protobuf-c/protobuf-c.proto\";" schema "${schema}")
-string(REGEX REPLACE "message (Exp|Log)Parameter {"
+string(REGEX REPLACE "message (Exp|Log|MarginInnerProduct)Parameter {"
   "message \\1Parameter {\n  option (pb_c_msg).base_field_name = \"header\";" schema "${schema}")
 file(WRITE ${PROTO_DIR}/schema/caffe.proto.new "${schema}")
 configure_file(${PROTO_DIR}/schema/caffe.proto.new ${PROTO_DIR}/schema/caffe.proto COPYONLY)

@@ -5,6 +5,7 @@
 
 #include "base/text/text.h"
 #include "layers/plugin/plugin.h"
+#include "model/forks/forks.h"
 
 #define FIRE_LAYER(family, file) extern const fire_layer_ops_t fire_layer_##file;
 #include "layers/layers.def"
@@ -37,13 +38,20 @@ static const char *type_at(const void *list, int i)
 fire_status_t fire_layer_find(const char *type, const fire_layer_ops_t **ops_p)
 {
     const fire_layer_ops_t *ops;
-    const char             *near;
+    const char             *near, *fork;
 
     for (int i = 0; (ops = fire_layer_at(i)) != NULL; i++)
         if (strcmp(ops->type, type) == 0) {
             *ops_p = ops;
             return FIRE_OK;
         }
+    fork = fire_fork_of_type(type);
+    if (fork != NULL)
+        return FIRE_FAIL(
+            FIRE_ERR_UNSUPPORTED,
+            "layer type \"%s\" is of another Caffe (%s) and unknown here; a "
+            "plug-in can bring it: --plugin, FIRE_PLUGINS",
+            type, fork);
     near = fire_name_nearest(type, type_at, NULL);
     if (near != NULL)
         return FIRE_FAIL(FIRE_ERR_UNSUPPORTED,

@@ -73,6 +73,8 @@ static const struct {
     {V1_TYPE(ELU), "ELU"},
     {V1_TYPE(SPP), "SPP"},
     {V1_TYPE(PYTHON), "Python"},
+    {V1_TYPE(UNPOOLING), "Unpooling"},
+    {V1_TYPE(SEG_ACCURACY), "SegAccuracy"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -201,32 +201,39 @@ static void fill(fire_blob_t *blob, const case_input_t *in, const char *name)
         x[i] = (float)value_of(in, key, blob->count, i);
 }
 
+static const case_input_t *input_of(const layer_case_t *c, const char *blob)
+{
+    for (int i = 0; i < c->ninput; i++)
+        if (strcmp(c->input[i].blob, blob) == 0) return &c->input[i];
+    return NULL;
+}
+
 void case_fill_inputs(const layer_case_t *c, fire_net_t *net)
 {
     for (int i = 0; i < net->nlayer; i++) {
         const fire_layer_t *l = &net->layer[i].base;
 
         for (int k = 0; k < l->ntop && strcmp(l->ops->type, "Input") == 0; k++) {
-            const case_input_t *in = NULL;
-
-            for (int j = 0; j < c->ninput; j++)
-                if (strcmp(c->input[j].blob, l->param->top[k]) == 0) in = &c->input[j];
-            fill(l->top[k], in, l->param->top[k]);
+            fill(l->top[k], input_of(c, l->param->top[k]), l->param->top[k]);
         }
     }
 }
 
-/* Parameters that no filler spread are made random, so that their gradients show. */
-static void fill_params(fire_net_t *net, uint64_t seed)
+/* Parameters are made random, so that their gradients show, or what the case lists as
+ * input parameter0, parameter1 ... */
+static void fill_params(const layer_case_t *c, fire_net_t *net, uint64_t seed)
 {
     const case_input_t some = {.kind = "uniform", .value = {-0.5, 0.5}};
 
     for (int i = 0; i < net->nparam; i++) {
-        char name[64];
+        const case_input_t *in;
+        char                name[64];
 
+        snprintf(name, sizeof(name), "parameter%d", i);
+        in = input_of(c, name);
         snprintf(name, sizeof(name), "param %d %d", i, (int)seed);
         if (net->learn[i].kind == FIRE_PARAM_WEIGHT)
-            fill(net->learn[i].blob, &some, name);
+            fill(net->learn[i].blob, in != NULL ? in : &some, name);
     }
 }
 
@@ -250,7 +257,7 @@ fire_net_t *case_net(const layer_case_t *c, const Caffe__NetParameter *param,
 
     CHECK_OK(case_create(c, param, kernel, &net));
     net->ctx.kernels = NULL; /* it was chosen; the text goes away */
-    fill_params(net, seed);
+    fill_params(c, net, seed);
     case_fill_inputs(c, net);
     return net;
 }

@@ -6,6 +6,7 @@
  *     #: case stride and padding      begins a net; the rest is its name
  *     #: phase TRAIN                  (default TEST)
  *     #: input label integers 5       0 ... 4, instead of `distinct`
+ *     #: input parameter0 list 1 2    the first parameter, instead of random
  *     #: output y 0 0.5 1             what forward writes into a blob, to 6 digits
  *     #: step 0.01                    of the finite differences
  *     #: tolerance 0.01               of the gradient, relative to its largest element

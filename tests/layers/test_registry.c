@@ -20,6 +20,14 @@ TEST(a_mistyped_type_gets_the_nearest_one_as_advice)
                 "`firecaffe net --coverage`");
 }
 
+TEST(a_type_of_a_fork_that_is_unknown_here_is_named_with_the_fork)
+{
+    const fire_layer_ops_t *ops;
+
+    CHECK_FAILS(fire_layer_find("MultiStageMeanfield", &ops), FIRE_ERR_UNSUPPORTED,
+                "layer type \"MultiStageMeanfield\" is of another Caffe (CRF-RNN)");
+}
+
 TEST(the_list_of_types_has_an_end_and_no_type_twice)
 {
     int n = 0;

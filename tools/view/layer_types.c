@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "layers/plugin/plugin.h"
+#include "model/forks/forks.h"
 
 /* The layer types of BVLC Caffe (master of February 2020). */
 static const char *const bvlc[] = {
@@ -150,6 +151,7 @@ static void print_type(const fire_layer_ops_t *ops, totals_t *t)
     char                 cpu[64], gpu[64], golden[16], gradient[16];
     const fire_kernel_t *ref      = ref_of(ops);
     bool                 backward = ref != NULL && ref->backward != NULL;
+    const char          *fork     = fire_fork_of_type(ops->type);
     tests_t              n        = tests_of(ops->type);
 
     n.wrong += ops->bottoms.max >= 0; /* tests/layers/test_wrong.c: one too many */
@@ -164,13 +166,13 @@ static void print_type(const fire_layer_ops_t *ops, totals_t *t)
     t->backward += backward;
     t->gradient += backward && n.gradient > 0;
     t->wrong += n.wrong > 0;
-    printf("%-24s %-16s %-14s %-12s %7s %8s %5d\n", ops->type,
+    printf("%-24s %-16s %-14s %-12s %7s %8s %5d%s%s\n", ops->type,
            ref == NULL ? "none"
            : backward  ? "ref"
                        : "ref (forward)",
            cpu[0] != '\0' ? cpu : "-", gpu[0] != '\0' ? gpu : "-",
            golden_text(&n, golden), gradient_text(n.gradient, backward, gradient),
-           n.wrong);
+           n.wrong, fork != NULL ? "  " : "", fork != NULL ? fork : "");
 }
 
 static void print_totals(const char *whose, const totals_t *t, int of)
@@ -234,8 +236,8 @@ void layer_types_print(void)
 {
     totals_t caffe = {0}, others = {0};
 
-    printf("%-24s %-16s %-14s %-12s %7s %8s %5s\n", "layer type", "reference",
-           "fast on CPU", "on GPU", "golden ", "gradient", "wrong");
+    printf("%-24s %-16s %-14s %-12s %7s %8s %5s  %s\n", "layer type", "reference",
+           "fast on CPU", "on GPU", "golden ", "gradient", "wrong", "of");
     print_group(true, &caffe);
     printf("\nof Caffe's forks, and newer ones\n");
     print_group(false, &others);
@@ -245,5 +247,6 @@ void layer_types_print(void)
     print_totals("others", &others, others.types);
     printf("golden: cases recorded from Caffe, or, where Caffe lacks the layer (*), "
            "computed by\nother programs; gradient: cases compared with finite "
-           "differences; wrong: cases of\nwrong use\n");
+           "differences; wrong: cases of\nwrong use; of: the fork that a type is known "
+           "from\n");
 }

@@ -1,4 +1,5 @@
-/* eltwise.c - product, weighted sum or maximum of two or more bottoms of one shape */
+/* eltwise.c - product, weighted sum or maximum of two or more bottoms of one shape; a
+ * weighted sum may be of one, as in FlowNet2. */
 #include <float.h>
 
 #include "device/cpu/blas.h"
@@ -26,6 +27,10 @@ static fire_status_t eltwise_setup(fire_layer_t *l)
                          l->nbottom);
     if (ncoeff != 0 && s->op != SUM)
         return FIRE_FAIL(FIRE_ERR_INVALID, "coeff is for operation SUM only");
+    if (l->nbottom < 2 && s->op != SUM)
+        return FIRE_FAIL(
+            FIRE_ERR_INVALID,
+            "takes at least 2 bottom blobs, not 1, unless operation is SUM");
     return FIRE_OK;
 }
 
@@ -226,7 +231,7 @@ static const fire_kernel_t *const eltwise_kernels[] = {
 
 const fire_layer_ops_t fire_layer_eltwise = {
     .type       = "Eltwise",
-    .bottoms    = {2, -1},
+    .bottoms    = {1, -1},
     .tops       = {1, 1},
     .state_size = sizeof(eltwise_t),
     .setup      = eltwise_setup,

@@ -9,7 +9,7 @@ static fire_status_t parameter_setup(fire_layer_t *l)
     if (p == NULL || p->shape == NULL)
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "parameter_param { shape { dim: ... } } is missing");
-    return fire_layer_add_blob(l, (int)p->shape->n_dim, p->shape->dim, NULL);
+    return fire_layer_add_blob(l, (int)p->shape->n_dim, p->shape->dim, p->blob_filler);
 }
 
 static fire_status_t parameter_reshape(fire_layer_t *l)

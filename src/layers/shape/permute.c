@@ -7,11 +7,12 @@ static fire_status_t find_order(const fire_layer_t *l, int order[FIRE_MAX_DIMS])
 {
     const Caffe__PermuteParameter *p =
         FIRE_PARAM(l, permute_param, CAFFE__PERMUTE_PARAMETER__INIT);
-    int  ndim = l->bottom[0]->ndim, n = 0;
-    bool used[FIRE_MAX_DIMS] = {false};
+    int    ndim = l->bottom[0]->ndim, n = 0;
+    size_t named               = p->n_order > 0 ? p->n_order : p->n_dim;
+    bool   used[FIRE_MAX_DIMS] = {false};
 
-    for (size_t i = 0; i < p->n_order; i++) {
-        uint32_t axis = p->order[i];
+    for (size_t i = 0; i < named; i++) {
+        uint32_t axis = p->n_order > 0 ? p->order[i] : p->dim[i];
 
         if (axis >= (uint32_t)ndim)
             return FIRE_FAIL(FIRE_ERR_INVALID, "order: %u, but the bottom has %d axes",

@@ -21,6 +21,9 @@ const fire_fork_field_t *fire_fork_field_find(const ProtobufCMessageDescriptor *
 fire_status_t fire_fork_field_skip(fire_lexer_t *lx, const fire_fork_field_t *field,
                                    fire_str_t *skipped);
 
+/* Who has a layer type that BVLC Caffe has not (types.def); NULL: nobody is known. */
+const char *fire_fork_of_type(const char *type);
+
 /* Layers that are ours under another name get ours, and their settings move with them:
  * Convolution3D with convolution3d_param is Convolution with convolution_param. */
 fire_status_t fire_fork_layers_upgrade(Caffe__NetParameter *net, const char *file);

@@ -1,4 +1,5 @@
-/* layers.c - layer types of forks that are ours under another name. */
+/* layers.c - layer types of forks: who has them, and those that are ours under another
+ * name. */
 #include "model/forks/forks.h"
 
 #include <string.h>
@@ -6,15 +7,33 @@
 #include "base/log.h"
 #include "model/message.h"
 
+static const struct {
+    const char *type, *fork;
+} types[] = {
+#define FIRE_FORK_TYPE(type, fork) {#type, fork},
+#include "model/forks/types.def"
+#undef FIRE_FORK_TYPE
+};
+
+const char *fire_fork_of_type(const char *type)
+{
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (strcmp(types[i].type, type) == 0) return types[i].fork;
+    return NULL;
+}
+
 /* param, our_param: fields with the settings; NULL: they have the same name. */
 static const struct {
     const char *type, *ours, *param, *our_param;
 } names[] = {
+    {"AbsLoss", "L1Loss", NULL, NULL},
     {"Convolution3D", "Convolution", "convolution3d_param", "convolution_param"},
     {"Deconvolution3D", "Deconvolution", "convolution3d_param", "convolution_param"},
+    {"Gather", "Split", NULL, NULL}, /* TSN: of several GPUs, which lanes need not */
     {"NdConvolution", "Convolution", NULL, NULL},
     {"NdPooling", "Pooling", NULL, NULL},
     {"Pooling3D", "Pooling", "pooling3d_param", "pooling_param"},
+    {"Transpose", "Permute", "transpose_param", "permute_param"},
 };
 
 /* Move the settings, unless the layer has them under our name already. */

@@ -150,12 +150,20 @@ TEST(coverage_shows_that_every_layer_type_is_tested)
 TEST(no_column_of_the_coverage_is_empty_for_any_type)
 {
     SH_OK("firecaffe net --coverage >table;"
-          "sed -n '2,/^BVLC/p' table | grep '^[A-Z].* [0-9]*$' | grep -v BVLC >rows;"
+          "sed -n '2,/^BVLC/p' table | sed 's/\\([0-9]\\)  [A-Za-z].*$/\\1/' |"
+          "grep '^[A-Z].* [0-9]*$' | grep -v BVLC >rows;"
           "test $(wc -l <rows) = "
           "$(awk '/ types;/ {sub(/.*: /, \"\"); sum += $1} END {print sum}' table);"
           "awk '$2 != \"ref\" || $(NF-2) !~ /^[1-9][0-9]*\\*?$/ || "
           "$(NF-1) !~ /^([1-9][0-9]*|-)$/ || $NF !~ /^[1-9][0-9]*$/ "
           "{print; bad = 1} END {exit bad}' rows >&2");
+}
+
+TEST(coverage_names_the_fork_of_every_type_that_bvlc_has_not)
+{
+    SH_OK("firecaffe net --coverage >table; grep -q '^Correlation .*  FlowNet2$' table;"
+          "sed -n '/^of Caffe/,/^$/p' table | grep '^[A-Z]' >forks; test -s forks;"
+          "! grep -v '[0-9]  [A-Za-z]' forks");
 }
 
 TEST(every_setting_of_ours_has_a_flag)
