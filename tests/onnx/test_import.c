@@ -57,31 +57,13 @@ static int back, lost;
 /* Layers whose operators have no way back. */
 static bool may_stay(const char *type)
 {
-    static const char *const types[] = {"ArgMax",
-                                        "BatchReindex",
-                                        "Embed",
-                                        "Filter",
-                                        "LSTM",
-                                        "LSTMUnit",
-                                        "MVN",
-                                        "Normalize",
-                                        "Parameter",
-                                        "PriorBox",
-                                        "ROIPooling",
-                                        "RNN",
-                                        "Reorg",
-                                        "SPP",
-                                        "Threshold",
-                                        "Tile",
-                                        "Upsample",
-                                        "Pooling",
-                                        "DetectionOutput",
-                                        "LRN",
-                                        "Reduction",
-                                        "Split",
-                                        "Scale",
-                                        "Bias",
-                                        "Eltwise"};
+    static const char *const types[] = {
+        "ArgMax",    "BatchReindex", "Embed",     "Filter",    "LSTM",
+        "LSTMUnit",  "MVN",          "Normalize", "Parameter", "PriorBox",
+        "ROIAlign",  "ROIPooling",   "RNN",       "Reorg",     "SPP",
+        "Threshold", "Tile",         "Upsample",  "Pooling",   "DetectionOutput",
+        "LRN",       "Reduction",    "Split",     "Scale",     "Bias",
+        "Eltwise"};
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (strcmp(type, types[i]) == 0) return true;

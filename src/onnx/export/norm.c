@@ -110,7 +110,41 @@ static void statistics(fire_onnx_export_t *x, int64_t n, const char *name[2])
     fire_free(mean);
 }
 
-/* With NVIDIA's gain and shift, those of a Scale behind it, or ones and zeros. */
+/* The mean of each channel over the batch and all places, (1, C, 1, ...). */
+static const char *channel_mean(fire_onnx_export_t *x, const char *in)
+{
+    int n = x->layer->bottom[0]->ndim;
+
+    if (n > 2) in = fire_onnx_reduce(x, "ReduceMean", in, NULL, 2, n, true);
+    return fire_onnx_reduce(x, "ReduceMean", in, NULL, 0, 1, true);
+}
+
+/* By the batch's own statistics: (x - mean) / sqrt(variance + eps), times gain, plus
+ * shift. */
+static void by_batch(fire_onnx_export_t *x, const fire_batch_norm_t *s)
+{
+    int64_t     dim[FIRE_MAX_DIMS] = {s->view.dim};
+    int         n                  = x->layer->bottom[0]->ndim - 1;
+    bool        gain               = s->at.gain >= 0;
+    const char *v                  = fire_onnx_in(x, 0), *scale;
+
+    if (x->layer->ntop > 1) fire_onnx_refuse(x, "its statistics are no outputs");
+    for (int i = 1; i < n; i++)
+        dim[i] = 1;
+    v     = fire_onnx_op(x, "Sub", NULL, v, channel_mean(x, v), NULL);
+    scale = channel_mean(x, fire_onnx_op(x, "Mul", NULL, v, v, NULL));
+    scale = fire_onnx_op(x, "Add", NULL, scale, fire_onnx_scalar(x, s->eps), NULL);
+    scale = fire_onnx_op(x, "Sqrt", NULL, scale, NULL);
+    v     = fire_onnx_op(x, "Div", gain ? NULL : fire_onnx_out(x, 0), v, scale, NULL);
+    if (!gain) return;
+    v = fire_onnx_op(x, "Mul", NULL, v,
+                     fire_onnx_param_as(x, s->at.gain, "gain", n, dim), NULL);
+    fire_onnx_op(x, "Add", fire_onnx_out(x, 0), v,
+                 fire_onnx_param_as(x, s->at.shift, "shift", n, dim), NULL);
+}
+
+/* BatchNorm, BN and CuDNNBatchNorm: with gain and shift of their own, those of a Scale
+ * behind it, or ones and zeros. */
 void fire_onnx_put_batch_norm(fire_onnx_export_t *x)
 {
     const fire_layer_t      *l = x->layer;
@@ -120,7 +154,7 @@ void fire_onnx_put_batch_norm(fire_onnx_export_t *x)
     int         next = s->at.gain >= 0 ? -1 : scale_behind(x);
 
     if (!s->use_global) {
-        fire_onnx_refuse(x, "use_global_stats: false has no meaning in inference");
+        by_batch(x, s);
         return;
     }
     statistics(x, n, stat);
@@ -132,8 +166,8 @@ void fire_onnx_put_batch_norm(fire_onnx_export_t *x)
         if (FIRE_STATE(x->layer, fire_scale_t)->bias >= 0)
             shift = fire_onnx_param(x, 1, "shift");
     } else if (s->at.gain >= 0) {
-        gain  = fire_onnx_param(x, s->at.gain, "gain");
-        shift = fire_onnx_param(x, s->at.shift, "shift");
+        gain  = fire_onnx_param_as(x, s->at.gain, "gain", 1, &n);
+        shift = fire_onnx_param_as(x, s->at.shift, "shift", 1, &n);
     }
     if (gain == NULL) gain = channel_constant(x, n, 1.0f);
     if (shift == NULL) shift = channel_constant(x, n, 0.0f);

@@ -78,10 +78,38 @@ void fire_onnx_put_roi_pooling(fire_onnx_export_t *x)
     const Caffe__ROIPoolingParameter *p       = x->layer->param->roi_pooling_param;
     const int64_t                     size[2] = {p->pooled_h, p->pooled_w};
 
+    if (p->pad_ratio != 0) fire_onnx_refuse(x, "pad_ratio has no form in ONNX");
     fire_onnx_op(x, "MaxRoiPool", fire_onnx_out(x, 0), fire_onnx_in(x, 0),
                  fire_onnx_in(x, 1), NULL);
     fire_onnx_ints(x, "pooled_shape", 2, size);
     fire_onnx_float(x, "spatial_scale", p->spatial_scale);
+}
+
+/* That of Mask R-CNN: regions are (image, x1, y1, x2, y2). */
+void fire_onnx_put_roi_align(fire_onnx_export_t *x)
+{
+    static const int64_t            all    = -1;
+    const Caffe__ROIAlignParameter *p      = x->layer->param->roi_align_param;
+    const char                     *region = fire_onnx_in(x, 1), *image;
+
+    if (p == NULL) {
+        fire_onnx_refuse(x, "the corners of bins, roi_pooling_param, have no form");
+        return;
+    }
+    image = fire_onnx_cut(x, region, NULL, 1, 0, 1);
+    image =
+        fire_onnx_op(x, "Reshape", NULL, image, fire_onnx_integers(x, 1, &all), NULL);
+    image = fire_onnx_op(x, "Cast", NULL, image, NULL);
+    fire_onnx_int(x, "to", FIRE_ONNX(INT64));
+    region = fire_onnx_cut(x, region, NULL, 1, 1, 5);
+    fire_onnx_op(x, "RoiAlign", fire_onnx_out(x, 0), fire_onnx_in(x, 0), region, image,
+                 NULL);
+    fire_onnx_int(x, "output_height", p->pooled_h);
+    fire_onnx_int(x, "output_width", p->pooled_w);
+    fire_onnx_int(x, "sampling_ratio", p->sampling_ratio > 0 ? p->sampling_ratio : 0);
+    fire_onnx_float(x, "spatial_scale", p->spatial_scale);
+    if (x->opset >= 16)
+        fire_onnx_text(x, "coordinate_transformation_mode", "output_half_pixel");
 }
 
 /* PriorBox: its values follow from shapes; the layer computes them now. */
