@@ -89,19 +89,23 @@ static fire_status_t sum_general(fire_layer_t *l, const float *prob)
     const softmax_loss_t *s = l->state;
     const fire_softmax_t *m = &s->softmax;
     fire_softmax_rule_t   r;
-    float                *top, loss = 0.0f;
+    float                *top, *each = NULL, loss = 0.0f;
     int64_t               valid = 0, c;
 
     FIRE_TRY(fire_softmax_loss_rule(l, &r));
+    if (l->ntop > 2) FIRE_OUT(l, l->top[2], FIRE_DATA, &each);
     for (int64_t i = 0; i < m->outer * m->inner; i++) {
         const float *p = prob + i / m->inner * m->classes * m->inner + i % m->inner;
 
+        float        own = 0.0f;
+
         FIRE_TRY(truth_of(s, &r, i, &c));
-        if (c == FIRE_LABEL_IGNORED) continue;
-        for (int64_t k = 0; k < m->classes; k++)
-            loss -= fire_softmax_target(&r, i, c, k) *
-                    logf(fire_max(p[k * m->inner], FLT_MIN));
-        valid++;
+        for (int64_t k = 0; k < m->classes && c != FIRE_LABEL_IGNORED; k++)
+            own -= fire_softmax_target(&r, i, c, k) *
+                   logf(fire_max(p[k * m->inner], FLT_MIN));
+        if (each != NULL) each[i] = own;
+        loss += own;
+        valid += c != FIRE_LABEL_IGNORED;
     }
     FIRE_OUT(l, l->top[0], FIRE_DATA, &top);
     top[0] = loss / fire_loss_normalizer(&s->loss, m->outer, m->inner, valid);
