@@ -121,7 +121,7 @@ fire_status_t fire_blob_proto_write(Caffe__BlobProto *proto, fire_part_t part,
     bool   diff = part == FIRE_DIFF;
     float *copy;
 
-    FIRE_TRY(FIRE_NEW(&copy, count));
+    FIRE_TRY(fire_alloc_raw((size_t)count * sizeof(*copy), "values", (void **)&copy));
     if (count > 0) memcpy(copy, values, (size_t)count * sizeof(*copy));
     fire_message_clear_field(proto, diff ? "diff" : "data");
     fire_message_clear_field(proto, diff ? "double_diff" : "double_data");
