@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "base/alloc.h"
 #include "flags/caffe.h"
 #include "flags/launch.h"
@@ -316,13 +318,29 @@ static int exit_code(fire_status_t st)
     return launch_flags.supervised ? MISTAKE : EXIT_FAILURE;
 }
 
+/* OpenBLAS starts threads of its own when it is loaded, which no one uses here, and each
+ * takes 128 MB of addresses. Where these are limited (ulimit -v) and there are too few, it
+ * tries for ever: begin again without such threads. */
+static void leave_out_blas_threads(char **argv)
+{
+    static const char variable[] = "OPENBLAS_NUM_THREADS";
+    struct rlimit     most;
+
+    if (getenv(variable) != NULL || getrlimit(RLIMIT_AS, &most) != 0 ||
+        most.rlim_cur == RLIM_INFINITY || setenv(variable, "1", 1) != 0)
+        return;
+    execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char **argv)
 {
     const char  **words = NULL;
     int           n     = 0;
     fire_str_t    gpus  = {0};
-    fire_status_t st    = expand_name(argc, argv, &n, &words);
+    fire_status_t st;
 
+    leave_out_blas_threads(argv);
+    st         = expand_name(argc, argv, &n, &words);
     typed.argc = argc;
     typed.argv = argv;
     if (st >= 0 && strcmp(words[0], "train.py") == 0)

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/host/cores.h"
 #include "base/log.h"
+#include "device/cpu/blas.h"
 
 enum { MOST_WORKERS = 1024 };
 
@@ -110,6 +111,12 @@ static void set_log_context(fire_log_route_t *route, fire_comm_t *comm)
     fire_log_set_context(&context);
 }
 
+/* threads 0: as many as there are cores. */
+static fire_status_t reserve_blas(int threads, int workers)
+{
+    return fire_blas_reserve((threads > 0 ? threads : own_cores(0).n) * workers);
+}
+
 static fire_status_t agree_and_work(const member_t *m, fire_comm_t *comm)
 {
     fire_worker_t w     = {.comm = comm, .rank = fire_comm_rank(comm)};
@@ -119,7 +126,9 @@ static fire_status_t agree_and_work(const member_t *m, fire_comm_t *comm)
     FIRE_TRY(fire_comm_agree(comm, m->ready));
     FIRE_TRY(settle_threads(m->workers, comm, &w.threads));
     if (m->team != NULL) bind_cores(w.rank, fire_comm_size(comm), w.threads, &cores);
-    st = m->work(m->arg, &w);
+    st = fire_comm_agree(
+        comm, reserve_blas(w.threads, m->team != NULL ? fire_comm_size(comm) : 1));
+    if (st >= 0) st = m->work(m->arg, &w);
     sched_setaffinity(0, sizeof(cores), &cores);
     return st;
 }
@@ -273,5 +282,6 @@ fire_status_t fire_workers_run(const fire_workers_t *workers, fire_status_t read
     }
     if (m.ready < 0) return m.ready;
     if (workers->n > 1) return run_threads(&m, (int)workers->n);
+    FIRE_TRY(reserve_blas(workers->threads, 1));
     return work(arg, &(fire_worker_t){.threads = workers->threads});
 }

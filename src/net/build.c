@@ -3,6 +3,8 @@
  * since the layers before it are set up already, its bottoms have their shapes. */
 #include <string.h>
 
+#include "device/cpu/blas.h"
+#include "device/cpu/parallel.h"
 #include "net/net_state.h"
 
 /* The newest blob of this name; -1: none. */
@@ -227,11 +229,20 @@ static fire_status_t find_outputs(fire_net_t *net)
     return FIRE_OK;
 }
 
+/* A process with several workers has done so for all of them. */
+static fire_status_t reserve_blas(const fire_net_t *net)
+{
+    int threads = net->ctx.threads;
+
+    return fire_blas_reserve(threads > 0 ? threads : fire_threads());
+}
+
 fire_status_t fire_net_build(fire_net_t *net)
 {
     const Caffe__NetParameter *p    = net->param;
     size_t                     tops = 0;
 
+    FIRE_TRY(reserve_blas(net));
     FIRE_TRY(check_names(p));
     for (size_t i = 0; i < p->n_layer; i++)
         tops += p->layer[i]->n_top + 4; /* up to 4 automatic ones */

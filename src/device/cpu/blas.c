@@ -4,6 +4,8 @@
 #include <cblas.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/alloc.h"
 #include "device/cpu/parallel.h"
@@ -27,6 +29,65 @@ static void settle(void)
 
     pthread_once(&once, take_threads);
 }
+
+/* ---- limited addresses ---- */
+
+/* OpenBLAS's own: a buffer, and back to its pool, where it stays. */
+extern void *blas_memory_alloc(int position) __attribute__((weak));
+extern void  blas_memory_free(void *buffer) __attribute__((weak));
+
+/* Bytes of addresses that one buffer takes at most; buffers that OpenBLAS has room for. */
+static const size_t BLAS_BUFFER = (size_t)136 << 20;
+enum { MOST_BUFFERS = 64 };
+
+static bool has_room(void)
+{
+    void *p = mmap(NULL, BLAS_BUFFER, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (p == MAP_FAILED) return false;
+    munmap(p, BLAS_BUFFER);
+    return true;
+}
+
+/* All are held at the same time, so that the pool has so many afterwards. */
+static int take_buffers(int wanted)
+{
+    void *buffer[MOST_BUFFERS];
+    int   n = 0;
+
+    while (n < wanted && n < MOST_BUFFERS && has_room())
+        buffer[n++] = blas_memory_alloc(0);
+    for (int i = 0; i < n; i++)
+        blas_memory_free(buffer[i]);
+    return n;
+}
+
+fire_status_t fire_blas_reserve(int threads)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static int             reserved;
+    struct rlimit          most;
+    int                    got;
+
+    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY ||
+        blas_memory_alloc == NULL || blas_memory_free == NULL)
+        return FIRE_OK;
+    if (threads > MOST_BUFFERS) threads = MOST_BUFFERS;
+    pthread_mutex_lock(&lock);
+    if (reserved < threads) reserved = take_buffers(threads);
+    got = reserved;
+    pthread_mutex_unlock(&lock);
+    if (got >= threads) return FIRE_OK;
+    return FIRE_FAIL(
+        FIRE_ERR_NOMEM,
+        "addresses are limited to %.0f MB (ulimit -v): OpenBLAS needs %.0f "
+        "MB for each of %d threads; raise the limit, or use fewer --threads "
+        "and --workers",
+        (double)most.rlim_cur / 1e6, (double)BLAS_BUFFER / 1e6, threads);
+}
+
+/* ---- products ---- */
 
 static CBLAS_TRANSPOSE trans(fire_trans_t t)
 {

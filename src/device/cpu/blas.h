@@ -22,6 +22,11 @@ void  fire_scal(int64_t n, float alpha, float *x);
 float fire_dot(int64_t n, const float *x, const float *y);
 float fire_asum(int64_t n, const float *x);
 
+/* Before `threads` threads of this process call any of these at the same time: fails
+ * where addresses are limited (ulimit -v) to too few. OpenBLAS needs a buffer for each,
+ * takes it in the first product, and where it gets none tries again for ever. */
+fire_status_t fire_blas_reserve(int threads);
+
 /* y = alpha x + beta y in Caffe's two steps: scale, then add. */
 void fire_axpby(int64_t n, float alpha, const float *x, float beta, float *y);
 

@@ -257,3 +257,18 @@ TEST(a_control_file_in_the_run_directory_changes_a_training)
         "for i in $(seq 600); do test -e r/control.applied && break; sleep 0.05; done; "
         "test -e r/control.applied || kill $pid; wait $pid");
 }
+
+/* From too few for anything to enough. */
+TEST(limited_addresses_end_with_a_message_or_a_trained_net)
+{
+    make_training();
+    for (int mb = 100; mb <= 1600; mb *= 2) {
+        SH_OK("(ulimit -v %d000; timeout -s KILL 60 " TRAIN
+              " --workers 4 2>log); rc=$?; "
+              "for good in 0 1 75 127; do test $rc -eq $good && exit 0; done; exit 1",
+              mb);
+        SH_OK(
+            "grep -q 'Optimization Done' log || grep -qE 'ulimit|memory|thread|shared "
+            "object' log");
+    }
+}
