@@ -9,8 +9,8 @@
 #include "onnx/import.h"
 #include "onnx/wire.h"
 
-/* Numbers of fields of NetParameter. */
-enum { NET_NAME = 1, NET_LAYER = 100 };
+/* Numbers of fields of NetParameter, LayerParameter and BlobProto. */
+enum { NET_NAME = 1, NET_LAYER = 100, LAYER_BLOBS = 7, BLOB_DATA = 5 };
 
 static fire_status_t path_in(const char *folder, const char *file, char **path_p)
 {
@@ -34,38 +34,97 @@ fire_status_t fire_onnx_add_blob(Caffe__LayerParameter *l, const fire_onnx_tenso
     return st;
 }
 
-static fire_status_t write_packed(fire_file_writer_t *w, uint32_t number,
-                                  const void *msg)
+/* Append a message in protobuf's binary form. */
+static fire_status_t add_packed(fire_str_t *out, const void *msg)
 {
-    size_t        n    = protobuf_c_message_get_packed_size(FIRE_MESSAGE(msg));
-    fire_str_t    head = {0};
+    size_t        n = protobuf_c_message_get_packed_size(msg);
     uint8_t      *bytes;
-    fire_status_t st = fire_wire_put(&head, number, FIRE_WIRE_BYTES, n);
+    fire_status_t st;
 
-    if (st >= 0) st = fire_file_writer_write(w, head.text, (size_t)head.n);
-    fire_str_fini(&head);
-    FIRE_TRY(st);
-    FIRE_TRY(FIRE_NEW(&bytes, n));
-    protobuf_c_message_pack(FIRE_MESSAGE(msg), bytes);
-    st = fire_file_writer_write(w, bytes, n);
+    FIRE_TRY(FIRE_NEW(&bytes, n + 1));
+    protobuf_c_message_pack(msg, bytes);
+    st = fire_str_add(out, (const char *)bytes, n);
     fire_free(bytes);
     return st;
 }
 
-/* One layer at a time has its weights in memory. */
+/* Floats that are converted at a time. */
+enum { CHUNK = 1 << 14 };
+
+/* What is before the values of a parameter: fields of LayerParameter and BlobProto. */
+static fire_status_t blob_head(const fire_onnx_tensor_t *t, fire_str_t *head)
+{
+    Caffe__BlobProto shape = CAFFE__BLOB_PROTO__INIT;
+    fire_str_t       inner = {0};
+    uint64_t         bytes = (uint64_t)t->count * sizeof(float);
+    fire_status_t    st    = fire_blob_proto_set_shape(&shape, t->ndim, t->dim);
+
+    if (st >= 0) st = add_packed(&inner, &shape);
+    if (st >= 0) st = fire_wire_put(&inner, BLOB_DATA, FIRE_WIRE_BYTES, bytes);
+    if (st >= 0)
+        st = fire_wire_put(head, LAYER_BLOBS, FIRE_WIRE_BYTES,
+                           (uint64_t)inner.n + bytes);
+    if (st >= 0) st = fire_str_add(head, inner.text, (size_t)inner.n);
+    fire_str_fini(&inner);
+    fire_message_clear_field(&shape, "shape");
+    return st;
+}
+
+static fire_status_t write_values(fire_file_writer_t *w, const fire_onnx_tensor_t *t)
+{
+    float              values[CHUNK];
+    fire_onnx_tensor_t part = *t;
+
+    if (t->type == FIRE_ONNX(FLOAT))
+        return fire_file_writer_write(w, t->data, (size_t)t->count * sizeof(float));
+    for (int64_t i = 0; i < t->count; i += CHUNK) {
+        part.data  = (const char *)t->data + (size_t)i * fire_onnx_type_size(t->type);
+        part.count = t->count - i < CHUNK ? t->count - i : CHUNK;
+        fire_onnx_tensor_floats(&part, values);
+        FIRE_TRY(fire_file_writer_write(w, values, (size_t)part.count * sizeof(float)));
+    }
+    return FIRE_OK;
+}
+
+/* The layer's message, then its parameters [0, n): their values go from one file to the
+ * other and are never in memory as a whole. */
+static fire_status_t write_layer(fire_file_writer_t *w, const Caffe__LayerParameter *l,
+                                 const fire_onnx_weight_t *weight, int64_t n)
+{
+    fire_str_t    text = {0}, head = {0};
+    uint64_t      bytes;
+    fire_status_t st = add_packed(&text, l);
+
+    bytes = (uint64_t)text.n;
+    for (int64_t i = 0; i < n && st >= 0; i++) {
+        head.n = 0;
+        st     = blob_head(&weight[i].t, &head);
+        bytes += (uint64_t)head.n + (uint64_t)weight[i].t.count * sizeof(float);
+    }
+    head.n = 0;
+    if (st >= 0) st = fire_wire_put(&head, NET_LAYER, FIRE_WIRE_BYTES, bytes);
+    if (st >= 0) st = fire_file_writer_write(w, head.text, (size_t)head.n);
+    if (st >= 0) st = fire_file_writer_write(w, text.text, (size_t)text.n);
+    for (int64_t i = 0; i < n && st >= 0; i++) {
+        head.n = 0;
+        st     = blob_head(&weight[i].t, &head);
+        if (st >= 0) st = fire_file_writer_write(w, head.text, (size_t)head.n);
+        if (st >= 0) st = write_values(w, &weight[i].t);
+    }
+    fire_str_fini(&head);
+    fire_str_fini(&text);
+    return st;
+}
+
 static fire_status_t write_layers(fire_onnx_import_t *x, fire_file_writer_t *w)
 {
-    int64_t next = 0;
+    int64_t next = 0, first;
 
     for (size_t i = 0; i < x->net->n_layer; i++) {
-        Caffe__LayerParameter *l  = x->net->layer[i];
-        fire_status_t          st = FIRE_OK;
-
-        for (; next < x->nweight && x->weight[next].layer == i && st >= 0; next++)
-            st = fire_onnx_add_blob(l, &x->weight[next].t);
-        if (st >= 0) st = write_packed(w, NET_LAYER, l);
-        fire_message_clear_field(l, "blobs");
-        FIRE_TRY(st);
+        first = next;
+        while (next < x->nweight && x->weight[next].layer == i)
+            next++;
+        FIRE_TRY(write_layer(w, x->net->layer[i], x->weight + first, next - first));
     }
     return FIRE_OK;
 }
