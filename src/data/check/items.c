@@ -35,13 +35,15 @@ static fire_status_t lists_hdf5(const char *path, bool *is_p)
 
 static fire_status_t open_list(const char *path, fire_items_t *s)
 {
-    char *const name[] = {(char *)s->options.data, (char *)s->options.label};
-    bool        hdf5;
+    bool hdf5;
 
     FIRE_TRY(lists_hdf5(path, &hdf5));
     if (hdf5) {
         s->kind = "list of HDF5 files";
-        FIRE_TRY(fire_rows_open(path, name, 2, &s->rows));
+        FIRE_TRY(FIRE_NEW(&s->name, 2));
+        s->name[0] = (char *)s->options.data;
+        s->name[1] = (char *)s->options.label;
+        FIRE_TRY(fire_rows_open(path, s->name, 2, &s->rows));
         s->count = fire_rows_count(s->rows);
         return FIRE_OK;
     }
@@ -62,7 +64,12 @@ fire_status_t fire_items_open(const char *path, const fire_items_options_t *opti
         FIRE_TRY(fire_source_open(s.kind, path, &s.source));
         s.count = s.source->count;
     } else {
-        FIRE_TRY(open_list(path, &s));
+        fire_status_t st = open_list(path, &s);
+
+        if (st < 0) {
+            fire_free(s.name);
+            return st;
+        }
     }
     *items_p = s;
     return FIRE_OK;
@@ -73,6 +80,7 @@ void fire_items_close(fire_items_t *s)
     fire_source_close(s->source);
     fire_image_list_fini(&s->list);
     fire_rows_close(s->rows);
+    fire_free(s->name);
 }
 
 /* ---- one item ---- */

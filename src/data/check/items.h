@@ -18,6 +18,7 @@ typedef struct fire_items {
     fire_source_t       *source; /* or */
     fire_image_list_t    list;   /* or */
     fire_rows_t         *rows;
+    char               **name; /* [2] of its datasets; owned */
 } fire_items_t;
 
 typedef struct fire_item {

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/jitter/region.h"
+#include "data/jitter/cut.h"
 
 /* Is the region inside of the image? */
-static bool is_inside(const fire_region_t *r, fire_extent_t in)
+static bool is_inside(const fire_cut_t *r, fire_extent_t in)
 {
     return r->left >= 0 && r->top >= 0 && r->left + r->width <= in.width &&
            r->top + r->height <= in.height;
@@ -19,8 +19,8 @@ static void fill_line(const fire_transform_t *t, int channels, int n, uint8_t *t
             *to++ = fire_transform_fill(t, c);
 }
 
-fire_status_t fire_region_extend(const fire_region_t *r, const fire_transform_t *t,
-                                 fire_buffer_t *b, fire_pixels_t *pixels)
+fire_status_t fire_cut_extend(const fire_cut_t *r, const fire_transform_t *t,
+                              fire_buffer_t *b, fire_pixels_t *pixels)
 {
     fire_extent_t in = pixels->extent, out = {in.channels, r->height, r->width};
     int           first = r->left < 0 ? -r->left : 0, C = in.channels;
@@ -87,7 +87,7 @@ static void blend(const fire_pixels_t *in, const fire_transform_t *t, int64_t y,
 
 /* Show the region turned around its centre. Positions are whole numbers of 2^-24 of a
  * pixel, so that they add up to the same on every machine. */
-static fire_status_t turn(const fire_region_t *r, const fire_transform_t *t,
+static fire_status_t turn(const fire_cut_t *r, const fire_transform_t *t,
                           fire_buffer_t *b, fire_pixels_t *pixels)
 {
     fire_extent_t out = {pixels->extent.channels, r->out_height, r->out_width};
@@ -114,8 +114,8 @@ static fire_status_t turn(const fire_region_t *r, const fire_transform_t *t,
     return FIRE_OK;
 }
 
-fire_status_t fire_region_cut(const fire_region_t *r, const fire_transform_t *t,
-                              fire_workspace_t *scratch, fire_pixels_t *pixels)
+fire_status_t fire_cut_out(const fire_cut_t *r, const fire_transform_t *t,
+                           fire_workspace_t *scratch, fire_pixels_t *pixels)
 {
     if (r->angle != 0) return turn(r, t, &scratch->scaled, pixels);
     if (is_inside(r, pixels->extent)) {
@@ -123,7 +123,7 @@ fire_status_t fire_region_cut(const fire_region_t *r, const fire_transform_t *t,
         pixels->extent.height = r->height;
         pixels->extent.width  = r->width;
     } else {
-        FIRE_TRY(fire_region_extend(r, t, &scratch->cropped, pixels));
+        FIRE_TRY(fire_cut_extend(r, t, &scratch->cropped, pixels));
     }
     if (r->width == r->out_width && r->height == r->out_height) return FIRE_OK;
     return fire_image_filter(r->filter, pixels, r->out_height, r->out_width,

@@ -51,7 +51,7 @@ fire_status_t fire_jitter_init(fire_jitter_t *j, const fire_transform_t *t,
 
     *j = (fire_jitter_t){.p = p, .transform = t, .augment = none};
     if (p == NULL) return FIRE_OK;
-    FIRE_TRY(fire_region_rule_init(&j->region, p, phase));
+    FIRE_TRY(fire_cut_rule_init(&j->region, p, phase));
     FIRE_TRY(fire_mix_rule_init(&j->mix, p->augment_param, phase, t->stream));
     FIRE_TRY(fire_noise_check(p->noise_param));
     FIRE_TRY(fire_augment_check(p->expand_param, NULL));
@@ -69,14 +69,14 @@ fire_status_t fire_jitter_init(fire_jitter_t *j, const fire_transform_t *t,
 /* ---- one image ---- */
 
 /* The image with SSD's canvas around it. */
-static fire_region_t choose_canvas(const fire_jitter_t *j, fire_extent_t e,
-                                   fire_draw_t *draw)
+static fire_cut_t choose_canvas(const fire_jitter_t *j, fire_extent_t e,
+                                fire_draw_t *draw)
 {
-    fire_bbox_t   box = fire_augment_window(j->p->expand_param, NULL, draw, NULL, 0);
-    fire_region_t r   = {.left   = (int)(box.xmin * (float)e.width),
-                         .top    = (int)(box.ymin * (float)e.height),
-                         .width  = (int)((box.xmax - box.xmin) * (float)e.width),
-                         .height = (int)((box.ymax - box.ymin) * (float)e.height)};
+    fire_bbox_t box = fire_augment_window(j->p->expand_param, NULL, draw, NULL, 0);
+    fire_cut_t  r   = {.left   = (int)(box.xmin * (float)e.width),
+                       .top    = (int)(box.ymin * (float)e.height),
+                       .width  = (int)((box.xmax - box.xmin) * (float)e.width),
+                       .height = (int)((box.ymax - box.ymin) * (float)e.height)};
 
     r.out_width  = r.width;
     r.out_height = r.height;
@@ -90,17 +90,17 @@ static fire_status_t enlarge(const fire_jitter_t *j, fire_workspace_t *scratch,
 {
     fire_extent_t e    = pixels->extent;
     int           pad  = j->region.pad;
-    int           crop = j->region.kind == FIRE_REGION_FACTOR ? j->region.crop : 0;
-    fire_region_t r    = {.left   = -pad,
+    int           crop = j->region.kind == FIRE_CUT_FACTOR ? j->region.crop : 0;
+    fire_cut_t    r    = {.left   = -pad,
                           .top    = -pad,
                           .width  = (e.width < crop ? crop : e.width) + 2 * pad,
                           .height = (e.height < crop ? crop : e.height) + 2 * pad};
 
     if (r.width == e.width && r.height == e.height) return FIRE_OK;
-    return fire_region_extend(&r, j->transform,
-                              pixels->bytes == scratch->padded.bytes ? &scratch->cropped
-                                                                     : &scratch->padded,
-                              pixels);
+    return fire_cut_extend(&r, j->transform,
+                           pixels->bytes == scratch->padded.bytes ? &scratch->cropped
+                                                                  : &scratch->padded,
+                           pixels);
 }
 
 fire_status_t fire_jitter_values(const fire_jitter_t *j, uint64_t seed, int64_t sample,
@@ -131,16 +131,16 @@ fire_status_t fire_jitter_values(const fire_jitter_t *j, uint64_t seed, int64_t 
 fire_status_t fire_jitter_apply(const fire_jitter_t *j, uint64_t seed, int64_t sample,
                                 fire_workspace_t *scratch, fire_pixels_t *pixels)
 {
-    fire_draw_t   draw = fire_draw(seed, j->transform->stream, sample);
-    fire_region_t r;
+    fire_draw_t draw = fire_draw(seed, j->transform->stream, sample);
+    fire_cut_t  r;
 
     if (!j->active) return FIRE_OK;
     FIRE_TRY(fire_pixels_own(scratch, pixels));
     if (j->p->distort_param != NULL && pixels->extent.channels == 3)
         fire_distort(j->p->distort_param, &draw, (uint8_t *)pixels->bytes,
                      fire_extent_count(pixels->extent) / 3);
-    r = fire_region_choose(&j->region, choose_canvas(j, pixels->extent, &draw), &draw);
-    FIRE_TRY(fire_region_cut(&r, j->transform, scratch, pixels));
+    r = fire_cut_choose(&j->region, choose_canvas(j, pixels->extent, &draw), &draw);
+    FIRE_TRY(fire_cut_out(&r, j->transform, scratch, pixels));
     if (j->p->resize_param != NULL)
         FIRE_TRY(fire_fit_image(j->p->resize_param, &draw, scratch, pixels));
     FIRE_TRY(enlarge(j, scratch, pixels));

@@ -1,21 +1,21 @@
 /* jitter.h - random changes of images before transform_param crops, mirrors and scales
  * them: augment_param, SSD's distort_param, expand_param, resize_param and noise_param,
- * and the augmentation of other forks (region.h). Done on the CPU, on bytes.
+ * and the augmentation of other forks (cut.h). Done on the CPU, on bytes.
  *
  * All that is random is a function of seed, layer and sample number, so it is the same
  * for any number of workers and threads, and after a restart. */
 #ifndef FIRE_DATA_JITTER_JITTER_H
 #define FIRE_DATA_JITTER_JITTER_H
 #include "data/decode.h"
-#include "data/jitter/mix.h"
-#include "data/jitter/region.h"
+#include "data/transform/mix.h"
+#include "data/jitter/cut.h"
 #include "data/transform/draw.h"
 #include "data/transform/transform.h"
 
 /* Settings of one data layer; read-only once fire_jitter_init() is done. */
 typedef struct fire_jitter {
     bool                    active;          /* false: images are left as they are */
-    fire_region_rule_t      region;          /* which part of an image, and its size */
+    fire_cut_rule_t         region;          /* which part of an image, and its size */
     fire_mix_rule_t         mix;             /* mixup; done by the layer (feed.h) */
     Caffe__AugmentParameter augment;         /* all 0 in the TEST phase */
     const Caffe__TransformationParameter *p; /* NULL: none */

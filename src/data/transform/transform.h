@@ -11,7 +11,7 @@
 #include "caffe.pb-c.h"
 #include "data/transform/caffe_draws.h"
 #include "data/image/image.h"
-#include "data/jitter/mix.h"
+#include "data/transform/mix.h"
 #include "device/device.h"
 
 FIRE_BEGIN_C

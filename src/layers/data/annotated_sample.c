@@ -75,15 +75,15 @@ static fire_status_t decode(const fire_annotated_t *d, const fire_record_t *r,
 static fire_status_t crop(const fire_annotated_t *d, fire_bbox_t window,
                           fire_workspace_t *scratch, fire_pixels_t *p)
 {
-    float         width = (float)p->extent.width, height = (float)p->extent.height;
-    fire_region_t r = {.left   = (int)(window.xmin * width),
-                       .top    = (int)(window.ymin * height),
-                       .width  = (int)((window.xmax - window.xmin) * width),
-                       .height = (int)((window.ymax - window.ymin) * height)};
+    float      width = (float)p->extent.width, height = (float)p->extent.height;
+    fire_cut_t r = {.left   = (int)(window.xmin * width),
+                    .top    = (int)(window.ymin * height),
+                    .width  = (int)((window.xmax - window.xmin) * width),
+                    .height = (int)((window.ymax - window.ymin) * height)};
 
     if (r.width < 1) r.width = 1;
     if (r.height < 1) r.height = 1;
-    return fire_region_extend(&r, &d->transform, &scratch->cropped, p);
+    return fire_cut_extend(&r, &d->transform, &scratch->cropped, p);
 }
 
 /* Distort the colours, cut out a random window, mirror: image and objects alike. */

@@ -1,4 +1,5 @@
-/* Random parts of images, and the order of changes. Tests src/data/jitter/. */
+/* Random parts of images, and the order of changes. Tests src/data/jitter/ and
+ * src/data/transform/mix.c. */
 #include "bench.h"
 
 TEST(without_settings_images_are_not_touched)
@@ -106,12 +107,12 @@ TEST(a_quarter_turn_makes_columns_of_rows)
 {
     fire_transform_t t = {0};
     bench_t          b;
-    fire_region_t    r = {.width = 12, .height = 12, .out_width = 12, .out_height = 12};
+    fire_cut_t       r = {.width = 12, .height = 12, .out_width = 12, .out_height = 12};
 
     CHECK_OK(open_bench(&b, "", CAFFE__PHASE__TRAIN));
     b.pixels = fire_pixels_interleaved(slope, (fire_extent_t){3, H, W});
     r.angle  = 1.57079633f;
-    CHECK_OK(fire_region_cut(&r, &t, &b.scratch, &b.pixels));
+    CHECK_OK(fire_cut_out(&r, &t, &b.scratch, &b.pixels));
     for (int y = 0; y < 12; y++)
         for (int x = 0; x < 12; x++) {
             CHECK_NEAR(at(&b, y, x, 0), 110 - y * 10, 1);

@@ -1,5 +1,5 @@
-/* region.c - the rules by which regions are drawn. */
-#include "data/jitter/region.h"
+/* rules.c - the rules by which regions are drawn. */
+#include "data/jitter/cut.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static bool has_area(const Caffe__AugmentParameter *a)
 }
 
 /* Take this rule; two rules at once are an error. */
-static fire_status_t take(fire_region_rule_t *rule, bool has, fire_region_kind_t kind,
+static fire_status_t take(fire_cut_rule_t *rule, bool has, fire_cut_kind_t kind,
                           const char *field)
 {
     if (!has) return FIRE_OK;
@@ -122,13 +122,13 @@ static fire_status_t take(fire_region_rule_t *rule, bool has, fire_region_kind_t
     return FIRE_OK;
 }
 
-fire_status_t fire_region_rule_init(fire_region_rule_t      *rule,
-                                    const transform_param_t *p, Caffe__Phase phase)
+fire_status_t fire_cut_rule_init(fire_cut_rule_t *rule, const transform_param_t *p,
+                                 Caffe__Phase phase)
 {
     const Caffe__AugmentParameter *a     = p->augment_param;
     bool                           train = phase == CAFFE__PHASE__TRAIN;
 
-    *rule = (fire_region_rule_t){.p = p, .crop = (int)p->crop_size};
+    *rule = (fire_cut_rule_t){.p = p, .crop = (int)p->crop_size};
     if (a != NULL) FIRE_TRY(check_area(a));
     FIRE_TRY(check_intel(p));
     FIRE_TRY(check_nvidia(p));
@@ -136,18 +136,18 @@ fire_status_t fire_region_rule_init(fire_region_rule_t      *rule,
     if (a != NULL && train) {
         rule->pad    = (int)a->pad;
         rule->rotate = a->rotate;
-        FIRE_TRY(take(rule, has_area(a), FIRE_REGION_AREA, "augment_param's min_area"));
+        FIRE_TRY(take(rule, has_area(a), FIRE_CUT_AREA, "augment_param's min_area"));
     }
-    FIRE_TRY(take(rule, p->random_aspect_ratio_param != NULL, FIRE_REGION_INTEL_AREA,
+    FIRE_TRY(take(rule, p->random_aspect_ratio_param != NULL, FIRE_CUT_INTEL_AREA,
                   "random_aspect_ratio_param"));
-    FIRE_TRY(take(rule, p->random_resize_param != NULL, FIRE_REGION_INTEL_SIZE,
+    FIRE_TRY(take(rule, p->random_resize_param != NULL, FIRE_CUT_INTEL_SIZE,
                   "random_resize_param"));
-    FIRE_TRY(take(rule, has_nvidia(p), FIRE_REGION_NVIDIA, "img_rand_resize_lower"));
-    FIRE_TRY(take(rule, p->n_scale_factors > 0, FIRE_REGION_FACTOR, "scale_factors"));
-    FIRE_TRY(take(rule, train && (p->multi_scale || p->fix_crop), FIRE_REGION_VIDEO,
+    FIRE_TRY(take(rule, has_nvidia(p), FIRE_CUT_NVIDIA, "img_rand_resize_lower"));
+    FIRE_TRY(take(rule, p->n_scale_factors > 0, FIRE_CUT_FACTOR, "scale_factors"));
+    FIRE_TRY(take(rule, train && (p->multi_scale || p->fix_crop), FIRE_CUT_VIDEO,
                   p->multi_scale ? "multi_scale" : "fix_crop"));
     if (rule->crop == 0 && p->resize_param == NULL &&
-        (rule->kind != FIRE_REGION_WHOLE || rule->pad > 0))
+        (rule->kind != FIRE_CUT_WHOLE || rule->pad > 0))
         return FIRE_FAIL(FIRE_ERR_INVALID,
                          "%s needs a crop_size, so that all images have one size",
                          rule->field != NULL ? rule->field : "augment_param's pad");
@@ -168,7 +168,7 @@ static int at_least_1(double x)
 }
 
 /* This size at a random place of the whole. */
-static void place(fire_region_t *r, fire_region_t whole, int width, int height,
+static void place(fire_cut_t *r, fire_cut_t whole, int width, int height,
                   fire_draw_t *d)
 {
     r->left   = whole.left + draw_int(d, 0, whole.width - width);
@@ -178,7 +178,7 @@ static void place(fire_region_t *r, fire_region_t whole, int width, int height,
 }
 
 /* Resize to crop_size, unless resize_param gives the size. */
-static void fit_crop(const fire_region_rule_t *rule, fire_region_t *r)
+static void fit_crop(const fire_cut_rule_t *rule, fire_cut_t *r)
 {
     bool fits = rule->crop > 0 && rule->p->resize_param == NULL;
 
@@ -188,8 +188,8 @@ static void fit_crop(const fire_region_rule_t *rule, fire_region_t *r)
 
 /* A fraction of the area, with an aspect ratio whose logarithm is uniform; if ten tries
  * do not fit, the largest centred part whose ratio is allowed. */
-static void choose_area(const fire_region_rule_t *rule, fire_region_t whole,
-                        fire_draw_t *d, fire_region_t *r)
+static void choose_area(const fire_cut_rule_t *rule, fire_cut_t whole, fire_draw_t *d,
+                        fire_cut_t *r)
 {
     const Caffe__AugmentParameter *a    = rule->p->augment_param;
     double                         area = (double)whole.width * whole.height, ratio;
@@ -215,7 +215,7 @@ static void choose_area(const fire_region_rule_t *rule, fire_region_t whole,
 }
 
 /* Resize the whole so that its shorter side gets this length. */
-static void resize_shorter(fire_region_t *r, int length)
+static void resize_shorter(fire_cut_t *r, int length)
 {
     double scale = (double)length / (r->width < r->height ? r->width : r->height);
 
@@ -228,8 +228,8 @@ static fire_filter_t filter_of(const Caffe__ResizeParameter *p, fire_draw_t *d)
     return p != NULL ? fire_fit_filter(p, d) : FIRE_FILTER_LINEAR;
 }
 
-static void choose_intel_area(const fire_region_rule_t *rule, fire_region_t whole,
-                              fire_draw_t *d, fire_region_t *r)
+static void choose_intel_area(const fire_cut_rule_t *rule, fire_cut_t whole,
+                              fire_draw_t *d, fire_cut_t *r)
 {
     const Caffe__RandomAspectRatioParameter *a    = rule->p->random_aspect_ratio_param;
     double                                   area = (double)whole.width * whole.height;
@@ -252,8 +252,8 @@ static void choose_intel_area(const fire_region_rule_t *rule, fire_region_t whol
     if (rule->crop > 0) resize_shorter(r, rule->crop);
 }
 
-static void choose_intel_size(const fire_region_rule_t *rule, fire_draw_t *d,
-                              fire_region_t *r)
+static void choose_intel_size(const fire_cut_rule_t *rule, fire_draw_t *d,
+                              fire_cut_t *r)
 {
     const Caffe__RandomResizeParameter *a = rule->p->random_resize_param;
     int shorter                           = r->width < r->height ? r->width : r->height;
@@ -266,7 +266,7 @@ static void choose_intel_size(const fire_region_rule_t *rule, fire_draw_t *d,
 }
 
 /* The filter for a picture that becomes smaller, or one that grows. */
-static fire_filter_t nvidia_filter(const transform_param_t *p, const fire_region_t *r)
+static fire_filter_t nvidia_filter(const transform_param_t *p, const fire_cut_t *r)
 {
     static const fire_filter_t filter[] = {FIRE_FILTER_NEAREST, FIRE_FILTER_LINEAR,
                                            FIRE_FILTER_CUBIC, FIRE_FILTER_AREA};
@@ -275,8 +275,7 @@ static fire_filter_t nvidia_filter(const transform_param_t *p, const fire_region
     return filter[smaller ? p->interpolation_algo_down : p->interpolation_algo_up];
 }
 
-static void choose_nvidia(const fire_region_rule_t *rule, fire_draw_t *d,
-                          fire_region_t *r)
+static void choose_nvidia(const fire_cut_rule_t *rule, fire_draw_t *d, fire_cut_t *r)
 {
     const transform_param_t *p       = rule->p;
     int                      shorter = r->width < r->height ? r->width : r->height;
@@ -309,8 +308,7 @@ static void choose_nvidia(const fire_region_rule_t *rule, fire_draw_t *d,
     r->filter = nvidia_filter(p, r);
 }
 
-static void choose_factor(const fire_region_rule_t *rule, fire_draw_t *d,
-                          fire_region_t *r)
+static void choose_factor(const fire_cut_rule_t *rule, fire_draw_t *d, fire_cut_t *r)
 {
     const transform_param_t *p = rule->p;
     double                   f =
@@ -322,8 +320,8 @@ static void choose_factor(const fire_region_rule_t *rule, fire_draw_t *d,
 
 /* One of the pairs of ratios that differ by at most max_distort places in their list. A
  * length close to crop_size becomes crop_size, so that nothing is resized. */
-static void choose_video_size(const fire_region_rule_t *rule, fire_draw_t *d,
-                              fire_region_t whole, int *width, int *height)
+static void choose_video_size(const fire_cut_rule_t *rule, fire_draw_t *d,
+                              fire_cut_t whole, int *width, int *height)
 {
     static const float       usual[] = {1, 0.875f, 0.75f, 0.66f};
     const transform_param_t *p       = rule->p;
@@ -346,8 +344,8 @@ static void choose_video_size(const fire_region_rule_t *rule, fire_draw_t *d,
 
 /* Corners and centre; with more_fix_crop also the middles of the sides and the points
  * half-way between corners and centre. In quarters of the room that there is. */
-static void choose_video(const fire_region_rule_t *rule, fire_region_t whole,
-                         fire_draw_t *d, fire_region_t *r)
+static void choose_video(const fire_cut_rule_t *rule, fire_cut_t whole, fire_draw_t *d,
+                         fire_cut_t *r)
 {
     static const int y[] = {0, 0, 4, 4, 2, 0, 4, 2, 2, 1, 1, 3, 3};
     static const int x[] = {0, 4, 0, 4, 2, 2, 2, 0, 4, 1, 3, 1, 3};
@@ -367,29 +365,29 @@ static void choose_video(const fire_region_rule_t *rule, fire_region_t whole,
     r->top    = whole.top + (whole.height - h) / 4 * y[at];
 }
 
-fire_region_t fire_region_choose(const fire_region_rule_t *rule, fire_region_t whole,
-                                 fire_draw_t *d)
+fire_cut_t fire_cut_choose(const fire_cut_rule_t *rule, fire_cut_t whole,
+                           fire_draw_t *d)
 {
-    fire_region_t r = whole;
+    fire_cut_t r = whole;
 
     switch (rule->kind) {
-    case FIRE_REGION_AREA:
+    case FIRE_CUT_AREA:
         choose_area(rule, whole, d, &r);
         fit_crop(rule, &r);
         break;
-    case FIRE_REGION_INTEL_AREA:
+    case FIRE_CUT_INTEL_AREA:
         choose_intel_area(rule, whole, d, &r);
         break;
-    case FIRE_REGION_INTEL_SIZE:
+    case FIRE_CUT_INTEL_SIZE:
         choose_intel_size(rule, d, &r);
         break;
-    case FIRE_REGION_NVIDIA:
+    case FIRE_CUT_NVIDIA:
         choose_nvidia(rule, d, &r);
         break;
-    case FIRE_REGION_FACTOR:
+    case FIRE_CUT_FACTOR:
         choose_factor(rule, d, &r);
         break;
-    case FIRE_REGION_VIDEO:
+    case FIRE_CUT_VIDEO:
         choose_video(rule, whole, d, &r);
         fit_crop(rule, &r);
         break;

@@ -3,8 +3,8 @@
  *
  * Partners are rows of the same lane (docs/design/0023-augmentation.md), so that no
  * image is decoded twice and workers need nothing of each other. */
-#ifndef FIRE_DATA_JITTER_MIX_H
-#define FIRE_DATA_JITTER_MIX_H
+#ifndef FIRE_DATA_TRANSFORM_MIX_H
+#define FIRE_DATA_TRANSFORM_MIX_H
 #include "base/everywhere.h"
 #include "base/error.h"
 #include "base/random/moment.h"

@@ -1,5 +1,5 @@
 /* mix.c - draws pairs and shares of mixup, and mixes rows. */
-#include "data/jitter/mix.h"
+#include "data/transform/mix.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* region.h - which part of an image becomes the sample, in which size, turned by which
+/* cut.h - which part of an image becomes the sample, in which size, turned by which
  * angle. One of several rules, by the fields of transform_param:
  *
  *   augment_param             random area and aspect ratio, resized to crop_size
@@ -11,56 +11,56 @@
  *
  * augment_param and the video nets' rules hold in the TRAIN phase only, the others in
  * both, as in their forks. */
-#ifndef FIRE_DATA_JITTER_REGION_H
-#define FIRE_DATA_JITTER_REGION_H
+#ifndef FIRE_DATA_JITTER_CUT_H
+#define FIRE_DATA_JITTER_CUT_H
 #include "caffe.pb-c.h"
 #include "data/decode.h"
 #include "data/transform/fit.h"
 #include "data/transform/transform.h"
 
-typedef enum fire_region_kind {
-    FIRE_REGION_WHOLE,
-    FIRE_REGION_AREA,
-    FIRE_REGION_INTEL_AREA,
-    FIRE_REGION_INTEL_SIZE,
-    FIRE_REGION_NVIDIA,
-    FIRE_REGION_FACTOR,
-    FIRE_REGION_VIDEO,
-} fire_region_kind_t;
+typedef enum fire_cut_kind {
+    FIRE_CUT_WHOLE,
+    FIRE_CUT_AREA,
+    FIRE_CUT_INTEL_AREA,
+    FIRE_CUT_INTEL_SIZE,
+    FIRE_CUT_NVIDIA,
+    FIRE_CUT_FACTOR,
+    FIRE_CUT_VIDEO,
+} fire_cut_kind_t;
 
 /* The rule of a layer. */
-typedef struct fire_region_rule {
-    fire_region_kind_t                    kind;
+typedef struct fire_cut_rule {
+    fire_cut_kind_t                       kind;
     const Caffe__TransformationParameter *p;
     const char                           *field;  /* that chose the rule; NULL: none */
     int                                   crop;   /* crop_size; 0: none */
     int                                   pad;    /* border around the image */
     float                                 rotate; /* degrees, at most */
-} fire_region_rule_t;
+} fire_cut_rule_t;
 
 /* Part of an image, in its pixels; it may extend beyond the image. */
-typedef struct fire_region {
+typedef struct fire_cut {
     int           left, top, width, height;
     int           out_width, out_height; /* its size afterwards */
     float         angle;                 /* in radians, around its centre */
     fire_filter_t filter;                /* that resizes it */
-} fire_region_t;
+} fire_cut_t;
 
 /* Find the rule of p (not NULL) and check it. */
-fire_status_t fire_region_rule_init(fire_region_rule_t                   *rule,
-                                    const Caffe__TransformationParameter *p,
-                                    Caffe__Phase                          phase);
+fire_status_t fire_cut_rule_init(fire_cut_rule_t                      *rule,
+                                 const Caffe__TransformationParameter *p,
+                                 Caffe__Phase                          phase);
 
 /* Draw a region of `whole`, a part of the image or a canvas around it. */
-fire_region_t fire_region_choose(const fire_region_rule_t *rule, fire_region_t whole,
-                                 fire_draw_t *draw);
+fire_cut_t fire_cut_choose(const fire_cut_rule_t *rule, fire_cut_t whole,
+                           fire_draw_t *draw);
 
 /* Copy the region, not resized, to b, which must not hold the image. */
-fire_status_t fire_region_extend(const fire_region_t *r, const fire_transform_t *t,
-                                 fire_buffer_t *b, fire_pixels_t *pixels);
+fire_status_t fire_cut_extend(const fire_cut_t *r, const fire_transform_t *t,
+                              fire_buffer_t *b, fire_pixels_t *pixels);
 
 /* Cut the region out of interleaved bytes; *pixels then points to it, in scratch. t
  * says what is shown outside of the image. */
-fire_status_t fire_region_cut(const fire_region_t *r, const fire_transform_t *t,
-                              fire_workspace_t *scratch, fire_pixels_t *pixels);
+fire_status_t fire_cut_out(const fire_cut_t *r, const fire_transform_t *t,
+                           fire_workspace_t *scratch, fire_pixels_t *pixels);
 #endif
