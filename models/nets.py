@@ -286,8 +286,7 @@ def resnet(depth, blocks, bottleneck=True, conv1_bias=NO_BIAS, large=None):
 
 
 def resnet20():
-    """The published net pads its shortcuts with zeros where it widens; here a 1x1
-    convolution does it, as in the larger nets."""
+    """Shortcuts of blocks that widen are 1x1 convolutions, as in the larger nets."""
     n = Net("ResNet-20", "ResNet-20 for CIFAR-10 (He et al. 2016).",
             cifar10(128, mirror=True, crop_size=32, augment=dict(pad=4)), weight=MSRA)
 

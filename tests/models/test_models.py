@@ -175,7 +175,7 @@ class Solvers(unittest.TestCase):
 
     def test_only_the_small_nets_ask_for_the_cpu(self):
         for folder, _, solver in self.solvers():
-            small = folder == "lenet" or "cifar10" in folder
+            small = folder in ("lenet", "resnet20") or "cifar10" in folder
             self.assertEqual(solver["solver_mode"], ["CPU"] if small else [], folder)
 
 

@@ -165,7 +165,7 @@ static void train_all(bool large, int batch, int count)
 
 TEST(small_and_middle_nets_of_models_train)
 {
-    train_all(false, 2, 12);
+    train_all(false, 2, 13);
 }
 
 TEST(large_nets_of_models_train)
