@@ -75,6 +75,7 @@ static const struct {
     {V1_TYPE(PYTHON), "Python"},
     {V1_TYPE(UNPOOLING), "Unpooling"},
     {V1_TYPE(SEG_ACCURACY), "SegAccuracy"},
+    {V1_TYPE(BN), "BN"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

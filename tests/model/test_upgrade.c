@@ -239,7 +239,7 @@ TEST(every_v1_type_has_a_name_of_today)
     const ProtobufCEnumDescriptor *types =
         &caffe__v1_layer_parameter__layer_type__descriptor;
 
-    CHECK_EQ(types->n_values, 64);
+    CHECK_EQ(types->n_values, 65);
     for (unsigned i = 0; i < types->n_values; i++) {
         Caffe__NetParameter     *net = net_of("");
         Caffe__V1LayerParameter *layer;

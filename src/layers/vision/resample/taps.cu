@@ -1,5 +1,5 @@
 /* taps.cu - resizing by tables of weights on a GPU: a thread per element. */
-#include "layers/vision/taps.h"
+#include "layers/vision/resample/taps.h"
 
 #include "device/cuda/kernel/each.h"
 

@@ -6,7 +6,7 @@
  *   top 0:    (N, C, H', W') */
 #include <math.h>
 
-#include "layers/vision/taps.h"
+#include "layers/vision/resample/taps.h"
 
 static float centre(const void *arg, int axis, int64_t i)
 {

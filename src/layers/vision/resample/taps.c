@@ -1,5 +1,5 @@
 /* taps.c - tables of weights along two axes, and the layers' kernels that apply them. */
-#include "layers/vision/taps.h"
+#include "layers/vision/resample/taps.h"
 
 #include <math.h>
 #include <string.h>

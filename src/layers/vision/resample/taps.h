@@ -1,8 +1,8 @@
 /* taps.h - images resized by weights along each axis (Resample, Downsample): element
  * (h, w) of the result is the sum of row_weight * column_weight * input over a few rows
  * and columns. Tables of the weights are made once per shape. */
-#ifndef FIRE_LAYERS_VISION_TAPS_H
-#define FIRE_LAYERS_VISION_TAPS_H
+#ifndef FIRE_LAYERS_VISION_RESAMPLE_TAPS_H
+#define FIRE_LAYERS_VISION_RESAMPLE_TAPS_H
 #include "layers/layer.h"
 
 FIRE_BEGIN_C

@@ -9,7 +9,7 @@
  * this axis and t that along the other, as FlowNet2 has it. */
 #include <math.h>
 
-#include "layers/vision/taps.h"
+#include "layers/vision/resample/taps.h"
 
 typedef Caffe__ResampleParameter__ResampleType kind_t;
 #define KIND(name) CAFFE__RESAMPLE_PARAMETER__RESAMPLE_TYPE__##name
