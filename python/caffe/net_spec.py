@@ -32,7 +32,8 @@ def param_name_dict():
     for field in caffe_pb2.LayerParameter.DESCRIPTOR.fields:
         if field.name.endswith('_param') and field.message_type is not None:
             kind = field.message_type.name
-            names[kind[:-len('Parameter')]] = field.name[:-len('_param')]
+            # Forks set layers of theirs by messages of Caffe's: the first field counts.
+            names.setdefault(kind[:-len('Parameter')], field.name[:-len('_param')])
     for kind, name in _MESSAGE_OF.items():
         names.setdefault(kind, name)
     return names
