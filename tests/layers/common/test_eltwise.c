@@ -69,5 +69,6 @@ TEST(eltwise_refuses_what_it_cannot_combine)
     BENCH_REFUSES("a:2 b:2", "y", ELTWISE("coeff: 1"), "1 coeffs for 2 bottoms");
     BENCH_REFUSES("a:2 b:2", "y", ELTWISE("operation: PROD coeff: 1 coeff: 1"),
                   "coeff is for operation SUM only");
-    BENCH_REFUSES("a:2", "y", "type: \"Eltwise\"", "(Eltwise)");
+    BENCH_REFUSES("a:2", "y", "type: \"Eltwise\" eltwise_param { operation: PROD }",
+                  "(Eltwise)");
 }

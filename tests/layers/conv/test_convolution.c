@@ -2,6 +2,7 @@
  * tests/layers/cases; its kernels have tests of their own. Tests src/layers/conv/conv.c
  * and src/layers/conv/conv_ref.c too. */
 #include "layers/bench.h"
+#include "net/net_state.h"
 
 #define CONV(param) "type: \"Convolution\" convolution_param { " param " }"
 
@@ -80,4 +81,20 @@ TEST(depthwise_convolution_has_the_channels_of_its_bottom)
         CHECK_EQ(fire_net_find_layer(b.net, "it")->blob[1]->dim[0], 3);
         bench_end(&b);
     }
+}
+
+TEST(channels_of_a_depthwise_convolution_are_summed_apart)
+{
+    bench_t b =
+        bench("x:1x2x2x2", "y",
+              "type: \"DepthwiseConvolution\" convolution_param { num_output: 1 "
+              "kernel_size: 3 pad: 1 bias_term: false }",
+              CAFFE__PHASE__TEST);
+
+    bench_fill(fire_net_find_layer(b.net, "it")->blob[0], FIRE_DATA,
+               FLOATS(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+    bench_set(&b, "x", FLOATS(1, 2, 3, 4, 5, 6, 7, 8));
+    bench_forward(&b);
+    bench_is(&b, "y", FLOATS(10, 10, 10, 10, 26, 26, 26, 26), 1e-6);
+    bench_end(&b);
 }

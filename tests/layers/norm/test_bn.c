@@ -167,3 +167,18 @@ TEST(bn_takes_weights_whatever_ones_surround_the_channels)
     }
     bench_end(&b);
 }
+
+/* Mean 2.5, variance 1.25. */
+TEST(cudnn_batch_norm_normalises_with_the_batch)
+{
+    bench_t b =
+        bench("x:2x1x1x2", "y", "type: \"CuDNNBatchNorm\"", CAFFE__PHASE__TRAIN);
+    fire_layer_t *l = fire_net_find_layer(b.net, "it");
+
+    bench_fill(l->blob[0], FIRE_DATA, FLOATS(2));
+    bench_fill(l->blob[1], FIRE_DATA, FLOATS(1));
+    bench_set(&b, "x", FLOATS(1, 2, 3, 4));
+    bench_forward(&b);
+    bench_is(&b, "y", FLOATS(-1.6832708f, 0.1055764f, 1.8944236f, 3.6832708f), 2e-6);
+    bench_end(&b);
+}
