@@ -35,6 +35,20 @@ static void listen(fire_trainer_t *t, heard_t *h)
     CHECK_OK(fire_trainer_set_hooks(t, &hooks));
 }
 
+/* A snapshot is written beside training and told when it is on disk. Takes its letter out
+ * of a text; how many iterations had been told then. */
+static int told_snapshot(char *text)
+{
+    char *s    = strchr(text, 's');
+    int   done = 0;
+
+    if (s == NULL) return 0;
+    for (char *p = text; p < s; p++)
+        done += *p == '.';
+    memmove(s, s + 1, strlen(s));
+    return done;
+}
+
 TEST(solve_tells_each_event_of_the_run)
 {
     fire_trainer_t *t = line_make("snapshot: 4", NULL);
@@ -42,7 +56,8 @@ TEST(solve_tells_each_event_of_the_run)
 
     listen(t, &h);
     CHECK_OK(fire_trainer_solve(t));
-    CHECK(strcmp(h.text, "<t.d..dt.s.d.t>") == 0);
+    CHECK(told_snapshot(h.text) >= 4);
+    CHECK_STR(h.text, "<t.d..dt..d.t>");
     CHECK_EQ(fire_trainer_iter(t), 6);
     CHECK(!fire_trainer_stopped(t));
     CHECK(isfinite(fire_trainer_loss(t)) && fire_trainer_loss(t) > 0);
@@ -308,9 +323,9 @@ TEST(the_failure_of_one_worker_ends_the_step_of_all)
 
     CHECK_FAILS(fire_comm_run_threads(2, NULL, train, &team), FIRE_ERR_UNSUPPORTED,
                 "rank 1 (");
-    team.fire = "lanes: 3";
+    team.fire = "lanes: 1"; /* fewer than workers */
     CHECK_FAILS(fire_comm_run_threads(2, NULL, train, &team), FIRE_ERR_INVALID,
-                "3 lanes");
+                "1 lane");
 }
 
 /* ---- on a GPU ---- */

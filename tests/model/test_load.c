@@ -100,7 +100,7 @@ TEST(bad_files_are_named_with_what_is_wrong)
         "you mean \"base_lr\"?");
     write_tmp("t.caffemodel", net_text, strlen(net_text));
     CHECK_FAILS(fire_net_param_load_binary(test_path("t.caffemodel"), &net),
-                FIRE_ERR_PARSE, "t.caffemodel: not a NetParameter in binary form");
+                FIRE_ERR_PARSE, "t.caffemodel: no net in binary form, or damaged");
 }
 
 TEST(a_caffemodel_cut_off_anywhere_is_an_error_or_a_shorter_net)
@@ -119,7 +119,7 @@ TEST(a_caffemodel_cut_off_anywhere_is_an_error_or_a_shorter_net)
             fire_message_free(part);
         } else {
             refused++;
-            CHECK(strstr(fire_last_error(), "cut.caffemodel: not a NetParameter") !=
+            CHECK(strstr(fire_last_error(), "cut.caffemodel: no net in binary form") !=
                   NULL);
         }
     }

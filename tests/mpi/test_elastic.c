@@ -22,7 +22,8 @@ static const char go_down[] = "#!/bin/sh\n"
 /* These hosts have one /dev/shm, in which Open MPI's files would have the same names. */
 #define ELASTIC                                                                   \
     "export OMPI_MCA_plm_rsh_agent=$PWD/agent OMPI_MCA_plm_rsh_no_tree_spawn=1; " \
-    "export OMPI_MCA_plm_rsh_pass_environ_mca_params=0 OMPI_MCA_btl=self,tcp; "
+    "export OMPI_MCA_plm_rsh_pass_environ_mca_params=0 OMPI_MCA_btl=self,tcp; "   \
+    "export OMPI_MCA_orte_leave_session_attached=1; " /* or daemons leave the agent */
 #define WAIT_FOR(n, text)                          \
     "while test $(grep -c '" text "' log) -lt " #n \
     " && kill -0 $sup; do sleep 0.02; done; "
@@ -30,10 +31,10 @@ static const char go_down[] = "#!/bin/sh\n"
 static void prepare(char *want)
 {
     make_net(TEMPTING, "");
-    SH_OK("sed -i 's/max_iter: 60/max_iter: 1500/; s/snapshot: 31/snapshot: 50/' "
+    SH_OK("sed -i 's/max_iter: 60/max_iter: 50000/; s/snapshot: 31/snapshot: 500/' "
           "solver.prototxt");
     SH_OK(ENVIRONMENT TRAIN);
-    snprintf(want, 65, "%s", sha256_of("snap_iter_1500.caffemodel"));
+    snprintf(want, 65, "%s", sha256_of("snap_iter_50000.caffemodel"));
     write_file("agent", agent);
     write_file("go_down", go_down);
     write_file("hosts", "nodea:1\nnodeb:2\n");
@@ -61,9 +62,11 @@ TEST(a_job_whose_hosts_come_and_go_ends_with_the_same_bits)
                                                                        "2\n' "
                                                                        ">hosts; "
                                                                        "wait $sup");
-    CHECK_STR(sha256_of("snap_iter_1500.caffemodel"), want);
+    CHECK_STR(sha256_of("snap_iter_50000.caffemodel"), want);
+    /* On a fast machine the lost host is still left out when the new one comes. */
     SH_OK("grep 'Training broke off' log; grep 'Going on with 1 workers' log; "
-          "grep 'Other hosts are there' log; grep 'Going on with 5 workers' log");
+          "grep 'Other hosts are there' log; "
+          "sed '1,/Other hosts/d' log | grep 'Going on with [35] workers'");
 }
 
 /* What the MPI operator keeps up to date in the launcher's pod. */
@@ -89,6 +92,7 @@ TEST(the_entry_script_for_kubernetes_lives_on_the_pods_that_run)
                 7,
                 "Snapshotting") "rm down.pod-1; " DISCOVER("pod-0 pod-1 pod-2") "wait "
                                                                                 "$sup");
-    CHECK_STR(sha256_of("snap_iter_1500.caffemodel"), want);
-    SH_OK("grep 'Going on with 2 workers' log; grep 'Going on with 5 workers' log");
+    CHECK_STR(sha256_of("snap_iter_50000.caffemodel"), want);
+    SH_OK("grep 'Going on with 2 workers' log; "
+          "sed '1,/Going on with 2/d' log | grep 'Going on with [45] workers'");
 }

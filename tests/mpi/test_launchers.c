@@ -69,11 +69,11 @@ static void make_machine(void)
         test_skip("no namespaces here");
     make_net(LENET, "");
     SH_OK("mkdir -p proc dev opt/bin opt/lib/firecaffe && touch dev/null && "
-          "cp $(readlink -f %s/firecaffe) opt/bin && "
+          "cp $(readlink -f %s/firecaffe) %s/libfire_early.so.0 opt/bin && "
           "cp %s/lib/firecaffe/*.so opt/lib/firecaffe && "
           "ldd opt/bin/firecaffe | grep -o '/[^ ]*' | sort -u | "
           "xargs cp -L --parents -t . && ! find . -name 'libmpi*' | grep .",
-          FIRE_BUILD_DIR, FIRE_BUILD_DIR);
+          FIRE_BUILD_DIR, FIRE_BUILD_DIR, FIRE_BUILD_DIR);
 }
 
 #define THERE                                                      \
@@ -111,8 +111,9 @@ TEST(a_job_without_its_mpi_library_says_which_and_where_to_get_it)
 static void copy_program(void)
 {
     make_net(LENET, "");
-    SH_OK("mkdir -p p/bin p/lib/firecaffe && cp $(readlink -f %s/firecaffe) p/bin",
-          FIRE_BUILD_DIR);
+    SH_OK("mkdir -p p/bin p/lib/firecaffe && "
+          "cp $(readlink -f %s/firecaffe) %s/libfire_early.so.0 p/bin",
+          FIRE_BUILD_DIR, FIRE_BUILD_DIR);
 }
 
 TEST(a_job_without_its_module_says_where_it_was_looked_for)
