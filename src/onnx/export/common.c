@@ -137,6 +137,32 @@ static const char *reversed(fire_onnx_export_t *x, const char *in, int64_t axis)
                         fire_onnx_integers(x, 1, &step), NULL);
 }
 
+void fire_onnx_put_reverse(fire_onnx_export_t *x)
+{
+    const Caffe__ReverseParameter *p    = x->layer->param->reverse_param;
+    int64_t                        axis = p == NULL ? 0 : p->axis;
+
+    fire_onnx_op(x, "Identity", fire_onnx_out(x, 0),
+                 reversed(x, fire_onnx_in(x, 0), axis), NULL);
+}
+
+void fire_onnx_put_flip(fire_onnx_export_t *x)
+{
+    const Caffe__FlipParameter *p  = x->layer->param->flip_param;
+    const char                 *in = fire_onnx_in(x, 0);
+
+    if (p == NULL || p->flip_width) in = reversed(x, in, 3);
+    if (p != NULL && p->flip_height) in = reversed(x, in, 2);
+    fire_onnx_op(x, "Identity", fire_onnx_out(x, 0), in, NULL);
+}
+
+void fire_onnx_put_channel_norm(fire_onnx_export_t *x)
+{
+    fire_onnx_op(x, "Identity", fire_onnx_out(x, 0),
+                 fire_onnx_reduce(x, "ReduceL2", fire_onnx_in(x, 0), NULL, 1, 2, true),
+                 NULL);
+}
+
 /* Values and indices of the k largest along an axis of n elements. Of equal ones TopK
  * takes the first, the layer the last: so TopK sees the axis reversed. */
 static void top_k(fire_onnx_export_t *x, const char *in, int64_t axis, int64_t n,

@@ -46,6 +46,18 @@ void fire_onnx_put_relu(fire_onnx_export_t *x)
     fire_onnx_float(x, "alpha", p->negative_slope);
 }
 
+/* As the layer has them: the schema's defaults have six digits. */
+void fire_onnx_put_selu(fire_onnx_export_t *x)
+{
+    const Caffe__SeLuParameter *p = x->layer->param->selu_param;
+
+    unary(x, "Selu");
+    fire_onnx_float(x, "gamma",
+                    p != NULL && p->has_lambda ? p->lambda : 1.0507009873554805f);
+    fire_onnx_float(x, "alpha",
+                    p != NULL && p->has_alpha ? p->alpha : 1.6732632423543772f);
+}
+
 static void clip(fire_onnx_export_t *x, float low, float high)
 {
     const char *in = fire_onnx_in(x, 0), *least = fire_onnx_scalar(x, low);

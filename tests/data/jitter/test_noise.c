@@ -94,9 +94,9 @@ TEST(noise_has_its_deviation_and_no_mean)
 
 TEST(blur_keeps_slopes_and_softens_edges)
 {
-    fire_buffer_t spare = {0};
-    uint8_t       edge[64];
-    fire_pixels_t p = fire_pixels_interleaved(edge, (fire_extent_t){1, 8, 8});
+    fire_buffer_t spare    = {0};
+    uint8_t       edge[64] = {0};
+    fire_pixels_t p        = fire_pixels_interleaved(edge, (fire_extent_t){1, 8, 8});
 
     for (int i = 0; i < 64; i++)
         edge[i] = i % 8 < 4 ? 0 : 200;
