@@ -57,8 +57,11 @@ static void run(fire_net_t *net, const fire_onnx_model_t *m, int k)
 static bool may_refuse(const char *type)
 {
     static const char *const never[] = {"BoxAnnotatorOHEM",
+                                        "BoxGroupOutput",
+                                        "BoxOutput",
                                         "Correlation",
                                         "Correlation1D",
+                                        "DecodeBBox",
                                         "DetectionEvaluate",
                                         "Downsample",
                                         "EvalDetection",
@@ -76,6 +79,7 @@ static bool may_refuse(const char *type)
                                         "ROIAlign",
                                         "ROIPooling",
                                         "ROIWarping",
+                                        "ScaleRoute",
                                         "SegAccuracy",
                                         "Silence",
                                         "Unpooling",
