@@ -6,7 +6,8 @@ if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
 endif()
 set(fuzz_flags -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all
   -fno-omit-frame-pointer -g -O1)
-add_library(fire_fuzz STATIC ${FIRE_SOURCES} ${FIRE_PROTO_SOURCES})
+add_library(fire_fuzz STATIC ${FIRE_SOURCES} ${FIRE_PROTO_SOURCES} ${FIRE_PAGE}
+  ${CMAKE_BINARY_DIR}/python_host.c)
 target_compile_options(fire_fuzz PRIVATE ${fuzz_flags})
 target_link_libraries(fire_fuzz PUBLIC fire_flags ${FIRE_LIBS})
 add_dependencies(fire_fuzz fire_proto)
