@@ -261,6 +261,7 @@ TEST(a_control_file_in_the_run_directory_changes_a_training)
 /* From too few for anything to enough. */
 TEST(limited_addresses_end_with_a_message_or_a_trained_net)
 {
+    if (TEST_SANITIZED) test_skip("sanitizers need all addresses");
     make_training();
     for (int mb = 100; mb <= 1600; mb *= 2) {
         SH_OK("(ulimit -v %d000; timeout -s KILL 60 " TRAIN

@@ -2,6 +2,7 @@
  * back, and names layer and iteration. Tests src/train/follow/nan.c and
  * src/train/follow/guilty.c. */
 #include <math.h>
+#include <string.h>
 
 #include "model/text.h"
 #include "net/net_state.h"
@@ -57,8 +58,11 @@ static void look(const fire_trainer_t *t)
 
         CHECK_OK(fire_blob_read(t->net->learn[i].blob, FIRE_DATA, FIRE_CPU, &w));
         for (int64_t k = 0; k < fire_blob_count(t->net->learn[i].blob); k++) {
+            uint32_t bits;
+
+            memcpy(&bits, &w[k], sizeof(bits));
             end_finite &= isfinite(w[k]);
-            end_weights = (end_weights ^ (uint64_t)(w[k] * 1e7f)) * 1099511628211u;
+            end_weights = (end_weights ^ bits) * 1099511628211u;
         }
     }
 }
