@@ -5,7 +5,9 @@ if(NOT CMAKE_CROSSCOMPILING)
   add_custom_command(
     OUTPUT ${stamp}
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${CMAKE_BINARY_DIR}/man ${CMAKE_BINARY_DIR}/completions
-    COMMAND firecaffe manual ${CMAKE_BINARY_DIR} --quiet
+    # A build for a package has no rpath to libfire_early.
+    COMMAND ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}:$ENV{LD_LIBRARY_PATH}
+            $<TARGET_FILE:firecaffe> manual ${CMAKE_BINARY_DIR} --quiet
     COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
     DEPENDS firecaffe
     COMMENT "Writing man pages and completions"
