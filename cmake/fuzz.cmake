@@ -4,7 +4,9 @@
 if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "FIRE_FUZZ needs clang: cmake -DCMAKE_C_COMPILER=clang -DFIRE_FUZZ=ON")
 endif()
-set(fuzz_flags -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all
+# GCC defines __SANITIZE_ADDRESS__ itself: kernels are then compiled for one instruction set.
+set(fuzz_flags -D__SANITIZE_ADDRESS__=1
+  -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all
   -fno-omit-frame-pointer -g -O1)
 add_library(fire_fuzz STATIC ${FIRE_SOURCES} ${FIRE_PROTO_SOURCES} ${FIRE_PAGE}
   ${CMAKE_BINARY_DIR}/python_host.c)
