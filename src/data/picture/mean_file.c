@@ -17,6 +17,10 @@ static fire_status_t load_proto(const char *path, fire_npy_t *array_p)
     FIRE_TRY(fire_message_load_binary(path, &caffe__blob_proto__descriptor,
                                       (ProtobufCMessage **)&proto));
     st = fire_blob_proto_shape(proto, path, &a.ndim, a.dim, &a.count);
+    if (st >= 0 && a.count > (int64_t)(proto->n_data + proto->n_double_data))
+        st = FIRE_FAIL(FIRE_ERR_PARSE,
+                       "%s: the shape is of %lld numbers, more than the file has", path,
+                       (long long)a.count);
     if (st >= 0) st = FIRE_NEW(&a.data, a.count);
     if (st >= 0) st = fire_blob_proto_read(proto, FIRE_DATA, path, a.count, a.data);
     fire_message_free(proto);

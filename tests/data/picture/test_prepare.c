@@ -177,6 +177,19 @@ TEST(a_mean_is_read_in_each_of_its_forms)
                 FIRE_ERR_INVALID, "mean.npy is not a mean");
 }
 
+/* num 1, channels 3, height 2^30, width 4, one value */
+TEST(a_mean_that_claims_more_than_it_has_is_refused)
+{
+    static const uint8_t bytes[] = {0x08, 1, 0x10, 3, 0x18, 0x80, 0x80, 0x80, 0x80, 4,
+                                    0x20, 4, 0x2a, 4, 0,    0,    0x80, 0x3f};
+    char                 path[1024];
+    fire_mean_t          m;
+
+    snprintf(path, sizeof(path), "%s/vast.binaryproto", test_tmpdir());
+    CHECK_OK(fire_file_write(path, (const char *)bytes, sizeof(bytes)));
+    CHECK_FAILS(fire_mean_load(path, &m), FIRE_ERR_PARSE, "more than the file has");
+}
+
 TEST(a_mean_image_is_resized_to_the_input_or_averaged)
 {
     float             image[] = {0, 10, 20, 30}, channel[] = {15};
