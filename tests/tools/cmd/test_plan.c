@@ -128,7 +128,7 @@ TEST(measured_layers_are_what_is_planned_with)
     SH_OK("sed -i '/meeting_s/d; s/\"forward_s\"/\"meeting_s\": 100, &/' times.json");
     SH_OK("firecaffe plan " LENET "--machine $SRC/machines/h200x8.json --times "
           "times.json --batch 8 --workers 2 --comm tree --json");
-    CHECK(number("compute_s") > 100); /* the slowest decides */
+    CHECK(number("compute_s") >= 100); /* the slowest decides; six digits are printed */
     SH_OK("sed -i s/conv1/other/ times.json");
     SH_FAILS("layer \"conv1\" of the net is missing",
              "firecaffe plan " LENET "--machine $SRC/machines/h200x8.json --times "
